@@ -1,0 +1,95 @@
+# What a person who works on ragdata types. `make help` lists it.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+# What `make demo` shows: a dataset that passes and one with faults.
+DEMO_GOOD ?= fixtures/light-splade/valid/triplet
+DEMO_BROKEN ?= fixtures/demo-broken
+
+# For example: make test PYTEST_ARGS="-k splade -x", make bench BENCH_ARGS="--quick".
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+# Stamps: the environment holds what pyproject.toml asked for at that time.
+RUN := $(VENV)/.stamp-run
+DEV := $(VENV)/.stamp-dev
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: $(RUN) ## what a user sees: one good dataset, one broken
+	@.ci/demo $(BIN)/ragdata $(DEMO_GOOD) $(DEMO_BROKEN)
+
+.PHONY: env
+env: $(DEV) ## the environment for working on ragdata
+
+.PHONY: test
+test: $(DEV) ## all tests
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+.PHONY: check check-format check-lint check-types check-imports check-docs
+check: check-format check-lint check-types check-imports check-docs ## format, lint, types, import contracts, docs drift
+
+check-format: $(DEV)
+	$(BIN)/ruff format --check .
+
+check-lint: $(DEV)
+	$(BIN)/ruff check .
+
+check-types: $(DEV)
+	$(BIN)/mypy
+
+check-imports: $(DEV)
+	$(BIN)/lint-imports --no-logo
+
+check-docs: $(DEV)
+	$(BIN)/python docs/generate.py --check
+
+.PHONY: fix
+fix: $(DEV) ## format, and fix what the linter can fix
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+.PHONY: docs
+docs: $(DEV) ## write the generated docs pages anew
+	$(BIN)/python docs/generate.py
+
+.PHONY: wheel
+wheel: $(DEV) ## build the wheel and try it in a clean environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	.ci/smoke-wheel $(PYTHON) dist/*.whl $(DEMO_BROKEN)
+
+.PHONY: bench
+bench: $(DEV) ## measure ragdata beside its peers (long)
+	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+.PHONY: clean
+clean: ## remove the environment, builds and caches
+	rm -rf $(VENV) dist build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"ragdata needs Python 3.11 or newer, this is {sys.version.split()[0]}; set PYTHON=")'
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUN): pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "installing ragdata into $(VENV)"
+	@$(PIP) install --quiet --editable .
+	@touch $@
+
+# pip reads dependency groups since 25.1. The loader to compare with goes in without the heavy libraries it names.
+$(DEV): pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "installing ragdata and what its tests and checks need into $(VENV)"
+	@$(PIP) install --quiet --upgrade 'pip>=25.1'
+	@$(PIP) install --quiet --editable . --group dev
+	@$(PIP) install --quiet --no-deps --group oracle
+	@touch $(RUN) $@

@@ -1,0 +1,143 @@
+"""What is measured: each case is one command on one set, and the case that it is compared with."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from sets.names import Set
+
+HERE = Path(__file__).resolve().parent
+RAGDATA = Path(sys.executable).parent / "ragdata"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One command on one set.
+
+    ``against`` names the case of the same group that it is compared with. ``rounds`` caps how many rounds it takes
+    part in, ``repeats`` is how often it runs in each. ``times``: the set is this many times smaller than the others
+    of the group, and its work seconds are multiplied to stand beside them.
+    """
+
+    name: str
+    group: str
+    set: Set | None = None
+    tool: str = "ragdata"
+    words: tuple[str, ...] = ()
+    against: str = ""
+    exit_code: int = 0
+    rounds: int = 99
+    repeats: int = 1
+    times: int = 1
+    note: str = ""
+
+    def command(self, folder: Path) -> list[str]:
+        """The words to run; the sets and the environment of the peers lie in ``folder``."""
+        if self.tool == "python":
+            return [sys.executable, *self.words]
+        path = str(folder / self.set.name) if self.set else ""
+        if self.tool == "ragdata":
+            return [str(RAGDATA), *(w.replace("{}", path) for w in self.words)]
+        interpreter = folder / "peers-venv" / "bin" / "python"
+        return [str(interpreter), str(HERE / "peers" / f"{self.tool}.py"), path, *self.words]
+
+
+def all_cases(scale: float, *, series: bool) -> list[Case]:
+    """Every case; ``scale`` 1 is the documented size."""
+    cases = [*_splade(scale), *_datamind(scale), *_arag(scale), *_odd_files(scale), *_start()]
+    return cases + (_series(scale / 4) if series else [])
+
+
+def _validate(format_: str, path: str = "{}") -> tuple[str, ...]:
+    return ("validate", path, "--format", format_, "-q")
+
+
+def _splade(scale: float) -> list[Case]:
+    group, clean, floor = "SPLADE", Set("splade", scale), "SPLADE: DuckDB scan"
+    words = _validate("light-splade")
+    tenth, fiftieth = Set("splade", scale / 10), Set("splade", scale / 50)
+    peer = ("splade",)
+    return [
+        Case(floor, group, clean, "duckdb_scan", peer, note="the floor: typed, aggregated, nothing stored"),
+        Case("SPLADE: DuckDB load", group, clean, "duckdb_load", peer, floor, note="typed, into tables in memory"),
+        Case("SPLADE: ragdata, clean", group, clean, words=words, against=floor),
+        Case(
+            "SPLADE: ragdata, 100 faults", group, Set("splade", scale, 100), words=words, against=floor, exit_code=1
+        ),
+        Case("SPLADE: ragdata, gz", group, Set("splade", scale, gz=True), words=words, against=floor),
+        Case("SPLADE: light-splade", group, clean, "light_splade_loader", peer, floor, rounds=1,
+             note="its own loader; no types, stops at the first error"),
+        Case("SPLADE: pandera", group, clean, "pandera_frames", peer, floor, rounds=1,
+             note="pandas; no references in lists, no lines"),
+        Case("SPLADE: frictionless", group, tenth, "frictionless_package", peer, floor, rounds=1, times=10,
+             note="no references in lists, no lines"),
+        Case("SPLADE: Great Expectations", group, tenth, "great_expectations_frames", peer, floor, rounds=1, times=10,
+             note="pandas; no references in lists, no lines"),
+        Case("SPLADE: Great Expectations, rows only", group, tenth, "great_expectations_frames", ("splade-rows",),
+             floor, rounds=1, times=10, note="no references at all"),
+        Case("SPLADE: jsonschema + orjson", group, tenth, "jsonschema_lines", peer, floor, rounds=1, times=10,
+             note="no uniqueness, no references"),
+        Case("SPLADE: check-jsonschema", group, fiftieth, "check_jsonschema_arrays", peer, floor, rounds=1, times=50,
+             note="arrays made for it outside the clock; no uniqueness, no references"),
+    ]  # fmt: skip
+
+
+def _datamind(scale: float) -> list[Case]:
+    group, clean, floor = "DataMind", Set("datamind", scale), "DataMind: DuckDB scan"
+    words, faulty = _validate("datamind"), Set("datamind", scale, 100)
+    return [
+        Case(floor, group, clean, "duckdb_scan", ("datamind",), note="the floor"),
+        Case("DataMind: DuckDB load", group, clean, "duckdb_load", ("datamind",), floor),
+        Case("DataMind: ragdata, clean", group, clean, words=words, against=floor),
+        Case("DataMind: ragdata, 100 faults", group, faulty, words=words, against=floor, exit_code=1),
+    ]
+
+
+def _arag(scale: float) -> list[Case]:
+    cases = []
+    for layout in ("one line", "pretty"):
+        made, floor = Set(f"arag-{layout.replace(' ', '-')}", scale), f"A-RAG: DuckDB scan, {layout}"
+        cases += [
+            Case(floor, "A-RAG", made, "duckdb_scan", ("arag",), note="the floor"),
+            Case(f"A-RAG: ragdata, {layout}", "A-RAG", made, words=_validate("arag"), against=floor),
+        ]
+    return cases
+
+
+def _odd_files(scale: float) -> list[Case]:
+    group, words = "Odd files", _validate("light-splade", "{}/doc_master.ndjson")
+    bad, good, long_line = (Set(f"splade-{k}", scale) for k in ("all-bad", "all-good", "long-line"))
+    return [
+        Case("Odd: 1 M good records", group, good, words=words, rounds=3),
+        Case("Odd: 1 M bad records", group, bad, words=words, against="Odd: 1 M good records", exit_code=1, rounds=3,
+             note="the same file, but each text is a number"),
+        Case("Odd: DuckDB scan, a 200 MB line", group, long_line, "duckdb_scan", ("splade",), rounds=3),
+        Case("Odd: ragdata, a 200 MB line", group, long_line, words=_validate("light-splade"), exit_code=1, rounds=3,
+             against="Odd: DuckDB scan, a 200 MB line", note="with a fault behind it, to be found"),
+    ]  # fmt: skip
+
+
+def _start() -> list[Case]:
+    group, bare = "Start", "Start: python -c pass"
+    return [
+        Case(bare, group, tool="python", words=("-c", "pass"), repeats=5),
+        Case("Start: ragdata --version", group, words=("--version",), against=bare, repeats=5),
+        Case("Start: ragdata --help", group, words=("--help",), against=bare, repeats=5),
+        Case("Start: ragdata, tiny dataset", group, Set("splade-tiny", 1), words=_validate("light-splade"),
+             against=bare, repeats=5, note="eight lines in four files"),
+    ]  # fmt: skip
+
+
+def _series(scale: float) -> list[Case]:
+    cases = []
+    for factor in (1, 4, 16):
+        made, floor = Set("splade", scale * factor), f"Series: DuckDB scan, {factor}×"
+        cases += [
+            Case(floor, "Series", made, "duckdb_scan", ("splade",), rounds=3),
+            Case(
+                f"Series: ragdata, {factor}×", "Series", made, words=_validate("light-splade"), against=floor, rounds=3
+            ),
+        ]
+    return cases

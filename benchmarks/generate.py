@@ -1,0 +1,116 @@
+"""Makes the benchmark sets: ``python benchmarks/generate.py splade --scale 1 --faults 100``.
+
+A set is made once, in a folder named by what is in it, and used again; the same seed gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from sets.arag import write_arag
+from sets.datamind import write_datamind
+from sets.datamind_faults import datamind_faults
+from sets.faults import Planted, plant, write_list
+from sets.names import Set, default_folder
+from sets.splade import DOCUMENTS, SpladePlan, write_numbers, write_splade, write_tiny
+from sets.splade_faults import splade_faults
+
+SEED = 7
+KINDS = (
+    "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
+    "datamind", "arag-one-line", "arag-pretty",
+)  # fmt: skip
+ARAG_MEGABYTES = 500
+LONG_LINE_MEGABYTES = 200
+
+
+def make(folder: Path, wanted: Set, seed: int = SEED) -> Path:
+    """The folder of this set; written unless it is there already."""
+    name = wanted.name
+    target = folder / name
+    if target.exists():
+        return target
+    unfinished = folder / f"{name}.part"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    if wanted.gz:
+        _compress(make(folder, replace(wanted, gz=False), seed), unfinished)
+    elif wanted.faults:
+        source = make(folder, replace(wanted, faults=0), seed)
+        kinds = splade_faults(SpladePlan(wanted.scale, seed)) if wanted.kind == "splade" else datamind_faults()
+        write_list(plant(source, unfinished, kinds, wanted.faults, seed), folder / f"{name}.faults.json")
+    else:
+        _write(folder, unfinished, wanted.kind, wanted.scale, seed)
+    unfinished.rename(target)
+    return target
+
+
+def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    writers: dict[str, Callable[[], None]] = {
+        "splade": lambda: write_splade(target, scale, seed),
+        "datamind": lambda: write_datamind(target, scale, seed),
+        "arag-one-line": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=True),
+        "arag-pretty": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=False),
+        "splade-tiny": lambda: write_tiny(target),
+        "splade-long-line": lambda: _write_long_line(make(folder, Set("splade", 0.01), seed), target, scale, folder),
+        "splade-all-bad": lambda: _write_numbers(target, scale, '{"doc_id": %d, "text": %d}\n'),
+        "splade-all-good": lambda: _write_numbers(target, scale, '{"doc_id": %d, "text": "n%d"}\n'),
+    }
+    writers[kind]()
+
+
+def _write_long_line(source: Path, target: Path, scale: float, folder: Path) -> None:
+    """A small set with one huge document in the middle, and a fault behind it that must still be found."""
+    shutil.copytree(source, target)
+    name = "train/doc_master.ndjson"
+    master = target / name
+    lines = master.read_text(encoding="utf-8").splitlines(keepends=True)
+    middle = len(lines) // 2
+    words = "one very long document " * round(LONG_LINE_MEGABYTES * scale * 1_000_000 / 23)
+    lines[middle] = lines[middle].replace('"text": "', f'"text": "{words}', 1)
+    lines[-10] = lines[-10].replace('"text": ', '"lang": "en", "text": ', 1)
+    master.write_text("".join(lines), encoding="utf-8", newline="\n")
+    write_list([Planted(name, len(lines) - 9, "extra-key")], folder / f"{target.stem}.faults.json")
+
+
+def _write_numbers(target: Path, scale: float, template: str) -> None:
+    """A lone document master in which every record fails, or its twin in which none does."""
+    target.mkdir(parents=True)
+    write_numbers(target / "doc_master.ndjson", round(DOCUMENTS * scale), template)
+
+
+def _compress(source: Path, target: Path) -> None:
+    for path in source.rglob("*"):
+        if path.is_file():
+            copy = target / path.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("rb") as reading, gzip.open(f"{copy}.gz", "wb", compresslevel=6) as writing:
+                shutil.copyfileobj(reading, writing, 1 << 20)
+
+
+def main() -> None:
+    """Make one set and print its folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--scale", type=float, default=1)
+    parser.add_argument(
+        "--faults", type=int, default=0, metavar="N", help="plant N faults; their list stands beside the set"
+    )
+    parser.add_argument("--gz", action="store_true", help="compress every file")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--folder", type=Path, default=default_folder())
+    words = parser.parse_args()
+    if words.faults and words.kind not in ("splade", "datamind"):
+        parser.error("--faults is for splade and datamind")
+    if words.gz and words.kind != "splade":
+        parser.error("--gz is for splade: no other format here is read compressed")
+    print(make(words.folder, Set(words.kind, words.scale, words.faults, words.gz), words.seed))
+
+
+if __name__ == "__main__":
+    main()

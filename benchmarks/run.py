@@ -1,0 +1,150 @@
+"""Measures ragdata beside its peers: ``python benchmarks/run.py`` makes the sets, runs every case, writes the results.
+
+Sets and the environment of the peers lie in ``$RAGDATA_BENCH_DIR`` (else the user's cache folder), about 6 GB; with
+``--series`` 5 GB more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cases import HERE, RAGDATA, Case, all_cases
+from figures import Figures, Measured
+from measure import measure
+from results import machine, write_json, write_markdown
+from score import Score, score
+from sets.names import Set, default_folder
+
+# The measuring process must stay small (see measure.Sample): everything that needs numpy is run, not imported.
+
+
+def main() -> None:
+    """Read the words, run, write."""
+    words = _parser().parse_args()
+    folder: Path = words.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    cases = _chosen(all_cases(words.scale, series=words.series), words.only)
+    if not cases:
+        raise SystemExit(f"no case has any of {', '.join(words.only)} in its name")
+    if any(c.tool == "ragdata" for c in cases) and not RAGDATA.exists():
+        raise SystemExit(f"ragdata is not installed beside {sys.executable}")
+    for made in dict.fromkeys(c.set for c in cases if c.set):
+        _generate(folder, made)
+    if any(c.tool not in ("ragdata", "python") for c in cases):
+        _install_peers(folder)
+    rounds = 1 if words.quick else words.rounds
+    start = time.perf_counter()
+    figures = Figures(_run(cases, folder, rounds))
+    scores = {} if words.no_score else dict(_scores(cases, folder))
+    facts = _facts(folder, words.scale, rounds, time.perf_counter() - start)
+    write_markdown(words.output / "results.md", figures, scores, facts)
+    write_json(words.output / "results.json", figures, scores, facts)
+    print(words.output / "results.md")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", type=float, default=1, help="size of the sets; 1 is the documented one")
+    parser.add_argument("--rounds", type=int, default=5, help="slow peers take part in one, large odd files in three")
+    parser.add_argument("--quick", action="store_true", help="one round")
+    parser.add_argument("--series", action="store_true", help="also a quarter of the SPLADE set, 4 and 16 times that")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="TEXT", help="cases with this in their name; may be repeated"
+    )
+    parser.add_argument("--no-score", action="store_true", help="do not compare findings with the planted faults")
+    parser.add_argument("--folder", type=Path, default=default_folder(), help="where sets and peers lie")
+    parser.add_argument("--output", type=Path, default=HERE, help="folder for results.md and results.json")
+    return parser
+
+
+def _chosen(cases: list[Case], only: list[str]) -> list[Case]:
+    """The cases that were asked for, with those they are compared with."""
+    if not only:
+        return cases
+    named = {c.name for c in cases if any(text.lower() in c.name.lower() for text in only)}
+    named |= {c.against for c in cases if c.name in named}
+    return [c for c in cases if c.name in named]
+
+
+def _generate(folder: Path, made: Set) -> None:
+    if (folder / made.name).exists():
+        return
+    _say(f"making {made.name}")
+    words = [made.kind, "--scale", f"{made.scale:g}", "--faults", str(made.faults), "--folder", str(folder)]
+    command = [sys.executable, str(HERE / "generate.py"), *words, *["--gz"] * made.gz]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def _install_peers(folder: Path) -> None:
+    home = folder / "peers-venv"
+    wanted = "".join((HERE / "peers" / n).read_text() for n in ("requirements.txt", "requirements-bare.txt"))
+    stamp = home / "installed.txt"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    _say("installing the peers")
+    subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
+    pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "-r", str(HERE / "peers" / "requirements.txt")], check=True)
+    subprocess.run([*pip, "--no-deps", "-r", str(HERE / "peers" / "requirements-bare.txt")], check=True)
+    stamp.write_text(wanted)
+
+
+def _run(cases: list[Case], folder: Path, rounds: int) -> list[Measured]:
+    measured = [Measured(case) for case in cases]
+    for number in range(rounds):
+        for one in measured:
+            if number < one.case.rounds:
+                for _ in range(one.case.repeats):
+                    one.samples.append(measure(one.case.command(folder)))
+                _report(number + 1, one)
+    return measured
+
+
+def _report(number: int, measured: Measured) -> None:
+    last, case = measured.samples[-1], measured.case
+    _say(f"{number}  {case.name:34}{last.seconds:9.3f} s {last.megabytes:7.0f} MB")
+    if last.exit_code != case.exit_code:
+        end = last.errors.strip().splitlines()[-1:] or [""]
+        _say(f"   exit code {last.exit_code} instead of {case.exit_code}: {end[0]}")
+
+
+def _scores(cases: list[Case], folder: Path) -> Iterator[tuple[str, Score]]:
+    for case in cases:
+        if case.tool == "ragdata" and case.set and (folder / f"{case.set.name}.faults.json").exists():
+            _say(f"comparing findings with the planted faults: {case.set.name}")
+            found = score(case.command(folder), folder / case.set.name)
+            if found:
+                yield case.set.name, found
+            else:
+                _say("   no findings to compare: the run failed")
+
+
+def _facts(folder: Path, scale: float, rounds: int, seconds: float) -> dict[str, Any]:
+    full = "1 M documents, 0.1 M queries and 5 M triplets; 0.5 M chunks and 2 M triples; an array of 500 MB"
+    sets = f"scale {scale:g}; 1 is {full}"
+    took = f"{rounds} rounds in {seconds / 60:.0f} minutes"
+    return {**machine(), "versions": _versions(folder), "sets": sets, "measured": took}
+
+
+def _versions(folder: Path) -> str:
+    ragdata = measure([str(RAGDATA), "--version"]).output.strip() if RAGDATA.exists() else ""
+    names = ("duckdb", "light-splade", "pandera", "pandas", "frictionless", "great_expectations", "jsonschema",
+             "check-jsonschema")  # fmt: skip
+    script = f"from importlib.metadata import version\nprint(', '.join(f'{{n}} {{version(n)}}' for n in {names}))"
+    interpreter = folder / "peers-venv" / "bin" / "python"
+    peers = measure([str(interpreter), "-c", script]).output.strip() if interpreter.exists() else ""
+    return ", ".join(v for v in (ragdata, peers) if v)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Generated benchmark sets: SPLADE triplets, a DataMind profile, A-RAG chunks, and faults planted into them."""

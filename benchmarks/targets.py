@@ -1,0 +1,98 @@
+"""The targets for speed and memory, each with the figure it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from figures import Figures, quotient
+from score import Score
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """``goal`` is the most allowed (the least, if ``at_least``); ``reached`` None: not measured in this run."""
+
+    text: str
+    goal: float
+    unit: str
+    reached: float | None
+    at_least: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """In one word, or by how much it is missed."""
+        if self.reached is None:
+            return "not measured"
+        if self.reached >= self.goal if self.at_least else self.reached <= self.goal:
+            return "met"
+        if not self.unit:
+            return "**missed**"
+        off = self.goal / self.reached if self.at_least else self.reached / self.goal
+        return f"**missed** by {off - 1:.0%}"
+
+
+def targets(figures: Figures, scores: dict[str, Score]) -> list[Target]:
+    """All targets, with what this run reached."""
+    return [*_speed(figures), *_peers(figures), *_growth(figures), *_memory(figures), *_start(figures), *_found(scores)]
+
+
+def _speed(f: Figures) -> list[Target]:
+    wanted = []
+    for name in ("SPLADE", "DataMind"):
+        floor = f"{name}: DuckDB scan"
+        for what, goal in (("clean", 4.0), ("100 faults", 5.5)):
+            wanted.append(
+                Target(f"{name}, {what}, to the floor", goal, "×", f.times(f"{name}: ragdata, {what}", floor))
+            )
+    return [*wanted, Target("gz to plain", 1.5, "×", f.times("SPLADE: ragdata, gz", "SPLADE: ragdata, clean"))]
+
+
+def _peers(f: Figures) -> list[Target]:
+    goals = {"light-splade": 10.0, "frictionless": 20.0, "Great Expectations": 20.0, "pandera": 3.0}
+    return [
+        Target(f"faster than {name}", goal, "×", f.times(f"SPLADE: {name}", "SPLADE: ragdata, clean"), at_least=True)
+        for name, goal in goals.items()
+    ]
+
+
+def _growth(f: Figures) -> list[Target]:
+    wanted = []
+    for factor in (4, 16):
+        growth = f.times(f"Series: ragdata, {factor}×", "Series: ragdata, 1×")
+        wanted.append(
+            Target(f"time for {factor} × the data, to {factor} × the time", 1.1, "×", quotient(growth, factor))
+        )
+    return wanted
+
+
+def _memory(f: Figures) -> list[Target]:
+    wanted = [
+        Target(f"peak memory, {name}", goal, "MB", f.megabytes(name))
+        for goal, names in (
+            (400.0, ("SPLADE: ragdata, clean", "SPLADE: ragdata, 100 faults", "DataMind: ragdata, clean",
+                     "DataMind: ragdata, 100 faults", "SPLADE: ragdata, gz")),
+            (1000.0, ("Series: ragdata, 16×",)),
+            (200.0, ("A-RAG: ragdata, one line", "A-RAG: ragdata, pretty")),
+        )
+        for name in names
+    ]  # fmt: skip
+    bad = f.memory_times("Odd: 1 M bad records", "Odd: 1 M good records")
+    return [*wanted, Target("memory, all records bad to all good", 1.1, "×", bad)]
+
+
+def _start(f: Figures) -> list[Target]:
+    help_ = f.times("Start: ragdata --help", "Start: python -c pass")
+    return [
+        Target("`ragdata --help` to `python -c pass`", 5, "×", help_),
+        Target("a tiny dataset", 0.15, "s", f.seconds("Start: ragdata, tiny dataset")),
+    ]
+
+
+def _found(scores: dict[str, Score]) -> list[Target]:
+    wanted = []
+    for name, score in scores.items():
+        wanted += [
+            Target(f"planted faults found, {name}", score.planted, "", score.found, at_least=True),
+            Target(f"other lines reported as errors, {name}", 0, "", len(score.others)),
+        ]
+    return wanted

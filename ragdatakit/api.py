@@ -1,0 +1,50 @@
+"""The Python interface: what ``import ragdatakit`` offers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from ragdatakit.schemas.findings import Finding, Severity
+from ragdatakit.schemas.results import Report
+
+PathLike = str | os.PathLike[str]
+
+
+def validate(
+    path: PathLike | Iterable[PathLike],
+    *,
+    format: str | None = None,
+    profile: str | Iterable[str] = (),
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    severity: Severity = "info",
+    max_per_rule: int = 20,
+    memory_limit: int = 1 << 30,
+    follow_links: bool = False,
+    on_finding: Callable[[Finding], None] | None = None,
+) -> Report:
+    """Say what a framework would reject, drop or misread in the datasets at ``path`` (one path, or several).
+
+    ``format`` and ``profile`` are those of ``ragdata formats``; ``select`` and ``ignore`` take codes, prefixes of
+    codes and rule names. ``max_per_rule`` limits the findings that are kept (0: none are dropped), never the counts.
+    ``memory_limit`` is in bytes. ``on_finding`` is called for each finding as it is found, before the report is put
+    in order.
+
+    Raises `RagdataError` if a path is missing or holds nothing recognised, and `UnknownNameError` for unknown names.
+    Faults of the data are never raised.
+    """
+    from ragdatakit.validators.collector import Selection
+    from ragdatakit.validators.dataset_run import RunOptions
+    from ragdatakit.validators.run import validate_paths
+
+    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+    profiles = (profile,) if isinstance(profile, str) else tuple(profile)
+    return validate_paths(
+        [Path(p) for p in paths],
+        format,
+        tuple(p for p in profiles if p),
+        Selection(select=tuple(select), ignore=tuple(ignore), severity=severity, max_per_rule=max_per_rule),
+        RunOptions(memory_limit=memory_limit, follow_links=follow_links, on_finding=on_finding),
+    )

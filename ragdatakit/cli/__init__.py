@@ -1,0 +1,87 @@
+"""The command `ragdata`: one module per sub-command, imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from ragdatakit import __version__
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "validate": ("validate", "Check datasets: what a framework would reject, drop or misread, and where."),
+    "formats": ("formats", "List the formats, their files and profiles."),
+    "rules": ("rules", "List the rules."),
+    "explain": ("explain", "Explain one rule: what it means, what the framework does, how to fix it."),
+    "schema": ("schema", "Print the JSON Schema of a format's records."),
+    "init": ("init", "Write a minimal valid dataset to start from."),
+}
+
+
+class _LazyGroup(click.Group):
+    """Sub-commands by name; help texts come from the list, so that `--help` imports none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"ragdatakit.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        name = args[0] if args else ""
+        if name and name not in COMMANDS and not name.startswith("-"):
+            from ragdatakit.schemas.errors import UnknownNameError
+
+            ctx.fail(str(UnknownNameError("command", name, COMMANDS)))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="ragdata", message="%(prog)s %(version)s")
+def group() -> None:
+    """Find out what a RAG framework would reject, drop or misread in your data, before it does.
+
+    \b
+    Start with:  ragdata validate path/to/dataset
+    """
+
+
+def main() -> None:
+    """Run the command; errors about the run are one line on stderr and exit code 2."""
+    from ragdatakit.schemas.errors import RagdataError
+
+    try:
+        code = group.main(standalone_mode=False, prog_name="ragdata")
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("ragdata: stopped", err=True)
+        code = 130
+    except RagdataError as error:
+        click.echo(f"ragdata: {_printable(str(error))}", err=True)
+        code = 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
+    except (OSError, MemoryError) as error:
+        click.echo(f"ragdata: {_printable(str(error) or type(error).__name__)}", err=True)
+        code = 2
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text)

@@ -1,0 +1,55 @@
+"""`ragdata explain`: one rule in full."""
+
+from __future__ import annotations
+
+import textwrap
+
+import click
+
+
+@click.command("explain", short_help="Explain one rule.")
+@click.argument("rule")
+def command(rule: str) -> None:
+    """Explain a rule, given its code (SP201) or its name (dangling-qid)."""
+    from ragdatakit.schemas import all_formats, find_rules
+
+    for number, (found, fmt) in enumerate(find_rules(rule)):
+        if number:
+            click.echo()
+        click.secho(f"{found.code} {found.name}", bold=True, nl=False)
+        click.echo(f"  ({found.severity}, {fmt.name if fmt else 'any format'})")
+        click.echo()
+        click.echo(_wrap(found.summary))
+        click.echo()
+        if fmt is None:
+            _shared(found.name, found.consequence(), all_formats())
+        elif isinstance(found.upstream, str):
+            click.echo(_wrap(f"What {fmt.title} does: {found.upstream}."))
+        else:
+            click.echo(f"What {fmt.title} does:")
+            for profile, text in found.upstream.items():
+                click.echo(_wrap(f"{profile}: {text}", "  "))
+        click.echo()
+        click.echo(_wrap(f"What to do: {found.hint}."))
+        for label, text in (("Bad", found.bad), ("Good", found.good)):
+            if text:
+                click.echo(f"\n{label}:")
+                click.echo(textwrap.indent(text, "  "))
+        if found.source:
+            click.echo(f"\nSource: {found.source}")
+
+
+def _shared(name: str, consequence: str, formats: tuple[object, ...]) -> None:
+    click.echo(_wrap(f"What happens: {consequence}."))
+    for fmt in formats:
+        adopted = fmt.adopts.get(name)  # type: ignore[attr-defined]
+        if adopted is None:
+            continue
+        told = adopted.upstream
+        text = told if isinstance(told, str) else "; ".join(f"{p}: {t}" for p, t in told.items())
+        level = adopted.severity or "no fault"
+        click.echo(_wrap(f"{fmt.name} ({level}): {text}", "  "))  # type: ignore[attr-defined]
+
+
+def _wrap(text: str, indent: str = "") -> str:
+    return textwrap.fill(text.replace("..", "."), 100, initial_indent=indent, subsequent_indent=indent + "  " * bool(indent))

@@ -1,0 +1,27 @@
+"""`ragdata init`: a minimal valid dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("init", short_help="Write a minimal dataset.")
+@click.argument("format_name", metavar="FORMAT")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+def command(format_name: str, folder: Path) -> None:
+    """Write a minimal valid dataset of FORMAT into DIR (which must be empty or not exist yet)."""
+    from ragdatakit.schemas import get_format
+    from ragdatakit.schemas.errors import RagdataError
+    from ragdatakit.tables.writing import write_whole
+
+    fmt = get_format(format_name)
+    if folder.exists() and any(folder.iterdir()):
+        raise RagdataError(f"{folder} is not empty; give a new folder")
+    for name, content in fmt.example.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content.encode())
+        click.echo(f"wrote {path}")
+    click.echo(f"\nTry: ragdata validate {folder}")

@@ -1,0 +1,37 @@
+"""A progress line on stderr for work that takes longer than a second; only ever on a terminal."""
+
+from __future__ import annotations
+
+import time
+from typing import TextIO
+
+
+class ProgressLine:
+    """One line, rewritten in place, at most ten times a second."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._started = time.monotonic()
+        self._last = self._started
+        self._shown = False
+
+    def show(self, path: str, done: int, total: int) -> None:
+        """``done`` of ``total`` bytes are read."""
+        now = time.monotonic()
+        if now - self._started < 1 or now - self._last < 0.1:
+            return
+        self._last = now
+        share = min(done / total, 1) if total else 1
+        filled = int(share * 24)
+        left = (now - self._started) / share * (1 - share) if share > 0.01 else 0
+        name = "".join(c if c.isprintable() else "?" for c in path)[-50:]
+        bar = "█" * filled + "░" * (24 - filled)
+        self._stream.write(f"\r\x1b[K{bar} {share:4.0%}  {left:3.0f} s left  {name}")
+        self._stream.flush()
+        self._shown = True
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

@@ -1,0 +1,160 @@
+"""`ragdata validate`: words into options, the check, a reporter, the exit code."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.results import Report
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+
+
+class MemorySize(click.ParamType):
+    """A number of bytes such as ``512MB`` or ``1GiB``."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmg]?i?)b?\s*", str(value).lower())
+        if match is None or match.group(2) not in _UNITS:
+            self.fail(f"{value!r} is not a size such as 512MB or 1GiB", param, ctx)
+        number = int(float(match.group(1)) * _UNITS[match.group(2)])
+        if number < 16 << 20:
+            self.fail(f"{value!r} is too little to work with; give at least 16MiB", param, ctx)
+        return number
+
+
+@click.command("validate", short_help="Check datasets.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option("--format", "format_name", metavar="NAME", help="Take the files as this format (see `ragdata formats`).")
+@click.option("--profile", "profiles", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated.")
+@click.option("--select", multiple=True, metavar="RULE", help="Only these rules: codes, prefixes (SP2) or names.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Not these rules.")
+@click.option(
+    "--severity",
+    type=click.Choice(["error", "warning", "info"]),
+    default="warning",
+    show_default=True,
+    help="The least severe findings to report.",
+)
+@click.option(
+    "--max-per-rule",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="Print at most so many findings of one rule (0: all); all are counted.",
+)
+@click.option(
+    "--output-format", type=click.Choice(["text", "json", "ndjson"]), default="text", show_default=True, help="How to print."
+)
+@click.option("--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")
+@click.option("--statistics", is_flag=True, help="Count the findings by rule.")
+@click.option("--memory-limit", type=MemorySize(), default="1GiB", show_default=True, help="Upper bound of memory.")
+@click.option("--follow-links", is_flag=True, help="Read files that links outside of PATH lead to.")
+@click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
+@click.option("-v", "--verbose", is_flag=True, help="Also the files, info findings and every hint.")
+def command(**words: Any) -> int:
+    """Check every dataset at PATH (folders or files).
+
+    Says what the framework's loader would reject, drop or misread, at which file and line, and what to do about it.
+    Exit code: 0 no errors, 1 errors found, 2 the check could not be done.
+
+    \b
+    ragdata validate data/
+    ragdata validate config/data/toy_triplet_data.yaml
+    ragdata validate data/ --profile v1 --output-format json
+    """
+    from ragdatakit.validators.collector import Selection
+    from ragdatakit.validators.dataset_run import RunOptions
+    from ragdatakit.validators.run import validate_paths
+
+    select, ignore = _rules(words["select"]), _rules(words["ignore"])
+    severity = "info" if words["verbose"] and words["severity"] == "warning" else words["severity"]
+    out = words["output_file"]
+    if out is not None and not out.absolute().parent.is_dir():
+        raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
+    progress = None
+    if sys.stderr.isatty():
+        from ragdatakit.cli.progress import ProgressLine
+
+        progress = ProgressLine(sys.stderr)
+    try:
+        report = validate_paths(
+            words["paths"],
+            words["format_name"],
+            words["profiles"],
+            Selection(select=select, ignore=ignore, severity=severity, max_per_rule=words["max_per_rule"]),
+            RunOptions(
+                memory_limit=words["memory_limit"],
+                follow_links=words["follow_links"],
+                progress=progress.show if progress is not None else None,
+            ),
+        )
+    finally:
+        if progress is not None:
+            progress.clear()
+    _print(report, words, out)
+    return 0 if report.ok or words["exit_zero"] else 1
+
+
+def _rules(selectors: tuple[str, ...]) -> tuple[str, ...]:
+    """Split at commas; complain about what names no rule."""
+    found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
+    if found:
+        from ragdatakit.schemas import all_rules
+        from ragdatakit.schemas.errors import UnknownNameError
+
+        rules = [rule for rule, _ in all_rules()]
+        for selector in found:
+            if not any(selector == r.name or r.code.startswith(selector.upper()) for r in rules):
+                known = [r.code for r in rules] if re.fullmatch(r"[A-Za-z]{2}\d*", selector) else [r.name for r in rules]
+                raise UnknownNameError("rule", selector, known)
+    return found
+
+
+def _print(report: Report, words: dict[str, Any], out: Path | None) -> None:
+    data = _render(report, words, out)
+    if out is None:
+        stream = sys.stdout.buffer
+        stream.write(data)
+        stream.flush()
+        return
+    from ragdatakit.tables.writing import write_whole
+
+    write_whole(out, data)
+
+
+def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:
+    if words["output_format"] == "text":
+        from ragdatakit.reports.text import TextOptions, text_lines
+
+        options = TextOptions(
+            colour=out is None and _wants_colour(),
+            quiet=words["quiet"],
+            verbose=words["verbose"],
+            statistics=words["statistics"],
+        )
+        return "".join(f"{line}\n" for line in text_lines(report, options)).encode("utf-8", "backslashreplace")
+    from ragdatakit.reports.json import finding_line, json_document, summary_lines
+
+    if words["output_format"] == "json":
+        return json_document(report)
+    return b"".join([*map(finding_line, report.findings), *summary_lines(report)])
+
+
+def _wants_colour() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR") not in (None, "", "0"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,167 @@
+"""Findings for people: grouped by file, the offending line with a caret, what it means, one summary at the end."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from ragdatakit.schemas.findings import Excerpt, Finding, Severity
+from ragdatakit.schemas.results import DatasetSummary, Report
+
+_COLOURS = {"error": "31", "warning": "33", "info": "36", "dim": "2", "bold": "1", "good": "32"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOptions:
+    """How to print: ``colour`` with ANSI codes; ``verbose`` adds files, info and hints of every finding."""
+
+    colour: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    statistics: bool = False
+
+
+def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
+    """The whole screen, line by line."""
+    paint = _painter(options.colour)
+    if not options.quiet:
+        for path, findings in groupby(report.findings, key=lambda f: f.path):
+            yield paint("bold", visible_path(path))
+            told: set[str] = set()
+            for finding in findings:
+                yield from _finding_lines(finding, paint, finding.code not in told or options.verbose)
+                told.add(finding.code)
+            yield ""
+        yield from _capped(report, paint)
+        if options.verbose or not report.findings:
+            yield from _dataset_lines(report.datasets, paint)
+        if options.statistics:
+            yield from _statistics(report, paint)
+        yield from _unrecognised(report, paint, options.verbose)
+    yield from _summary(report, paint, options.quiet)
+
+
+def _painter(colour: bool) -> Callable[[str, str], str]:
+    def paint(style: str, text: str) -> str:
+        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if colour and text else text
+
+    return paint
+
+
+def visible_path(path: str) -> str:
+    """A path that cannot play tricks on a terminal."""
+    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in path)
+
+
+def _finding_lines(finding: Finding, paint: Callable[[str, str], str], with_hint: bool) -> Iterator[str]:
+    place = visible_path(finding.path)
+    if finding.line is not None:
+        place += f":{finding.line}" + (f":{finding.column}" if finding.column is not None else "")
+    severity = paint(finding.severity, finding.severity)
+    yield f"{place} {paint('bold', finding.code)} {severity} {finding.message}"
+    if finding.excerpt is not None and finding.line is not None:
+        yield from _excerpt_lines(finding.excerpt, finding.line, finding.severity, paint)
+    for other in finding.related:
+        where = visible_path(other.path) if other.path != finding.path else ""
+        line = f"line {other.line}" if other.line is not None else ""
+        at = f"{where}:{other.line}" if where and other.line is not None else where or line
+        yield f"    {paint('dim', '=')} {other.message}: {at}"
+    if with_hint and finding.hint:
+        yield f"    {paint('good', '→')} {finding.hint}"
+
+
+def _excerpt_lines(
+    shown: Excerpt, line: int, severity: Severity, paint: Callable[[str, str], str]
+) -> Iterator[str]:
+    if not shown.text:
+        return
+    number = str(line)
+    yield f"    {paint('dim', f'{number} |')} {shown.text}"
+    if shown.length or shown.start:
+        before = _width(shown.text[: shown.start])
+        marks = "^" * max(1, _width(shown.text[shown.start : shown.start + shown.length]))
+        yield f"    {' ' * len(number)} {paint('dim', '|')} {' ' * before}{paint(severity, marks)}"
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def _capped(report: Report, paint: Callable[[str, str], str]) -> Iterator[str]:
+    shown: dict[str, int] = {}
+    for finding in report.findings:
+        shown[finding.code] = shown.get(finding.code, 0) + 1
+    names = {f.code: f.rule for f in report.findings}
+    more = [(c, n - shown.get(c, 0)) for c, n in sorted(report.by_rule.items()) if n > shown.get(c, 0)]
+    for code, number in more:
+        yield paint("dim", f"… and {number:,} more of {code} {names.get(code, '')} (--max-per-rule 0 shows all)")
+    if more:
+        yield ""
+
+
+def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Callable[[str, str], str]) -> Iterator[str]:
+    for dataset in datasets:
+        profile = f" ({dataset.profile})" if dataset.profile else ""
+        split = f", {dataset.split}" if dataset.split else ""
+        yield f"{paint('bold', dataset.format)}{profile} {visible_path(dataset.path)}{split}"
+        for file in dataset.files:
+            records = f"{file.records:>12,} records" if file.records is not None else " " * 20
+            yield f"  {file.kind:<12} {records} {size(file.bytes):>10}  {visible_path(file.path)}"
+    yield ""
+
+
+def size(number: int) -> str:
+    """Bytes in a unit that fits."""
+    value, unit = float(number), "B"
+    for larger in ("KB", "MB", "GB", "TB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+
+
+def _statistics(report: Report, paint: Callable[[str, str], str]) -> Iterator[str]:
+    facts = {f.code: (f.severity, f.rule) for f in report.findings}
+    for code, number in sorted(report.by_rule.items(), key=lambda p: (-p[1], p[0])):
+        severity, rule = facts.get(code, ("", ""))
+        yield f"{number:>10,}  {code}  {paint(severity, severity) if severity else ''} {rule}"
+    if report.by_rule:
+        yield ""
+
+
+def _unrecognised(report: Report, paint: Callable[[str, str], str], verbose: bool) -> Iterator[str]:
+    if not report.unrecognised:
+        return
+    number = len(report.unrecognised)
+    names = [visible_path(p) for p in (report.unrecognised if verbose else report.unrecognised[:3])]
+    more = "" if number <= len(names) else f" and {number - len(names):,} more (-v lists them)"
+    yield paint("dim", f"not recognised, not checked: {', '.join(names)}{more}")
+
+
+def _summary(report: Report, paint: Callable[[str, str], str], quiet: bool) -> Iterator[str]:
+    counts = report.counts
+    records = sum(f.records or 0 for d in report.datasets for f in d.files)
+    files = sum(len(d.files) for d in report.datasets)
+    what = f"{_many(files, 'file')}, {_many(records, 'record')} in {report.seconds:.2f} s"
+    told = [paint(s, _many(counts[s], s)) for s in ("error", "warning") if counts[s]]
+    if counts["info"]:
+        told.append(f"{counts['info']:,} info")
+    if not counts["error"]:
+        verdict = paint("good", "Valid") + (f" with {' and '.join(told)}" if told else "")
+    else:
+        verdict = "Found " + ", ".join(told)
+    yield f"{verdict}: {what}"
+    if counts["error"] and not quiet:
+        code = next((f.code for f in report.findings if f.severity == "error"), None)
+        if code is not None:
+            yield paint("dim", f"`ragdata explain {code}` tells more about a rule; --statistics counts by rule")
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,54 @@
+"""What each format is, as data: files, fields, keys, references, rules. Imports nothing else of ours.
+
+The list of formats is explicit; a new format is one line here. Modules are imported when first asked for, so that a
+run pays for the formats it meets.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from ragdatakit.schemas.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.declarations import Format, Rule
+
+FORMATS: dict[str, tuple[str, str]] = {
+    "light-splade": ("ragdatakit.schemas.light_splade", "LIGHT_SPLADE"),
+    "arag": ("ragdatakit.schemas.arag", "ARAG"),
+    "datamind": ("ragdatakit.schemas.datamind", "DATAMIND"),
+}
+
+
+def get_format(name: str) -> Format:
+    """The declaration of a format; raises `UnknownNameError`."""
+    if name not in FORMATS:
+        raise UnknownNameError("format", name, FORMATS)
+    module, attribute = FORMATS[name]
+    declared: Format = getattr(importlib.import_module(module), attribute)
+    return declared
+
+
+def all_formats() -> tuple[Format, ...]:
+    """Every format, in the order of the list."""
+    return tuple(get_format(name) for name in FORMATS)
+
+
+def all_rules() -> tuple[tuple[Rule, Format | None], ...]:
+    """Every rule with its format (None: shared), ordered by code."""
+    from ragdatakit.schemas.shared import RULES
+
+    found: list[tuple[Rule, Format | None]] = [(rule, None) for rule in RULES]
+    found += [(rule, fmt) for fmt in all_formats() for rule in fmt.rules]
+    return tuple(sorted(found, key=lambda pair: (pair[1] is not None, pair[0].code)))
+
+
+def find_rules(name: str) -> tuple[tuple[Rule, Format | None], ...]:
+    """The rules of that code (any case) or name; several formats may share a name. Raises `UnknownNameError`."""
+    rules = all_rules()
+    found = tuple(p for p in rules if p[0].code == name.upper() or p[0].name == name.lower())
+    if not found:
+        known = [p[0].code for p in rules] if len(name) == 5 and name[2:].isdigit() else [p[0].name for p in rules]
+        raise UnknownNameError("rule", name, known)
+    return found

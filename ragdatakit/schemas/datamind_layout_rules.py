@@ -1,0 +1,108 @@
+"""The rules about how a DataMind profile, data folder or repository is laid out.
+
+Facts: haolpku/DataMind, commit 5a8f883, both of its loaders (v1: `modules/`, `benchmark/`; v2: `datamind/`).
+"""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.declarations import Rule
+
+_V1_CHUNKS = "modules/rag/indexer.py:load_pre_chunked"
+_V2_CHUNKS = "datamind/capabilities/kb/indexer.py"
+
+LAYOUT_RULES: tuple[Rule, ...] = (
+    Rule(
+        code="DM101",
+        name="no-matching-jsonl",
+        severity="error",
+        summary="There is a chunks/ or triplets/ folder, and no file in it has a name that a loader reads.",
+        message="no file in {folder} is named *.jsonl ({found} is there)",
+        upstream={
+            "v1": "loads none of it, without a word, and goes on with raw documents or an LLM's own triples",
+            "v2": "loads none of it, without a word",
+        },
+        hint="name the files *.jsonl, in lower case, directly in the folder; delete the folder if it is not meant",
+        bad="chunks/a.jsonl.bak",
+        good="chunks/a.jsonl",
+        source=f"DM-L03 {_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
+    ),
+    Rule(
+        code="DM102",
+        name="no-matching-sql",
+        severity="error",
+        summary="There is a tables/ folder, and no file in it is named *.sql.",
+        message="no file in {folder} is named *.sql ({found} is there)",
+        upstream={"v1": "creates a demo database with employees and projects instead, without a word"},
+        hint="name the files *.sql, in lower case, directly in tables/; delete the folder if it is not meant",
+        bad="tables/schema.SQL",
+        good="tables/01_schema.sql",
+        source="DM-L03 modules/database/database.py:init_database",
+    ),
+    Rule(
+        code="DM103",
+        name="ignored-file",
+        severity="warning",
+        summary="A file beside the data whose name no loader picks up: a sub-folder, another ending, a leading dot.",
+        message="is not read: only {pattern} directly in {folder} is",
+        upstream={"v1": "ignores the file without a word", "v2": "ignores the file without a word"},
+        hint="rename or move the file if it is data; keep it out of the folder if it is not",
+        bad="chunks/part/b.jsonl",
+        good="chunks/b.jsonl",
+        source=f"DM-L04 {_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
+    ),
+    Rule(
+        code="DM104",
+        name="raw-documents-beside-chunks",
+        severity="warning",
+        summary="A profile has chunks and raw documents.",
+        message="{count} raw document(s) stand beside chunks/",
+        upstream={"v1": "indexes the chunks and ignores the documents", "v2": "indexes both in one collection"},
+        hint="keep documents that are chunked already out of the profile, so that both loaders see the same corpus",
+        bad="chunks/notes.jsonl and notes.md",
+        good="chunks/notes.jsonl",
+        source=f"DM-L05 modules/rag/indexer.py:get_or_create_index, {_V2_CHUNKS}:build_index",
+    ),
+    Rule(
+        code="DM105",
+        name="stale-storage",
+        severity="warning",
+        summary="The built index of the profile is older than its data.",
+        message="{storage} was built before this file was last changed",
+        upstream={
+            "v1": "serves the old index, changes stay invisible",
+            "v2": "serves the old collection and merges triples into the old graph",
+        },
+        hint="delete the storage folder of the profile, or index again",
+        source="DM-L06 modules/rag/indexer.py:get_or_create_index, datamind/capabilities/graph/service.py",
+    ),
+    Rule(
+        code="DM106",
+        name="unsafe-profile-name",
+        severity="warning",
+        summary="The profile is reached only by a name with separators, or its name is easy to get wrong.",
+        message="the profile's name is {value}, {reason}",
+        upstream={
+            "v1": "joins the name to data/profiles unchecked, and storage/ gets the same odd path",
+            "v2": "joins the name to data/profiles unchecked, and storage/ gets the same odd path",
+        },
+        hint="put the profile directly below data/profiles, with a plain name",
+        bad="data/profiles/team/notes/chunks",
+        good="data/profiles/team-notes/chunks",
+        source="DM-L07 config.py:Settings.data_dir, datamind/config.py:DataConfig.data_dir",
+    ),
+    Rule(
+        code="DM107",
+        name="not-json-lines",
+        severity="error",
+        summary="A .jsonl file that holds one JSON array, or objects spread over several lines.",
+        message="the file holds {found}, where every line must be one object",
+        upstream={
+            "v1": "rejects every line",
+            "v2": "skips the lines that are no JSON and stops with AttributeError at one that is an array",
+        },
+        hint="write one object per line (`jq -c '.[]' FILE` for an array, `jq -c . FILE` for objects)",
+        bad='[{"text": "a"}, {"text": "b"}]',
+        good='{"text": "a"}\n{"text": "b"}',
+        source=f"DM-L09 {_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
+    ),
+)

@@ -1,0 +1,238 @@
+"""The records of DataMind's JSON files: chunks, triples, questions, results.
+
+Facts: haolpku/DataMind, commit 5a8f883, `schema/types.py` (v1) and `datamind/` (v2), read and run.
+"""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.declarations import Field, Record
+
+CHUNK = Record(
+    name="Chunk",
+    title="DataMind chunk",
+    description="One piece of text to retrieve, with an image or without.",
+    fields=(
+        Field(
+            name="text",
+            type="string",
+            description="The text. v1 embeds it together with the metadata, v2 strips it.",
+            examples=("Spring tides follow the new and the full moon.",),
+            rules={"missing": "empty-chunk", "null": "null-text", "type": "text-not-string"},
+        ),
+        Field(
+            name="metadata",
+            type="object",
+            required=False,
+            description="Flat: strings, numbers, booleans.",
+            examples=({"page": 3},),
+            rules={"null": "null-metadata", "type": "metadata-not-object"},
+        ),
+        Field(
+            name="image_path",
+            type="string",
+            required=False,
+            nullable=True,
+            non_empty=True,
+            description="v1: the image, relative to the profile folder.",
+            examples=("images/moon.png",),
+            rules={"type": "image-path-not-string", "empty": "empty-image-path"},
+        ),
+        Field(
+            name="image_description",
+            type="string",
+            required=False,
+            nullable=True,
+            description="v1, in vlm_describe mode: what the image shows.",
+            examples=("Moon phases in a row.",),
+            rules={"type": "image-description-not-string"},
+        ),
+        Field(
+            name="modality",
+            type="string",
+            required=False,
+            enum=("text", "image", "text_image"),
+            description="v1: what the chunk consists of.",
+            examples=("text_image",),
+            rules={"null": "unknown-modality", "type": "unknown-modality", "enum": "unknown-modality"},
+        ),
+        Field(
+            name="id",
+            type="any",
+            required=False,
+            nullable=True,
+            description="v2: the chunk's id, as text; unique in the profile.",
+            examples=("tide-1",),
+        ),
+        Field(
+            name="source",
+            type="any",
+            required=False,
+            nullable=True,
+            description="v2: where the text comes from; the file's name where it is not given.",
+            examples=("tides.md",),
+        ),
+    ),
+    rules={"syntax": "broken-chunk-line", "not-object": "chunk-not-object"},
+    examples=({"text": "Spring tides follow the new and the full moon.", "metadata": {"page": 3}},),
+)
+
+
+def _name(name: str, description: str) -> Field:
+    return Field(
+        name=name,
+        type="string",
+        non_empty=True,
+        description=description,
+        examples=("Moon",),
+        rules={
+            "missing": "missing-triple-field",
+            "null": "triple-field-not-string",
+            "type": "triple-field-not-string",
+            "empty": "empty-name",
+        },
+    )
+
+
+def _entity_type(of: str) -> Field:
+    return Field(
+        name=f"{of}_type",
+        type="string",
+        required=False,
+        description=f'Type of the {of}; "entity" where it is not given, the first one counts.',
+        examples=("Body",),
+        rules={"null": "triple-field-not-string", "type": "triple-field-not-string"},
+    )
+
+
+def _properties(name: str, rule: str, description: str) -> Field:
+    return Field(
+        name=name,
+        type="object",
+        required=False,
+        description=description,
+        examples=({"since": "1982"},),
+        rules={"null": rule, "type": rule},
+    )
+
+
+TRIPLE = Record(
+    name="Triple",
+    title="DataMind triple",
+    description="One edge of the graph: subject, relation, object.",
+    fields=(
+        _name("subject", "Name of the entity the edge starts at."),
+        _name("relation", "Name of the relation."),
+        _name("object", "Name of the entity the edge leads to."),
+        _entity_type("subject"),
+        _entity_type("object"),
+        _properties("subject_properties", "entity-properties-not-object", "v1: properties of the subject."),
+        _properties("object_properties", "entity-properties-not-object", "v1: properties of the object."),
+        _properties("properties", "edge-properties-not-object", "v2: properties of the edge."),
+        Field(
+            name="confidence",
+            type="number",
+            required=False,
+            lax_number=True,
+            minimum=0,
+            maximum=1,
+            description="v2: weight of the edge, 0 to 1.",
+            examples=(0.9,),
+            rules={
+                "null": "confidence-not-number",
+                "type": "confidence-not-number",
+                "range": "confidence-out-of-range",
+            },
+        ),
+        Field(
+            name="source",
+            type="string",
+            required=False,
+            description="Where the triple comes from; no loader keeps it.",
+            examples=("tides.md",),
+            rules={"null": "null-triple-source", "type": "triple-source-not-string"},
+        ),
+    ),
+    rules={"syntax": "broken-triple-line", "not-object": "triple-not-object"},
+    examples=({"subject": "Spring tide", "relation": "caused_by", "object": "Moon"},),
+)
+
+_REFERENCE_ANSWER = Field(
+    name="reference_answer",
+    type="string",
+    required=False,
+    description="What a right answer contains.",
+    examples=("new and full moon",),
+    rules={"null": "null-reference", "type": "reference-not-string"},
+)
+
+QUESTION = Record(
+    name="Question",
+    title="DataMind benchmark question",
+    description="One question of a question set.",
+    fields=(
+        Field(
+            name="question",
+            type="string",
+            non_empty=True,
+            description="The question.",
+            examples=("What do spring tides follow?",),
+            rules={
+                "missing": "missing-question",
+                "empty": "missing-question",
+                "null": "question-not-string",
+                "type": "question-not-string",
+            },
+        ),
+        _REFERENCE_ANSWER,
+        Field(
+            name="question_id",
+            type="any",
+            nullable=True,
+            description="Id of the question, unique in the set.",
+            examples=("n1",),
+            rules={"missing": "missing-question-id"},
+        ),
+    ),
+    rules={"syntax": "broken-question-line", "not-object": "question-line-not-object"},
+    examples=(
+        {"question": "What do spring tides follow?", "reference_answer": "new and full moon", "question_id": "n1"},
+    ),
+)
+RESULT = Record(
+    name="Result",
+    title="DataMind benchmark result",
+    description="What the system answered to one question.",
+    fields=(
+        Field(name="index", type="any", required=False, nullable=True, description="0-based number of the question."),
+        Field(
+            name="question",
+            type="any",
+            nullable=True,
+            description="The question.",
+            rules={"missing": "missing-result-question"},
+        ),
+        Field(
+            name="answer",
+            type="string",
+            required=False,
+            description="What the system answered.",
+            rules={"null": "answer-not-string", "type": "answer-not-string"},
+        ),
+        Field(name="error", type="any", required=False, nullable=True, description="What went wrong, or null."),
+        Field(name="latency_s", type="any", required=False, nullable=True, description="Seconds it took."),
+        _REFERENCE_ANSWER,
+        Field(name="question_id", type="any", required=False, nullable=True, description="Id of the question."),
+    ),
+    rules={"syntax": "broken-results", "top-level": "result-not-object", "not-object": "result-not-object"},
+    examples=(
+        {
+            "index": 0,
+            "question": "What do spring tides follow?",
+            "answer": "The new and full moon.",
+            "error": None,
+            "latency_s": 1.25,
+            "reference_answer": "new and full moon",
+            "question_id": "n1",
+        },
+    ),
+)

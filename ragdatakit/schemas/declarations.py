@@ -1,0 +1,321 @@
+"""The words in which a format is declared: rules, fields, records, files, keys, references, layouts.
+
+Everything here is data. The checks, the JSON Schemas, the docs pages, the DuckDB views and the fault injector of the
+test suite are derived from it; only what these words cannot say is code in ``validators/<format>.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ragdatakit.schemas.errors import UnknownNameError
+from ragdatakit.schemas.findings import Severity
+
+Damage = Literal[
+    "syntax",  # the line or element is not JSON
+    "blank",  # a blank line between records
+    "not-object",  # JSON, but not an object (or not what the record is)
+    "duplicate-key",  # one object has a key twice
+    "non-finite",  # NaN or Infinity, which JSON does not have
+    "surrogate",  # an unpaired surrogate escape: not Unicode text
+    "extra",  # a field that the record does not have
+    "missing",  # a required field is not there
+    "null",  # null where a value is needed
+    "type",  # a value of another type
+    "range",  # a number outside minimum..maximum
+    "enum",  # a value outside the allowed ones
+    "empty",  # a string, list or object with nothing in it
+    "item-type",  # a list item or object value of another type
+    "no-records",  # the file holds no record at all
+    "top-level",  # a JSON file whose top level is not an array
+    "item-range",  # a list item or object value outside minimum..maximum
+]
+
+Type = Literal["integer", "number", "string", "boolean", "object", "array", "any"]
+
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One bad state: how to call it, how bad it is, what the framework makes of it, what to do.
+
+    ``code`` is two letters of the format and three digits; ``name`` the bad state in kebab-case. ``message`` is a
+    template filled from the facts of a finding; the consequence in ``upstream`` is appended to it. ``upstream`` is
+    one text, or one per profile where loaders differ: then the rule applies only to the profiles named.
+    ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    summary: str
+    message: str
+    upstream: str | Mapping[str, str]
+    hint: str
+    bad: str = ""
+    good: str = ""
+    source: str = ""
+    per_file: bool = False
+
+    def applies(self, profiles: tuple[str, ...]) -> bool:
+        """Whether any of the chosen profiles is broken by this state."""
+        return isinstance(self.upstream, str) or not profiles or any(p in self.upstream for p in profiles)
+
+    def consequence(self, profiles: tuple[str, ...] = ()) -> str:
+        """What the framework does, in one clause, for the chosen profiles."""
+        if isinstance(self.upstream, str):
+            return self.upstream
+        chosen = [(p, text) for p, text in self.upstream.items() if not profiles or p in profiles]
+        return "; ".join(f"{p}: {text}" for p, text in chosen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One field of a record.
+
+    ``items`` is the type of list items, ``values`` the type of an object's values; ``minimum``/``maximum`` bound
+    the number or, for lists and objects, their items. ``lax_number``: numeric strings and booleans pass as numbers, as pydantic reads
+    them. ``rules`` maps a kind of damage to the name of the rule it breaks, before the record's own map; a damage
+    mapped to ``""`` is no fault here.
+    """
+
+    name: str
+    type: Type
+    required: bool = True
+    nullable: bool = False
+    items: Type | None = None
+    values: Type | None = None
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    enum: tuple[str, ...] = ()
+    non_empty: bool = False
+    lax_number: bool = False
+    description: str = ""
+    examples: tuple[Any, ...] = ()
+    rules: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What one line of a file (or one element of an array) is.
+
+    ``shape`` ``"object"`` has ``fields``; ``"string"`` and ``"any"`` have none. ``extra`` says whether further fields
+    are a fault. ``rules`` maps kinds of damage to rule names; a damage that is not named here nor in the field is no
+    fault.
+    """
+
+    name: str
+    title: str
+    description: str
+    fields: tuple[Field, ...] = ()
+    shape: Literal["object", "string", "any"] = "object"
+    pattern: str = ""
+    extra: Literal["forbid", "ignore"] = "ignore"
+    rules: Mapping[str, str] = field(default_factory=dict)
+    examples: tuple[Any, ...] = ()
+
+    def field(self, name: str) -> Field:
+        """The field of that name."""
+        for f in self.fields:
+            if f.name == name:
+                return f
+        raise KeyError(name)
+
+    def rule_for(self, damage: str, name: str | None = None) -> str:
+        """The name of the rule that this damage breaks; ``""`` where it is no fault."""
+        if name is not None:
+            for f in self.fields:
+                if f.name == name and damage in f.rules:
+                    return f.rules[damage]
+        return self.rules.get(damage, "")
+
+
+Container = Literal["ndjson", "json-array", "text", "opaque"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A kind of file: which records it holds, in which container, how to know it by its content.
+
+    A ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened.
+
+    ``records`` are the shapes an element may have (several where the framework takes more than one; the first
+    element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this
+    kind; ``without`` are names that tell it is not. ``suffixes`` are the endings the framework accepts.
+    """
+
+    kind: str
+    title: str
+    container: Container
+    description: str = ""
+    records: tuple[Record, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    shards: bool = False
+
+    @property
+    def record(self) -> Record:
+        """The one record of this kind (the documented one, where there are several)."""
+        return self.records[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """``fields`` of ``kind`` are unique over all its files (of one split); else ``rule``."""
+
+    kind: str
+    fields: tuple[str, ...]
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """Every value of ``field`` (its items, where it is a list) of ``kind`` is ``to_field`` of some ``to_kind``."""
+
+    kind: str
+    field: str
+    to_kind: str
+    to_field: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """Every ``field`` of ``kind`` is named by some record of ``by`` (pairs of kind and field).
+
+    Reported at the record that is not covered. Not checked where none of the covering kinds has a file.
+    ``splits`` limits it to splits of that name.
+    """
+
+    kind: str
+    field: str
+    by: tuple[tuple[str, str], ...]
+    rule: str
+    splits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """The pair ``fields`` of ``kind`` stands (``within``) or does not stand among the pairs ``to_fields`` of ``to_kind``.
+
+    ``to_fields`` may end in a list field, whose every item makes a pair. Where ``within`` is false, a second value
+    equal to the field ``same_as`` of the same record breaks the rule, too.
+    """
+
+    kind: str
+    fields: tuple[str, str]
+    to_kind: str
+    to_fields: tuple[str, str]
+    within: bool
+    rule: str
+    same_as: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """One name has one value: every two records that name the same thing give it the same ``values`` (or none).
+
+    ``names`` are pairs of (field with the name, field with the value), for example a triple's
+    ``("subject", "subject_type")`` and ``("object", "object_type")``: both name entities. ``default`` stands for a
+    missing value. Reported at the first record that disagrees with an earlier one.
+    """
+
+    kind: str
+    names: tuple[tuple[str, str], ...]
+    rule: str
+    default: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variants:
+    """Names in ``fields`` of ``kind`` that differ in spelling only (case, Unicode form, surrounding or quote marks).
+
+    Reported at the first record that uses the later spelling.
+    """
+
+    kind: str
+    fields: tuple[str, ...]
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disjoint:
+    """No value of ``field`` of ``kind`` stands in two splits; reported in the later split."""
+
+    kind: str
+    field: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How the files of a dataset lie below its folder.
+
+    ``files`` maps patterns relative to the folder (``*`` within one level; a pattern that ends in ``/`` is a folder
+    of shards) to kinds. A folder is such a dataset if every group of ``signature`` has a pattern that matches.
+    ``splits`` gives the split of what stands below a prefix. ``sniff``: the names alone prove nothing, the first
+    record of a matching file must look like its kind, too. ``requires`` are kinds that every split must have.
+    """
+
+    name: str
+    files: Mapping[str, str]
+    signature: tuple[tuple[str, ...], ...]
+    splits: Mapping[str, str] = field(default_factory=dict)
+    requires: tuple[str, ...] = ()
+    sniff: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopted:
+    """What a shared rule means for one format: its severity there (None: not a fault) and the consequence."""
+
+    severity: Severity | None
+    upstream: str | Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A format as data: files, rules, keys, references, coverage, layouts, profiles.
+
+    ``disjoints`` and ``agreements`` compare the splits of a dataset with each other, all else is checked within a
+    split. ``example`` is a minimal valid dataset: path to content.
+    """
+
+    name: str
+    title: str
+    letters: str
+    description: str
+    homepage: str
+    files: tuple[File, ...]
+    rules: tuple[Rule, ...]
+    layouts: tuple[Layout, ...] = ()
+    profiles: tuple[str, ...] = ()
+    keys: tuple[Key, ...] = ()
+    references: tuple[Reference, ...] = ()
+    coverages: tuple[Coverage, ...] = ()
+    memberships: tuple[Membership, ...] = ()
+    consistencies: tuple[Consistency, ...] = ()
+    variants: tuple[Variants, ...] = ()
+    disjoints: tuple[Disjoint, ...] = ()
+    agreements: tuple[Consistency, ...] = ()
+    adopts: Mapping[str, Adopted] = field(default_factory=dict)
+    example: Mapping[str, str] = field(default_factory=dict)
+
+    def file(self, kind: str) -> File:
+        """The file kind of that name; raises `UnknownNameError`."""
+        for f in self.files:
+            if f.kind == kind:
+                return f
+        raise UnknownNameError(f"file kind of {self.name}", kind, [f.kind for f in self.files])
+
+    def rule(self, name: str) -> Rule:
+        """The rule of that name or code; raises `UnknownNameError`."""
+        for r in self.rules:
+            if name in (r.name, r.code):
+                return r
+        raise UnknownNameError(f"rule of {self.name}", name, [r.name for r in self.rules])

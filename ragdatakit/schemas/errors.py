@@ -1,0 +1,30 @@
+"""Errors about a run (a path, an option, a format), never about the data: those are findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class RagdataError(Exception):
+    """The run could not be done; the message says why in one line, for people."""
+
+
+class UnknownNameError(RagdataError):
+    """A format, rule, profile or file kind that does not exist.
+
+    ``suggestions`` holds the nearest existing names, best first.
+    """
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        import difflib
+
+        known = list(known)
+        lowered = {k.lower(): k for k in known}
+        near = difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.5)
+        self.suggestions = [lowered[n] for n in near]
+        text = f"unknown {what} {name!r}"
+        if self.suggestions:
+            text += f", did you mean {' or '.join(self.suggestions)}?"
+        elif len(known) <= 20:
+            text += f"; known: {', '.join(known)}"
+        super().__init__(text)

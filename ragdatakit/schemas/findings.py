@@ -1,0 +1,100 @@
+"""Findings: what is wrong in the data, where exactly, and what to do. Values, never raised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "info"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that a finding speaks of, such as the first line that used an id."""
+
+    path: str
+    line: int | None
+    message: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"path": self.path, "line": self.line, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The offending line, made safe to print.
+
+    ``text`` is one line without control characters, ``start`` and ``length`` say which of its characters are at
+    fault (0-based; ``length`` 0 where the whole line is).
+    """
+
+    text: str
+    start: int = 0
+    length: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One violation of one rule at one place.
+
+    ``line`` and ``column`` are 1-based, physical, and count characters; ``byte_offset`` and ``record`` are 0-based,
+    the offset being that of the record in the uncompressed file; ``pointer`` is a JSON Pointer into the record.
+    """
+
+    code: str
+    rule: str
+    severity: Severity
+    message: str
+    path: str
+    line: int | None = None
+    column: int | None = None
+    byte_offset: int | None = None
+    record: int | None = None
+    pointer: str | None = None
+    value: Any = None
+    hint: str = ""
+    fixable: bool = False
+    related: tuple[Related, ...] = ()
+    excerpt: Excerpt | None = field(default=None, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form (DESIGN: one entry of ``findings``)."""
+        return {
+            "code": self.code,
+            "rule": self.rule,
+            "severity": self.severity,
+            "message": self.message,
+            "path": self.path,
+            "line": self.line,
+            "column": self.column,
+            "byte_offset": self.byte_offset,
+            "record": self.record,
+            "pointer": self.pointer,
+            "value": self.value,
+            "hint": self.hint,
+            "fixable": self.fixable,
+            "related": [r.as_dict() for r in self.related],
+        }
+
+
+@dataclass(slots=True)
+class Problem:
+    """A fault that a check saw, before it is placed in a file and worded.
+
+    ``rule`` is the rule's name, ``facts`` fill its message template (``value`` and ``field`` are filled in by the
+    engine where they are not given). In a record, ``pointer`` says which value is meant and ``position`` is the 0-based character offset in the
+    record, where known. In a text file, ``line`` is 1-based and ``position`` the 0-based character offset in that
+    line; ``length`` is the number of characters at fault (0: not known).
+    """
+
+    rule: str
+    pointer: str | None = None
+    value: Any = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    position: int | None = None
+    length: int = 0
+    line: int | None = None
+    related: tuple[Related, ...] = ()

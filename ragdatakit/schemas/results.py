@@ -1,0 +1,81 @@
+"""What a validation run returns: the datasets it found, their findings, and the counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class FileSummary:
+    """One file that was checked; ``bytes`` are uncompressed, ``records`` None where it has no records."""
+
+    path: str
+    kind: str
+    records: int | None
+    bytes: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"path": self.path, "kind": self.kind, "records": self.records, "bytes": self.bytes}
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetSummary:
+    """One dataset, or one split of it; ``profile`` names the loaders it was checked for."""
+
+    path: str
+    format: str
+    profile: str | None
+    split: str | None
+    files: tuple[FileSummary, ...]
+    errors: int
+    warnings: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "path": self.path,
+            "format": self.format,
+            "profile": self.profile,
+            "split": self.split,
+            "files": [f.as_dict() for f in self.files],
+            "errors": self.errors,
+            "warnings": self.warnings,
+        }
+
+
+@dataclass(slots=True)
+class Report:
+    """The result of `ragdatakit.validate`.
+
+    ``counts`` has every finding that was wanted, by severity; ``by_rule`` by code. ``findings`` are those that were
+    kept (20 per rule unless told otherwise), ordered by file and line. ``unrecognised`` are data files below the given
+    paths that belong to no dataset. ``ok`` is true when there is no error.
+    """
+
+    datasets: list[DatasetSummary] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    counts: dict[Severity, int] = field(default_factory=lambda: dict.fromkeys(SEVERITIES, 0))
+    by_rule: dict[str, int] = field(default_factory=dict)
+    unrecognised: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the frameworks read everything well."""
+        return not self.counts["error"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form, version 1 (docs/output-schema.json describes it)."""
+        return {
+            "version": 1,
+            "datasets": [d.as_dict() for d in self.datasets],
+            "findings": [f.as_dict() for f in self.findings],
+            "counts": dict(self.counts),
+            "by_rule": dict(sorted(self.by_rule.items())),
+            "shown": len(self.findings),
+            "unrecognised": self.unrecognised,
+        }

@@ -1,0 +1,265 @@
+"""A JSON array as parts of whole elements, whatever its size and layout, with every element's line and offset.
+
+A part is cut where an element seems to end and a new one to begin, and the cut is proved by decoding ``[part]``: a cut
+inside a string or a nested value always leaves a quote or a bracket open, so it fails to decode. What does not decode
+is cut element by element instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ragdatakit.tables.sources import Source
+
+_BORDER = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.S)
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]|"', re.S)
+_SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
+_SPACE = re.compile(rb"[ \t\r\n]*")
+_RESYNC = re.compile(rb'["}\]][ \t]*,?[ \t]*\r?\n[ \t\r\n]*(?=["{\[\]])|["}\]][ \t]*,[ \t]*(?=["{\[])')
+_WINDOW = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element: 0-based number, 1-based line of its first character, 0-based offset, bytes; or what is wrong.
+
+    ``error`` is set for what is no element at all: a missing or superfluous comma, an array that is not closed.
+    """
+
+    record: int
+    line: int
+    byte_offset: int
+    raw: bytes
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Part:
+    """Consecutive elements. ``proved``: ``[data]`` decodes as they stand."""
+
+    data: bytes
+    byte_offset: int
+    first_line: int
+    first_record: int
+    proved: bool
+    count: int = 0
+    found: list[Element] = field(default_factory=list)
+
+    def elements(self) -> list[Element]:
+        """The elements one by one, with positions."""
+        if not self.found:
+            scan = _Scan(self.data + b"]", self.byte_offset, self.first_line, self.first_record, at_end=True)
+            self.found = list(scan.run())
+        return self.found
+
+
+class ArraySource:
+    """One JSON array in a file.
+
+    `parts` yields the elements; afterwards ``top`` tells what the top level was: ``"array"``, ``"empty"`` (an array
+    without elements), ``"nothing"`` (only white space) or ``"other"``, with ``head`` holding the first bytes.
+    """
+
+    def __init__(self, source: Source, decodes: object = None) -> None:
+        self.source = source
+        self.top = "nothing"
+        self.head = b""
+        self._decodes = decodes
+
+    def parts(self) -> Iterator[Part]:
+        """Read the file once; a part's ``proved`` tells whether its elements decode together."""
+        reader = _Buffer(self.source)
+        if not self._open(reader):
+            return
+        self.top = "empty"
+        record = 0
+        while True:
+            part = self._proved_part(reader, record)
+            if part is None:
+                part = self._scanned_part(reader, record)
+            if part.count or part.found:
+                self.top = "array"
+                yield part
+                record += part.count
+            if reader.closed:
+                return
+
+    def _open(self, reader: _Buffer) -> bool:
+        while True:
+            start = _end_of_space(reader.data)
+            if start < len(reader.data) or not reader.fill():
+                break
+        self.head = reader.data[start : start + 4096]
+        if self.head[:1] != b"[":
+            self.top = "other" if self.head else "nothing"
+            return False
+        reader.take(start + 1)
+        return True
+
+    def _proved_part(self, reader: _Buffer, record: int) -> Part | None:
+        import orjson
+
+        reader.fill_to(self.source.block_bytes)
+        data = reader.data
+        borders = [m.start(1) for m in _BORDER.finditer(data, max(0, len(data) - _WINDOW))]
+        for cut in reversed(borders[-4:]):
+            try:
+                values = orjson.loads(b"[%b]" % data[:cut])
+            except orjson.JSONDecodeError:
+                continue
+            part = Part(data[:cut], reader.offset, reader.line, record, True, len(values))
+            reader.take(cut + 1)
+            return part
+        return None
+
+    def _scanned_part(self, reader: _Buffer, record: int) -> Part:
+        """Element by element: the end of the array, a long element, or a part that does not decode."""
+        while True:
+            scan = _Scan(reader.data, reader.offset, reader.line, record, at_end=reader.ended)
+            found = list(scan.run())
+            too_long = len(reader.data) > self.source.max_line_bytes
+            if found or scan.closed or reader.ended or too_long:
+                break
+            reader.fill_to(len(reader.data) * 2)
+        count = sum(1 for e in found if not e.error)
+        part = Part(reader.data[: scan.position], reader.offset, reader.line, record, False, count, found)
+        reader.take(scan.position)
+        if scan.closed:
+            reader.closed = True
+            reader.fill_to(4096)
+            rest = _end_of_space(reader.data)
+            if rest < len(reader.data):
+                line = reader.line + reader.data.count(b"\n", 0, rest)
+                raw = reader.data[rest : rest + 80]
+                part.found.append(Element(record + count, line, reader.offset + rest, raw, "data after the end of the array"))
+        elif reader.ended or too_long:
+            reader.closed = True
+            if not scan.closed:
+                line = reader.line + reader.data.count(b"\n")
+                end = reader.offset + len(reader.data)
+                part.found.append(Element(record + count, line, end, b"", "the array is not closed"))
+        return part
+
+
+class _Buffer:
+    """Uncompressed bytes that are not consumed yet, and where they stand in the file."""
+
+    def __init__(self, source: Source) -> None:
+        self._pieces = source.pieces()
+        self.data = b""
+        self.offset = 0
+        self.line = 1
+        self.ended = False
+        self.closed = False
+        self.fill()
+        self.offset = 3 if source.bom else 0
+
+    def fill(self) -> bool:
+        """Read one more piece; False at the end of the file."""
+        piece = next(self._pieces, b"")
+        if not piece:
+            self.ended = True
+            return False
+        self.data = self.data + piece if self.data else piece
+        return True
+
+    def fill_to(self, length: int) -> None:
+        """Read until ``length`` bytes are there, or the file ends."""
+        while len(self.data) < length and not self.ended:
+            self.fill()
+
+    def take(self, length: int) -> None:
+        """These bytes are done with."""
+        self.line += self.data.count(b"\n", 0, length)
+        self.offset += length
+        self.data = self.data[length:]
+
+
+def _end_of_space(data: bytes, start: int = 0) -> int:
+    match = _SPACE.match(data, start)
+    return match.end() if match else start
+
+
+class _Scan:
+    """Elements cut one by one, with recovery: a broken element costs itself, not the rest."""
+
+    def __init__(self, data: bytes, offset: int, line: int, record: int, at_end: bool) -> None:
+        self.data = data
+        self.position = 0
+        self.closed = False
+        self._offset = offset
+        self._line = line
+        self._counted = 0
+        self._record = record
+        self._at_end = at_end
+
+    def run(self) -> Iterator[Element]:
+        """The elements that are whole in the data; ``position`` is behind the last one and its comma."""
+        data = self.data
+        while True:
+            start = _end_of_space(data, self.position)
+            if start >= len(data):
+                return
+            first = data[start : start + 1]
+            if first == b"]":
+                self.position, self.closed = start + 1, True
+                return
+            if first == b",":
+                yield self._element(start, start + 1, "a comma without a value")
+                self.position = start + 1
+                continue
+            end = self._end_of_value(start, first)
+            after = _end_of_space(data, end) if end >= 0 else -1
+            if end < 0 or after >= len(data):
+                if not self._at_end:
+                    return
+                end = after = len(data) if end < 0 else end
+            elif data[after : after + 1] not in (b",", b"]"):
+                broken = _RESYNC.search(data, max(start + 1, end - 1))
+                if broken is None and not self._at_end:
+                    return
+                end = after = broken.end() if broken else len(data)
+            yield self._element(start, end, "")
+            self._record += 1
+            if data[after : after + 1] == b",":
+                after += 1
+                following = _end_of_space(data, after)
+                if data[following : following + 1] == b"]":
+                    yield self._element(after - 1, after, "a comma before the closing bracket")
+                elif following >= len(data) and not self._at_end:
+                    self.position = after
+                    return
+            self.position = after
+
+    def _end_of_value(self, start: int, first: bytes) -> int:
+        """Behind the value that starts here; -1 where the data ends before it does."""
+        data = self.data
+        if first == b'"':
+            match = _STRING.match(data, start)
+            return match.end() if match else -1
+        if first in (b"{", b"["):
+            depth = 0
+            for token in _BRACKETS.finditer(data, start):
+                mark = token.group()
+                if mark in (b"{", b"["):
+                    depth += 1
+                elif mark in (b"}", b"]"):
+                    depth -= 1
+                    if not depth:
+                        return token.end()
+                elif mark == b'"':
+                    return -1
+            return -1
+        match = _SCALAR.match(data, start)
+        if match is None:
+            return start + 1
+        return match.end()
+
+    def _element(self, start: int, end: int, error: str) -> Element:
+        self._line += self.data.count(b"\n", self._counted, start)
+        self._counted = start
+        raw = self.data[start:end].rstrip(b" \t\r\n,") if not error else self.data[start:end]
+        return Element(self._record, self._line, self._offset + start, raw, error)

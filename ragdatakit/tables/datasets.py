@@ -1,0 +1,49 @@
+"""A dataset as found on disk: a format, a folder, and its files with their kinds and splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.schemas.declarations import Format
+
+
+@dataclass(slots=True, eq=False)
+class DataFile:
+    """One file of a dataset.
+
+    ``path`` is where it is, ``display`` how messages call it (as the user named it), ``name`` the path relative to
+    the dataset's folder with ``/``. ``records`` and ``bytes`` (uncompressed) are filled in by reading it.
+    """
+
+    path: Path
+    display: str
+    name: str
+    kind: str
+    split: str | None = None
+    records: int | None = None
+    bytes: int = 0
+    readable: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Dataset:
+    """Files of one format below one folder (or one lone file, whose ``root`` is its parent folder).
+
+    ``display`` is what the user called it; ``layout`` the name of the layout that matched (``"file"`` for a lone
+    file); ``options`` what a configuration file that led here adds (such as ``eval_loss_size``).
+    """
+
+    root: Path
+    display: str
+    format: Format
+    layout: str
+    files: list[DataFile] = field(default_factory=list)
+    profile: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    config: DataFile | None = None
+
+    def of_kind(self, kind: str, split: str | None = None) -> list[DataFile]:
+        """The files of one kind, of one split where given."""
+        return [f for f in self.files if f.kind == kind and (split is None or f.split == split)]

@@ -1,0 +1,92 @@
+"""A folder tree, listed safely: no loops, no way out over links, unreadable folders skipped; and patterns in it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+SKIPPED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
+SHOWN_HIDDEN = frozenset({".claude"})
+
+
+class Tree:
+    """Names of files and folders below ``root``, read when asked for and then kept.
+
+    Links to folders are not followed. A link to a file counts as a file; `leaves` tells whether it points outside.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._listed: dict[Path, tuple[list[str], list[str]]] = {}
+        self._real_root: Path | None = None
+
+    def list(self, folder: Path) -> tuple[list[str], list[str]]:
+        """(names of files, names of folders) directly in ``folder``, sorted."""
+        if folder not in self._listed:
+            files: list[str] = []
+            folders: list[str] = []
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        _sort_entry(entry, files, folders)
+            except OSError:
+                pass
+            self._listed[folder] = (sorted(files), sorted(folders))
+        return self._listed[folder]
+
+    def folders(self) -> Iterator[Path]:
+        """Every folder of the tree, a folder before what is in it."""
+        stack = [self.root]
+        while stack:
+            folder = stack.pop()
+            yield folder
+            names = [n for n in self.list(folder)[1] if n not in SKIPPED]
+            stack += [folder / n for n in reversed(names) if not n.startswith(".") or n in SHOWN_HIDDEN]
+
+    def match(self, folder: Path, pattern: str) -> list[Path]:
+        """Files below ``folder`` that match ``pattern`` (one ``*`` level a segment), or folders if it ends in ``/``."""
+        want_folder = pattern.endswith("/")
+        *parents, last = pattern.rstrip("/").split("/")
+        here = [folder]
+        for segment in parents:
+            here = [f / n for f in here for n in _named(self.list(f)[1], segment)]
+            if not here:
+                return []
+        return [f / n for f in here for n in _named(self.list(f)[int(want_folder)], last)]
+
+    def leaves(self, path: Path) -> bool:
+        """Whether ``path`` is a link, or below one, that points outside of the tree."""
+        if self._real_root is None:
+            self._real_root = self.root.resolve()
+        try:
+            return not path.resolve().is_relative_to(self._real_root)
+        except (OSError, RuntimeError):
+            return True
+
+
+def _sort_entry(entry: os.DirEntry[str], files: list[str], folders: list[str]) -> None:
+    try:
+        if entry.is_dir(follow_symlinks=False):
+            folders.append(entry.name)
+        elif not entry.is_dir():
+            files.append(entry.name)
+    except OSError:
+        files.append(entry.name)
+
+
+def _named(names: list[str], segment: str) -> list[str]:
+    if "*" not in segment and "?" not in segment and "[" not in segment:
+        return [segment] if segment in names else []
+    hidden = segment.startswith(".")
+    return [n for n in names if fnmatchcase(n, segment) and (hidden or not n.startswith("."))]
+
+
+def is_regular(path: Path) -> bool:
+    """Whether ``path`` is (a link to) a regular file."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False

@@ -1,0 +1,33 @@
+"""Blocks cut into lines the way Python's text mode does: LF, CR LF and a lone CR all end a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+def iter_lines(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """(offset in ``data``, line without its end, its end) for each line."""
+    if b"\r" not in data:
+        offset = 0
+        lines = data.split(b"\n")
+        last = lines.pop()
+        for line in lines:
+            yield offset, line, b"\n"
+            offset += len(line) + 1
+        if last:
+            yield offset, last, b""
+        return
+    for match in _LINE.finditer(data):
+        whole = match.group()
+        line = whole.rstrip(b"\r\n")
+        yield match.start(), line, whole[len(line) :]
+
+
+def count_lines(data: bytes) -> int:
+    """How many lines end in ``data`` (a last line without an end counts)."""
+    if b"\r" not in data:
+        return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    return sum(1 for _ in _LINE.finditer(data))

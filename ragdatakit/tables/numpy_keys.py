@@ -1,0 +1,350 @@
+"""Keys of a big dataset as typed arrays: 64-bit codes, sorted or ranked, never Python objects per row.
+
+A code is the integer itself, or a 64-bit hash of a text or of several values. A dangling reference among hashed keys is
+missed, or two texts are taken for equal, with a chance of rows² / 2^65 (5·10⁻⁸ for a million rows).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragdatakit.tables.string_hash import hash_spellings, hash_strings
+
+Codes = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
+
+_ODD_1 = np.uint64(0x9E3779B97F4A7C15)
+_ODD_2 = np.uint64(0xD6E8FEB86659FD93)
+_SHIFT = np.uint64(32)
+_NO_ROWS = np.empty(0, np.int64)
+
+
+def mix(first: Codes, second: Codes) -> Codes:
+    """One code for a pair of codes."""
+    h = first * _ODD_1
+    h ^= h >> _SHIFT
+    h += second
+    h *= _ODD_2
+    h ^= h >> np.uint64(29)
+    h *= _ODD_1
+    return h
+
+
+class NumpyBatch:
+    """Key columns of consecutive records as codes.
+
+    ``columns`` maps a name to its codes; ``valid`` to a mask of the readable ones (None: all); ``lists`` maps a list
+    column to (codes of all items, number of the record in this batch that each item stands in). ``texts`` keeps Arrow
+    arrays of the columns whose spelling is compared.
+    """
+
+    def __init__(self, length: int, first_row: int) -> None:
+        self.length = length
+        self.first_row = first_row
+        self.columns: dict[str, Codes] = {}
+        self.valid: dict[str, npt.NDArray[np.bool_] | None] = {}
+        self.lists: dict[str, tuple[Codes, Rows]] = {}
+        self.texts: dict[str, Any] = {}
+        self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
+
+    def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
+        """Codes of a column, or of several mixed, and the rows they stand in (a range where all are readable)."""
+        if fields not in self._made:
+            self._made[fields] = self._make(fields)
+        codes, owners = self._made[fields]
+        if isinstance(owners, range):
+            return codes, range(self.first_row, self.first_row + self.length)
+        return codes, owners + self.first_row
+
+    def _make(self, fields: tuple[str, ...]) -> tuple[Codes, Rows | range]:
+        last = fields[-1]
+        owners: Rows | range = range(self.length)
+        keep: npt.NDArray[np.bool_] | None
+        if last in self.lists:
+            codes, owners = self.lists[last]
+            keep = None
+        else:
+            codes, keep = self.columns[last], self.valid[last]
+        for name in reversed(fields[:-1]):
+            head, valid = self.columns[name], self.valid[name]
+            if not isinstance(owners, range):
+                head = head[owners]
+                valid = None if valid is None else valid[owners]
+            codes = mix(head, codes)
+            keep = valid if keep is None else keep if valid is None else keep & valid
+        if keep is not None:
+            where = np.flatnonzero(keep)
+            codes = codes[where]
+            owners = where if isinstance(owners, range) else owners[where]
+        return codes, owners
+
+    def heads(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
+        """Codes of the first column where the second has an item, and their rows."""
+        owners = np.unique(self.lists[fields[1]][1])
+        valid = self.valid[fields[0]]
+        if valid is not None:
+            owners = owners[valid[owners]]
+        return self.columns[fields[0]][owners], owners + self.first_row
+
+    def also_equal(self, found: Any, second: str, other: str) -> Any:
+        """Positions ``found``, and those where two columns are equal (positions are records: no list column here)."""
+        equal = np.flatnonzero(self.columns[second] == self.columns[other])
+        if not len(equal):
+            return found
+        return np.union1d(np.asarray(found, np.int64), equal)
+
+    def pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, Any]:
+        """Codes of the names, of what each is given (a missing value counts as ``default``), and the rows."""
+        values = self.columns[value]
+        valid = self.valid[value]
+        if valid is not None:
+            values = np.where(valid, values, _default_code(default))
+        names, keep = self.columns[name], self.valid[name]
+        if keep is None:
+            return names, values, range(self.first_row, self.first_row + self.length)
+        where = np.flatnonzero(keep)
+        return names[where], values[where], where + self.first_row
+
+    def spellings(self, field: str) -> Codes:
+        """Codes of a text column's values reduced to what spelling does not change."""
+        codes = hash_spellings(self.texts[field])
+        valid = self.valid[field]
+        return codes if valid is None else codes[valid]
+
+
+def _default_code(default: Any) -> np.uint64:
+    if isinstance(default, str):
+        import pyarrow as pa
+
+        return np.uint64(hash_strings(pa.array([default]))[0])
+    return np.uint64(0)
+
+
+class RowRuns:
+    """Row numbers of consecutive codes: ranges where they are consecutive, arrays where not."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._runs: list[range | Rows] = []
+        self.length = 0
+
+    def add(self, rows: range | Rows) -> None:
+        """Append rows."""
+        if len(rows):
+            last = self._runs[-1] if self._runs else None
+            if isinstance(rows, range) and isinstance(last, range) and last.stop == rows.start:
+                self._runs[-1] = range(last.start, rows.stop)
+            else:
+                self._starts.append(self.length)
+                self._runs.append(rows)
+            self.length += len(rows)
+
+    def at(self, positions: Rows) -> Rows:
+        """The rows at these positions."""
+        if len(self._runs) == 1 and isinstance(self._runs[0], range):
+            return positions + self._runs[0].start
+        result = np.empty(len(positions), np.int64)
+        runs = np.searchsorted(np.asarray(self._starts), positions, side="right") - 1
+        for i in np.unique(runs):
+            chosen = runs == i
+            run = self._runs[i]
+            within = positions[chosen] - self._starts[i]
+            result[chosen] = within + run.start if isinstance(run, range) else run[within]
+        return result
+
+
+class NumpyIndex:
+    """The keys of one column as codes: which repeat, which are there, which were asked for.
+
+    ``lookups`` says whether `missing`, `present`, `mark` or `common` will be called; ``integers`` that codes are the
+    integers themselves, so that a table of ranks may serve.
+    """
+
+    def __init__(self, lookups: bool, integers: bool) -> None:
+        self._lookups = lookups
+        self._integers = integers
+        self._chunks: list[Codes] = []
+        self._rows = RowRuns()
+        self._repeats: tuple[Rows, Rows] = (_NO_ROWS, _NO_ROWS)
+        self._finder: _RankTable | _HashTable | None = None
+        self._seen: npt.NDArray[np.bool_] | None = None
+
+    def add(self, codes: Codes, rows: Any) -> None:
+        """Take in keys of the records ``rows``."""
+        self._chunks.append(codes)
+        self._rows.add(rows)
+
+    def freeze(self) -> None:
+        """No more keys come: find what repeats, make ready for look-ups."""
+        codes = np.concatenate(self._chunks) if self._chunks else np.empty(0, np.uint64)
+        self._chunks = []
+        self._find_repeats(codes)
+        if self._lookups:
+            self._finder = _RankTable.of(codes) if self._integers else None
+            if self._finder is None:
+                self._finder = _HashTable(codes * _ODD_1 if self._integers else codes, self._integers)
+            self._codes = codes
+            self._seen = np.zeros(len(codes) + 1, np.bool_)
+
+    def _find_repeats(self, codes: Codes) -> None:
+        ordered = np.sort(codes)
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        if not len(twice):
+            return
+        where = np.flatnonzero(np.isin(codes, np.unique(twice)))
+        rows = self._rows.at(where)
+        by_code = np.argsort(codes[where], kind="stable")
+        sorted_codes = codes[where][by_code]
+        starts = np.flatnonzero(np.r_[True, sorted_codes[1:] != sorted_codes[:-1]])
+        firsts = np.repeat(rows[by_code][starts], np.diff(np.r_[starts, len(by_code)]))
+        later = rows[by_code]
+        clash = later != firsts
+        order = np.argsort(later[clash], kind="stable")
+        self._repeats = (later[clash][order], firsts[clash][order])
+
+    def repeats(self) -> tuple[Rows, Rows]:
+        """Rows whose key stood in an earlier row, and those earlier rows."""
+        return self._repeats
+
+    def _positions(self, codes: Codes) -> npt.NDArray[np.int32]:
+        assert self._finder is not None
+        return self._finder.positions(codes)
+
+    def missing(self, codes: Codes) -> Rows:
+        """Positions of the codes that are no key."""
+        return np.flatnonzero(self._positions(codes) < 0)
+
+    def present(self, codes: Codes) -> Rows:
+        """Positions of the codes that are a key."""
+        return np.flatnonzero(self._positions(codes) >= 0)
+
+    def mark(self, codes: Codes) -> None:
+        """Remember that these keys were named (any thread may)."""
+        assert self._seen is not None
+        self._seen[self._positions(codes)] = True
+
+    def unmarked(self) -> Rows:
+        """Rows of the keys that were never marked."""
+        assert self._seen is not None
+        where = np.flatnonzero(~self._seen[:-1])
+        # of a repeated key one position stands for all
+        where = where[self._positions(self._codes[where]) == where]
+        return self._rows.at(where)
+
+    def common(self, earlier: NumpyIndex) -> tuple[Rows, Rows]:
+        """Rows here whose key ``earlier`` has, and the rows there."""
+        positions = earlier._positions(self._codes)
+        where = np.flatnonzero(positions >= 0)
+        return self._rows.at(where), earlier._rows.at(positions[where].astype(np.int64))
+
+
+class _RankTable:
+    """Dense integers: position by value, four bytes for each number between the least and the greatest."""
+
+    def __init__(self, ids: npt.NDArray[np.int64], least: int, span: int) -> None:
+        self._least = np.uint64(least & 0xFFFFFFFFFFFFFFFF)
+        self._span = np.uint64(span)
+        # one more slot, for whatever is out of range
+        self._ranks = np.full(span + 2, -1, np.int32)
+        self._ranks[(ids.view(np.uint64) - self._least).view(np.int64)] = np.arange(len(ids), dtype=np.int32)
+
+    @staticmethod
+    def of(codes: Codes) -> _RankTable | None:
+        """A table, or None where the integers are too sparse for one."""
+        ids = codes.view(np.int64)
+        if not len(ids):
+            return _RankTable(ids, 0, 0)
+        least, greatest = int(ids.min()), int(ids.max())
+        span = greatest - least
+        return _RankTable(ids, least, span) if span <= max(32 * len(ids), 1 << 20) and span < 1 << 31 else None
+
+    def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """The position of each code among the keys, -1 where it is none."""
+        offsets = codes - self._least
+        np.minimum(offsets, self._span + np.uint64(1), out=offsets)
+        found: npt.NDArray[np.int32] = self._ranks[offsets.view(np.int64)]
+        return found
+
+
+class _HashTable:
+    """Sorted codes with a table of buckets by their leading bits; most look-ups end at the first probe."""
+
+    def __init__(self, codes: Codes, scramble: bool) -> None:
+        self._scramble = scramble
+        self._order = np.argsort(codes, kind="stable").astype(np.int32)
+        self._sorted = codes[self._order]
+        bits = max(int(len(codes)).bit_length(), 4)
+        self._shift = np.uint64(64 - bits)
+        counts = np.bincount((self._sorted >> self._shift).astype(np.int64), minlength=1 << bits)
+        self._offsets = np.zeros((1 << bits) + 1, np.int32)
+        np.cumsum(counts, out=self._offsets[1:])
+
+    def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """The position of each code among the keys, -1 where it is none."""
+        result = np.full(len(codes), -1, np.int32)
+        if not len(self._sorted):
+            return result
+        if self._scramble:
+            codes = codes * _ODD_1
+        bucket = (codes >> self._shift).astype(np.int64)
+        slot = self._offsets[bucket]
+        end = self._offsets[bucket + 1]
+        open_ = np.flatnonzero(slot < end)
+        while len(open_):
+            at = slot[open_]
+            hit = self._sorted[at] == codes[open_]
+            result[open_[hit]] = self._order[at[hit]]
+            slot[open_] += 1
+            open_ = open_[~hit & (slot[open_] < end[open_])]
+        return result
+
+
+class NumpyConsistency:
+    """Names that were given more than one value, over codes."""
+
+    _COMPACT = 1 << 23
+
+    def __init__(self) -> None:
+        self._names: list[Codes] = []
+        self._pairs: list[Codes] = []
+        self._rows: list[Rows] = []
+        self._held = 0
+        self._limit = self._COMPACT
+
+    def add(self, names: Codes, values: Codes, rows: Any) -> None:
+        """Take in that record ``row`` gives ``name`` this ``value``."""
+        pairs = mix(names, values)
+        unique, where = np.unique(pairs, return_index=True)
+        del unique
+        where.sort()
+        self._names.append(names[where])
+        self._pairs.append(pairs[where])
+        self._rows.append(where + rows.start if isinstance(rows, range) else np.asarray(rows)[where])
+        self._held += len(where)
+        if self._held > self._limit:
+            self._compact()
+            self._limit = max(self._COMPACT, 2 * self._held)
+
+    def _compact(self) -> tuple[Codes, Codes, Rows]:
+        names, pairs, rows = (np.concatenate(c) for c in (self._names, self._pairs, self._rows))
+        _, where = np.unique(pairs, return_index=True)
+        where.sort()
+        self._names, self._pairs, self._rows = [names[where]], [pairs[where]], [rows[where]]
+        self._held = len(where)
+        return self._names[0], self._pairs[0], self._rows[0]
+
+    def hits(self) -> tuple[Rows, Rows]:
+        """Rows that disagree with an earlier one, and those earlier rows."""
+        if not self._names:
+            return _NO_ROWS, _NO_ROWS
+        names, _, rows = self._compact()
+        unique, firsts, inverse, counts = np.unique(names, return_index=True, return_inverse=True, return_counts=True)
+        if len(unique) == len(names):
+            return _NO_ROWS, _NO_ROWS
+        first_rows = rows[firsts][inverse]
+        clash = (counts[inverse] > 1) & (np.arange(len(names)) != firsts[inverse])
+        order = np.argsort(rows[clash], kind="stable")
+        return rows[clash][order], first_rows[clash][order]

@@ -1,0 +1,194 @@
+"""One JSON value decoded as Python's ``json`` does it, with everything remembered that other readers see differently."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Repeated(dict[str, Any]):
+    """An object that had keys twice; ``repeated`` names them."""
+
+    repeated: tuple[str, ...] = ()
+
+
+class _Constant(float):
+    """NaN, Infinity or -Infinity as written."""
+
+
+class _Overflow(float):
+    """A decimal number beyond the range of a float; ``literal`` is its text."""
+
+    literal: str = ""
+
+
+@dataclass(slots=True)
+class Decoded:
+    """What ``json.loads`` makes of a text, and the oddities in it.
+
+    ``error`` and ``position`` (0-based character) tell why it is no JSON; then ``value`` is None. The lists hold JSON
+    Pointers with the key, the literal or the surrogate at fault.
+    """
+
+    value: Any = None
+    error: str = ""
+    position: int = 0
+    repeated: list[tuple[str, str]] = field(default_factory=list)
+    non_finite: list[tuple[str, str]] = field(default_factory=list)
+    overflow: list[tuple[str, str]] = field(default_factory=list)
+    surrogates: list[tuple[str, str]] = field(default_factory=list)
+    large: list[tuple[str, int]] = field(default_factory=list)
+
+
+def decode(text: str) -> Decoded:
+    """Decode one JSON text; never raises."""
+    result = Decoded()
+    try:
+        result.value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        result.error, result.position = _plain(error.msg), error.pos
+    except RecursionError:
+        result.error = "nested too deeply for Python's reader"
+    except ValueError:
+        result.error = "a number with more digits than Python's reader takes"
+    else:
+        _find_oddities(result)
+    return result
+
+
+def _plain(message: str) -> str:
+    return message[0].lower() + message[1:]
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    if len(plain) == len(pairs):
+        return plain
+    seen: set[str] = set()
+    repeated = _Repeated(plain)
+    repeated.repeated = tuple(dict.fromkeys(k for k, _ in pairs if k in seen or seen.add(k)))  # type: ignore[func-returns-value]
+    return repeated
+
+
+def _float(literal: str) -> float:
+    value = float(literal)
+    if math.isinf(value):
+        value = _Overflow(value)
+        value.literal = literal
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_Constant, parse_float=_float)
+
+
+def _find_oddities(result: Decoded) -> None:
+    for pointer, value in walk(result.value):
+        if isinstance(value, _Repeated):
+            result.repeated += [(f"{pointer}/{escape(k)}", k) for k in value.repeated]
+        elif isinstance(value, _Constant):
+            result.non_finite.append((pointer, constant_text(value)))
+        elif isinstance(value, _Overflow):
+            result.overflow.append((pointer, value.literal))
+        elif isinstance(value, str) and (found := SURROGATE.search(value)):
+            result.surrogates.append((pointer, f"\\u{ord(found.group()):04x}"))
+        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53:
+            result.large.append((pointer, value))
+        if isinstance(value, dict):
+            for key in value:
+                if found := SURROGATE.search(key):
+                    result.surrogates.append((pointer, f"\\u{ord(found.group()):04x}"))
+
+
+def constant_text(value: float) -> str:
+    """NaN, Infinity or -Infinity, as JSON writers of the Python kind spell it."""
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+def escape(key: str) -> str:
+    """A key as a JSON Pointer token."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def walk(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every value below (and with) ``value``, with its JSON Pointer; no recursion, so any depth goes."""
+    stack: list[tuple[str, Any]] = [("", value)]
+    while stack:
+        pointer, item = stack.pop()
+        yield pointer, item
+        if isinstance(item, dict):
+            stack.extend((f"{pointer}/{escape(k)}", v) for k, v in reversed(item.items()))
+        elif isinstance(item, list):
+            stack.extend((f"{pointer}/{i}", v) for i, v in reversed(list(enumerate(item))))
+
+
+def resolve(value: Any, pointer: str | None) -> Any:
+    """The value at a JSON Pointer, or None where there is none."""
+    for token in (pointer or "").split("/")[1:]:
+        token = token.replace("~1", "/").replace("~0", "~")
+        try:
+            value = value[int(token)] if isinstance(value, list) else value[token]
+        except (KeyError, IndexError, TypeError, ValueError):
+            return None
+    return value
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+
+
+def locate(text: str, pointer: str) -> tuple[int, int] | None:
+    """Where in a JSON text the value at ``pointer`` stands: (first character, length); None if it is not found.
+
+    The last of repeated keys is meant, as in ``json.loads``.
+    """
+    path: list[Any] = []
+    want = [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]
+    start: int | None = None
+    depth_at_start = 0
+    found: tuple[int, int] | None = None
+    kinds: list[str] = []
+    expect_key = False
+    for token in _TOKEN.finditer(text):
+        word = token.group()
+        if word in "}]" and kinds:
+            kinds.pop()
+            path.pop()
+            if start is not None and len(kinds) == depth_at_start:
+                found, start = (start, token.end() - start), None
+            expect_key = False
+            continue
+        if word == ",":
+            if kinds and kinds[-1] == "[":
+                path[-1] += 1
+            expect_key = bool(kinds) and kinds[-1] == "{"
+            continue
+        if word == ":":
+            expect_key = False
+            continue
+        if expect_key and word[0] == '"':
+            path[-1] = _unquote(word)
+            continue
+        if start is None and len(path) == len(want) and [str(p) for p in path] == want:
+            if word in "{[":
+                start, depth_at_start = token.start(), len(kinds)
+            else:
+                found = (token.start(), len(word))
+        if word in "{[":
+            kinds.append(word)
+            path.append(0 if word == "[" else None)
+            expect_key = word == "{"
+    return found
+
+
+def _unquote(word: str) -> str:
+    try:
+        return str(json.loads(word))
+    except ValueError:
+        return word[1:-1]

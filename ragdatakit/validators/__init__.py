@@ -1,0 +1,29 @@
+"""Rules that a declaration cannot say, and the run that checks a dataset.
+
+The list of formats with checks of their own is explicit; a format without an entry needs none.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.checks import FormatChecks
+
+CHECKS: dict[str, tuple[str, str]] = {
+    "light-splade": ("ragdatakit.validators.light_splade", "LightSpladeChecks"),
+    "arag": ("ragdatakit.validators.arag", "ARagChecks"),
+    "datamind": ("ragdatakit.validators.datamind", "DataMindChecks"),
+}
+
+
+def checks_of(format_name: str) -> type[FormatChecks]:
+    """The class with the further checks of a format."""
+    if format_name not in CHECKS:
+        from ragdatakit.validators.checks import FormatChecks
+
+        return FormatChecks
+    module, name = CHECKS[format_name]
+    found: type[FormatChecks] = getattr(importlib.import_module(module), name)
+    return found

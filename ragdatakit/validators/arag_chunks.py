@@ -1,0 +1,122 @@
+"""What A-RAG makes of one chunk: its id, its sentences, its place in the order. Pure functions and one counter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Any
+
+from ragdatakit.schemas.findings import Problem
+
+SENTENCE_CHARACTERS = 10
+"""The index keeps sentences longer than this."""
+
+LONG_CHUNK = 500
+"""From here on one sentence for a whole chunk is worth a word; shorter ones are often honest single sentences."""
+
+_SENTENCE_END = re.compile(r"[.!?\n]")
+_LONG_PIECE = re.compile(rf"[^.!?\n]{{{SENTENCE_CHARACTERS + 1},}}")
+# Full stops, exclamation and question marks of Chinese and Japanese, Arabic, Hindi and Burmese.
+_FOREIGN_END = re.compile("[\u3002\uff01\uff1f\uff61\uff0e\u061f\u06d4\u0964\u0965\u104b]")
+_DOT_INSIDE = re.compile(
+    r"\d+\.\d+|\b(?:https?://|www\.)\S+|\b(?:e\.g|i\.e|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|Inc|Ltd|Vol|pp)\."
+)
+_DECIMAL_ID = re.compile(r"[0-9]+")
+
+
+def id_and_text(value: Any) -> tuple[Any, Any]:
+    """The id and the text that the readers take from an element, as they are; None for what it does not have."""
+    if isinstance(value, str):
+        chunk_id, colon, text = value.partition(":")
+        return (chunk_id, text) if colon else (None, None)
+    if isinstance(value, dict):
+        return value.get("id"), value.get("text")
+    return None, None
+
+
+def text_digest(text: str) -> str:
+    """A short fingerprint: texts are compared in sets that may not hold them all."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def point_into_string(found: Iterable[Problem], chunk_id: str, id_is_meant: bool) -> Iterator[Problem]:
+    """Say where in the string ``"id:text"`` the id, or the text, is at fault.
+
+    Only where the id surely stands in the file as it is read: an escape would shift what follows it.
+    """
+    plain = chunk_id.isascii() and chunk_id.isprintable() and not set(chunk_id) & {'"', "\\"}
+    for problem in found:
+        if plain:
+            problem.position = 1 if id_is_meant else len(chunk_id) + 2
+            problem.length = max(1, len(chunk_id)) if id_is_meant else 1
+        yield problem
+
+
+def id_problems(chunk_id: str, pointer: str | None) -> Iterator[Problem]:
+    """Blanks and zeros that hide a chunk, and ids that look like a piece of text."""
+    plain = chunk_id.strip()
+    decimal = _DECIMAL_ID.fullmatch(plain) is not None
+    expected = (plain.lstrip("0") or "0") if decimal else plain
+    if expected != chunk_id:
+        found = "blanks around it" if plain != chunk_id else "leading zeros"
+        facts = {"found": found, "expected": f'"{expected}"'}
+        yield Problem("padded-chunk-id", pointer, chunk_id, facts)
+    if not decimal:
+        yield Problem("chunk-id-not-number", pointer, chunk_id)
+
+
+def text_problems(chunk_id: Any, text: str, pointer: str | None) -> Iterator[Problem]:
+    """What the searches will not find, or find in odd pieces."""
+    if not text or text.isspace():
+        yield Problem("empty-chunk", pointer, text)
+        return
+    facts = {"id": f'"{chunk_id}"' if isinstance(chunk_id, str) else str(chunk_id)}
+    if not has_sentence(text):
+        yield Problem("chunk-without-sentence", pointer, text, facts)
+    elif _SENTENCE_END.search(text) is None and (len(text) > LONG_CHUNK or _FOREIGN_END.search(text)):
+        yield Problem("chunk-is-one-sentence", pointer, text, {**facts, "characters": len(text)})
+    if text[0].isspace():
+        yield Problem("ragged-chunk-start", pointer, text[:20], {"found": "a blank"})
+    elif text.startswith("##"):
+        yield Problem("ragged-chunk-start", pointer, text[:20], {"found": "the word piece mark ##"})
+
+
+def has_sentence(text: str) -> bool:
+    """Whether the index keeps any sentence of a text."""
+    return any(len(piece.group().strip()) > SENTENCE_CHARACTERS for piece in _LONG_PIECE.finditer(text))
+
+
+def dot_inside(text: str) -> str | None:
+    """The first decimal, abbreviation or address that the sentence splitter cuts."""
+    found = _DOT_INSIDE.search(text)
+    return found.group() if found else None
+
+
+class ChunkOrder:
+    """Follows the ids through one array and tells where they leave 0, 1, 2 …
+
+    An element without a number (dropped, or with an odd id) may stand for one number: it has a finding of its own, and
+    what follows it is not to blame. Neither is a repeated id blamed here as long as all before it was in order.
+    """
+
+    def __init__(self) -> None:
+        self.last = -1
+        self.spare = 0
+        self.in_order = True
+
+    def expected_instead(self, chunk_id: Any) -> int | None:
+        """The number that was due instead of ``chunk_id``; None where it is in its place (or no number at all)."""
+        plain = chunk_id.strip() if isinstance(chunk_id, str) else ""
+        # Numbers of more digits than any corpus has chunks are names; int() refuses very long ones.
+        if len(plain) > 18 or _DECIMAL_ID.fullmatch(plain) is None:
+            self.spare += 1
+            return None
+        number, due = int(plain), self.last + 1
+        if self.in_order and number <= self.last:
+            self.spare += 1
+            return None
+        fits = due <= number <= due + self.spare
+        self.last, self.spare = number, 0
+        self.in_order = self.in_order and fits
+        return None if fits else due

@@ -1,0 +1,84 @@
+"""What a format may add to its declaration: checks of one record, of one text file, of the dataset as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from ragdatakit.tables.datasets import DataFile, Dataset
+
+Emit = Callable[["DataFile", Problem], None]
+
+
+class FormatChecks:
+    """The rules of a format that its declaration cannot say; one object per dataset and run.
+
+    The base class adds nothing. The engine calls, in this order: ``start``; per file, in the declared order of kinds,
+    ``record`` for records or ``text`` for text files, then ``finish_file``; at the end ``finish``.
+
+    ``profiles`` are the chosen ones (a subset of the format's); a check need not filter by them: the engine drops
+    findings of rules that apply to none of them.
+    """
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        self.dataset = dataset
+        self.profiles = profiles
+
+    def record_checks(self, kind: str) -> bool:
+        """Whether ``record`` has anything to say about records of this kind (else it is never called for it)."""
+        return False
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        """The faults of one decoded record that the declaration does not cover.
+
+        ``value`` is what the framework's JSON reader gives. It may be damaged (fields missing or of another type,
+        reported already by the declared checks): look before using it, and do not report such damage again.
+        """
+        return ()
+
+    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
+        """Rows of a clean columnar block in which ``record`` may find something (a superset); None: any row may.
+
+        Only for big files; the rows named are decoded and given to ``record``, the others are taken as clean.
+        """
+        return None
+
+    def may_be_empty(self, kind: str, split: str | None) -> bool:
+        """Whether a file of this kind without records is no fault."""
+        return False
+
+    def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
+        """The faults of one text file (container ``text``), whole."""
+        return ()
+
+    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+        """Key columns that are made from a whole record: a name starting with ``@`` to a text, integer, list or None."""
+        return {}
+
+    def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
+        """The same for a clean columnar block: fill the batch's columns; False where only `derive` can tell."""
+        return False
+
+    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
+        """Further set checks over consecutive records; ``values`` are the decoded records where they were needed."""
+        return ()
+
+    def needs_values(self, kind: str) -> bool:
+        """Whether `batch` wants the decoded records of this kind."""
+        return False
+
+    def start(self, emit: Emit) -> None:
+        """Checks of the layout, before any file is read."""
+
+    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+        """After the last record of a file."""
+
+    def finish(self, emit: Emit) -> None:
+        """After the last file."""

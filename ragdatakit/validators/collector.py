@@ -1,0 +1,231 @@
+"""Findings as they come in: counted all, kept up to a limit per rule, worded once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragdatakit.schemas.declarations import Format, Rule
+from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity
+from ragdatakit.schemas.shared import RULES as SHARED
+from ragdatakit.tables.datasets import DataFile
+from ragdatakit.validators.excerpts import plain_value, show, visible
+
+_SHARED = {rule.name: rule for rule in SHARED}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a finding is: see `Finding` for the units."""
+
+    line: int | None = None
+    column: int | None = None
+    byte_offset: int | None = None
+    record: int | None = None
+    excerpt: Excerpt | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which findings are wanted.
+
+    ``select`` and ``ignore`` hold codes, prefixes of codes or rule names; an empty ``select`` is everything.
+    ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Severity = "info"
+    max_per_rule: int = 20
+
+    def takes(self, code: str, name: str, severity: Severity) -> bool:
+        """Whether findings of such a rule are wanted."""
+        if SEVERITIES.index(severity) > SEVERITIES.index(self.severity):
+            return False
+        if self.select and not any(_names(s, code, name) for s in self.select):
+            return False
+        return not any(_names(s, code, name) for s in self.ignore)
+
+
+class _Facts(dict[str, Any]):
+    """What fills a message; a fact that is missing shows as ``?`` instead of ending the run."""
+
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def _fact(value: Any) -> Any:
+    """A fact fit to print; numbers stay numbers, for the format of the message."""
+    if isinstance(value, str):
+        return visible(value if len(value) <= 120 else value[:119] + "…")
+    return value if isinstance(value, int | float) else show(value)
+
+
+def _names(selector: str, code: str, name: str) -> bool:
+    return selector == name or code.startswith(selector.upper())
+
+
+@dataclass(slots=True)
+class RuleState:
+    """One rule for one dataset: its severity and consequence there, what was counted."""
+
+    rule: Rule
+    severity: Severity
+    upstream: str
+    wanted: bool
+    count: int = 0
+    per_file: dict[str, int] = field(default_factory=dict)
+
+
+class Collector:
+    """The findings of one dataset.
+
+    ``kept`` is the list; ``counts`` counts all wanted findings by severity, ``by_rule`` by code. ``on_finding`` is
+    called for each finding that is kept, as soon as it is worded.
+    """
+
+    def __init__(
+        self,
+        fmt: Format,
+        profiles: tuple[str, ...],
+        selection: Selection,
+        on_finding: Callable[[Finding], None] | None = None,
+        carried: Counter[str] | None = None,
+    ) -> None:
+        self.format = fmt
+        self.profiles = profiles
+        self.selection = selection
+        self.kept: list[Finding] = []
+        self.counts: Counter[Severity] = Counter()
+        self.by_split: Counter[tuple[str | None, Severity]] = Counter()
+        self.by_rule: Counter[str] = Counter()
+        self._on_finding = on_finding
+        self._carried = carried if carried is not None else Counter()
+        self._states: dict[str, RuleState] = {}
+        self._own = {rule.name: rule for rule in fmt.rules}
+        self._delayed: dict[tuple[str, str], tuple[Problem, DataFile, Place] | None] = {}
+
+    def state(self, name: str) -> RuleState:
+        """What a rule means for this dataset."""
+        if name not in self._states:
+            self._states[name] = self._make_state(name)
+        return self._states[name]
+
+    def _make_state(self, name: str) -> RuleState:
+        rule = self._own.get(name) or _SHARED[name]
+        severity: Severity | None = rule.severity
+        adopted = self.format.adopts.get(name) if name not in self._own else None
+        upstream = rule.consequence(self.profiles)
+        applies = rule.applies(self.profiles)
+        if adopted is not None:
+            severity = adopted.severity
+            told = Rule(
+                code=rule.code, name=name, severity="info", summary="", message="", upstream=adopted.upstream, hint=""
+            )
+            upstream, applies = told.consequence(self.profiles), told.applies(self.profiles)
+        wanted = severity is not None and applies and self.selection.takes(rule.code, rule.name, severity)
+        return RuleState(rule, severity or "info", upstream, wanted)
+
+    def wants(self, name: str) -> bool:
+        """Whether findings of this rule count at all."""
+        return self.state(name).wanted
+
+    def room(self, name: str, file: DataFile) -> bool:
+        """Whether one more finding of this rule would be kept (else it needs no place and no words)."""
+        state = self.state(name)
+        if not state.wanted:
+            return False
+        if state.rule.per_file:
+            return (name, file.display) not in self._delayed
+        return not self.selection.max_per_rule or self._carried[state.rule.code] < self.selection.max_per_rule
+
+    def count(self, name: str, file: DataFile, number: int = 1) -> None:
+        """Count findings that are not kept."""
+        state = self.state(name)
+        if not state.wanted or not number:
+            return
+        if state.rule.per_file:
+            before = state.per_file.get(file.display, 0)
+            state.per_file[file.display] = before + number
+            if before:
+                return
+            number = 1
+        state.count += number
+        self.counts[state.severity] += number
+        self.by_split[file.split, state.severity] += number
+        self.by_rule[state.rule.code] += number
+
+    def add(self, file: DataFile, problem: Problem, place: Place) -> None:
+        """Count a finding and keep it where there is room."""
+        keep = self.room(problem.rule, file)
+        self.count(problem.rule, file)
+        if keep:
+            self.keep(file, problem, place)
+
+    def keep(self, file: DataFile, problem: Problem, place: Place) -> None:
+        """Keep a finding that was counted; `room` must have said yes."""
+        if self.state(problem.rule).rule.per_file:
+            self._delayed[problem.rule, file.display] = (problem, file, place)
+        else:
+            self.reserve(problem.rule, file)
+            self._word(file, problem, place)
+
+    def reserve(self, name: str, file: DataFile) -> None:
+        """Take a place for a finding that `word` will get later."""
+        state = self.state(name)
+        if state.rule.per_file:
+            self._delayed.setdefault((name, file.display), None)
+        else:
+            self._carried[state.rule.code] += 1
+
+    def word(self, file: DataFile, problem: Problem, place: Place, related: tuple[Related, ...] = ()) -> None:
+        """Word a finding that was counted and has its place reserved."""
+        problem.related = related
+        if self.state(problem.rule).rule.per_file:
+            self._delayed[problem.rule, file.display] = (problem, file, place)
+        else:
+            self._word(file, problem, place)
+
+    def finish(self) -> None:
+        """Word what is told once per file, now that all is counted."""
+        for waiting in self._delayed.values():
+            if waiting is not None:
+                problem, file, place = waiting
+                number = self.state(problem.rule).per_file.get(file.display, 1)
+                suffix = f" (in {number:,} records of this file)" if number > 1 else ""
+                self._carried[self.state(problem.rule).rule.code] += 1
+                self._word(file, problem, place, suffix)
+        self._delayed = {}
+
+    def _word(self, file: DataFile, problem: Problem, place: Place, suffix: str = "") -> None:
+        state = self.state(problem.rule)
+        rule = state.rule
+        facts = _Facts(value=show(problem.value), field=visible((problem.pointer or "").strip("/")))
+        facts.update({k: _fact(v) for k, v in problem.facts.items()})
+        message = rule.message.format_map(facts) + suffix
+        finding = Finding(
+            code=rule.code,
+            rule=rule.name,
+            severity=state.severity,
+            message=f"{message}; {state.upstream}" if state.upstream else message,
+            path=file.display,
+            line=place.line,
+            column=place.column,
+            byte_offset=place.byte_offset,
+            record=place.record,
+            pointer=problem.pointer,
+            value=plain_value(problem.value),
+            hint=rule.hint,
+            related=problem.related,
+            excerpt=place.excerpt,
+        )
+        self.kept.append(finding)
+        if self._on_finding is not None:
+            self._on_finding(finding)
+
+
+def related(places: Iterable[tuple[DataFile, int | None, str]]) -> tuple[Related, ...]:
+    """Second places for a finding."""
+    return tuple(Related(file.display, line, message) for file, line, message in places)

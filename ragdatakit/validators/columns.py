@@ -1,0 +1,69 @@
+"""Key columns for the set checks, taken from decoded records or from columnar blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.declarations import File
+from ragdatakit.tables.python_keys import PythonBatch
+from ragdatakit.validators.records import readable_key
+
+if TYPE_CHECKING:
+    from ragdatakit.tables.columnar import ColumnBlock
+    from ragdatakit.tables.numpy_keys import NumpyBatch
+
+Derive = Callable[[str, Any], dict[str, Any]]
+DeriveCodes = Callable[[str, Any, Any], bool]
+
+
+class KeyColumns:
+    """The columns of one kind: their names and types, and how to read them.
+
+    A name that starts with ``@`` is derived by the format's checks from the whole record.
+    """
+
+    def __init__(self, kind: File, names: Iterable[str], derive: Derive) -> None:
+        self.kind = kind
+        self.names = tuple(names)
+        self._derive = derive
+        self._plain = [n for n in self.names if not n.startswith("@")]
+        self._derived = [n for n in self.names if n.startswith("@")]
+        fields = {f.name: f for r in kind.records for f in r.fields}
+        self.types = {n: _key_type(fields[n].type) for n in self._plain}
+        self.item_types = {n: _key_type(fields[n].items) for n in self._plain if fields[n].type == "array"}
+
+    def of_values(self, values: list[Any], first_row: int) -> PythonBatch:
+        """Columns of Python values (None where a value is missing or unreadable)."""
+        columns: dict[str, list[Any]] = {n: [] for n in self.names}
+        for value in values:
+            is_object = isinstance(value, dict)
+            for name in self._plain:
+                found = value.get(name) if is_object else None
+                if name in self.item_types:
+                    kind = self.item_types[name]
+                    found = [readable_key(i, kind) for i in found] if isinstance(found, list) else None
+                else:
+                    found = readable_key(found, self.types[name])
+                columns[name].append(found)
+            if self._derived:
+                derived = self._derive(self.kind.kind, value) if value is not None else {}
+                for name in self._derived:
+                    columns[name].append(derived.get(name))
+        return PythonBatch(columns, first_row)
+
+    def coded(self, values: list[Any]) -> NumpyBatch:
+        """Columns of Python values as codes."""
+        from ragdatakit.validators.coded_columns import coded_values
+
+        return coded_values(self, values)
+
+    def coded_block(self, block: ColumnBlock, derive_codes: DeriveCodes) -> NumpyBatch:
+        """Columns of a clean block as codes."""
+        from ragdatakit.validators.coded_columns import coded_block
+
+        return coded_block(self, block, derive_codes)
+
+
+def _key_type(declared: Any) -> str:
+    return "integer" if declared == "integer" else "string"

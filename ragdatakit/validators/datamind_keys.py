@@ -1,0 +1,91 @@
+"""The derived keys of DataMind chunks for whole blocks: the same values as `DataMindChecks.derive`, as codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ragdatakit.tables.string_hash import hash_strings
+from ragdatakit.validators.datamind_columns import Mask, Strings, is_text, mask_of, one_array
+
+
+def fill_keys(table: pa.Table, batch: Any, file_name: str, all_texts: bool) -> bool:
+    """Fill a batch's key columns; False where the types of the columns say too little.
+
+    ``all_texts``: texts are compared whether a chunk has an id or not.
+    """
+    texts = _array(table, "text")
+    ids = _array(table, "id")
+    sources = _array(table, "source")
+    if (
+        texts is None
+        or not is_text(texts.type)
+        or not _is_plain_id(ids)
+        or not (sources is None or is_text(sources.type))
+    ):
+        return False
+    kept = ~_blank(texts)
+    named = _given_id(ids, table.num_rows) & kept
+    _put(batch, "@v2_id", _id_texts(ids), named)
+    _put(batch, "@text", texts, kept if all_texts else named)
+    _put_hashes(batch, texts, sources, kept & ~named, file_name)
+    return True
+
+
+def _array(table: pa.Table, name: str) -> Any:
+    if name not in table.column_names:
+        return None
+    array = one_array(table.column(name))
+    return None if pa.types.is_null(array.type) else array
+
+
+def _is_plain_id(ids: Any) -> bool:
+    return ids is None or is_text(ids.type) or bool(pa.types.is_integer(ids.type))
+
+
+def _blank(texts: Any) -> Mask:
+    """Texts that are nothing but white space (as Python strips it)."""
+    mask = Strings(texts).edged()
+    for row in np.flatnonzero(mask):
+        mask[row] = not texts[int(row)].as_py().strip()
+    return mask
+
+
+def _given_id(ids: Any, length: int) -> Mask:
+    if ids is None:
+        return np.zeros(length, dtype=np.bool_)
+    nothing = "" if is_text(ids.type) else 0
+    return mask_of(pc.fill_null(pc.not_equal(ids, nothing), False))
+
+
+def _id_texts(ids: Any) -> Any:
+    return ids if ids is None or is_text(ids.type) else ids.cast(pa.string())
+
+
+def _put(batch: Any, name: str, column: Any, valid: Mask) -> None:
+    if column is None or not valid.any():
+        batch.columns[name] = np.zeros(len(valid), np.uint64)
+        batch.valid[name] = np.zeros(len(valid), np.bool_)
+        return
+    batch.columns[name] = hash_strings(column)
+    batch.valid[name] = None if valid.all() else valid
+
+
+def _put_hashes(batch: Any, texts: Any, sources: Any, wanted: Mask, file_name: str) -> None:
+    """Codes of source and text, for the chunks of which v2 makes an id."""
+    rows = np.flatnonzero(wanted)
+    codes = np.zeros(len(wanted), np.uint64)
+    if len(rows):
+        some = texts.take(pa.array(rows))
+        if Strings(some).edged().any():
+            some = pa.array([text.strip() for text in some.to_pylist()], pa.string())
+        names: Any = pa.scalar(file_name)
+        if sources is not None:
+            given = sources.take(pa.array(rows))
+            names = pc.if_else(pc.fill_null(pc.not_equal(given, ""), False), given, file_name)
+        codes[rows] = hash_strings(pc.binary_join_element_wise(names, some, "\0"))
+    batch.columns["@v2_hash"] = codes
+    batch.valid["@v2_hash"] = wanted

@@ -1,0 +1,302 @@
+"""One dataset checked: files read once in order, key columns gathered, set checks, the format's own rules."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.findings import Finding, Problem
+from ragdatakit.schemas.results import DatasetSummary, FileSummary
+from ragdatakit.tables import strict_json
+from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.positions import BlockTable
+from ragdatakit.tables.sources import BLOCK_BYTES, Source
+from ragdatakit.validators.checks import FormatChecks
+from ragdatakit.validators.collector import Collector, Place, Selection
+from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.excerpts import excerpt
+from ragdatakit.validators.held import HeldFindings, RowMap
+from ragdatakit.validators.sets import SetChecks, key_columns
+
+SMALL_DATASET = 3 << 20
+"""Below this many bytes a dataset is checked in plain Python, without importing numpy, Arrow or DuckDB."""
+
+TEXT_LIMIT = 64 << 20
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How to run: ``memory_limit`` in bytes bounds the longest line that is held, ``threads`` the parallel work."""
+
+    memory_limit: int = 1 << 30
+    threads: int = 2
+    follow_links: bool = False
+    progress: Progress | None = None
+    on_finding: Callable[[Finding], None] | None = None
+
+
+@dataclass(slots=True)
+class _Group:
+    """One split: its files by kind, and its set checks."""
+
+    split: str | None
+    files: list[DataFile]
+    sets: SetChecks
+    unread: set[DataFile] = field(default_factory=set)
+
+
+class DatasetRun:
+    """Checks one dataset; `run` does it all."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        checks: FormatChecks,
+        profiles: tuple[str, ...],
+        selection: Selection,
+        options: RunOptions,
+        boundary: Path | None,
+        carried: Counter[str],
+    ) -> None:
+        self.dataset = dataset
+        self.checks = checks
+        self.options = options
+        self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried)
+        self.rows = RowMap()
+        self.held = HeldFindings(self.collector, self.rows)
+        self.tables: dict[DataFile, BlockTable] = {}
+        self.big = sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
+        self._boundary = boundary.resolve() if boundary is not None and not options.follow_links else None
+        self._columns: dict[str, KeyColumns] = {}
+        self._done = 0
+        self._total = sum(_size(f.path) for f in dataset.files)
+
+    def run(self) -> None:
+        """Check everything; results are in ``collector`` and in the files."""
+        self.checks.start(self.emit)
+        groups = list(self._groups())
+        seen: set[DataFile] = set()
+        for number, group in enumerate(groups):
+            self._run_group(group, seen)
+            for earlier in groups[:number]:
+                for hits in group.sets.compare(earlier.sets):
+                    self.held.take(hits)
+        self.checks.finish(self.emit)
+        self.held.word(self.tables, self.source, lambda f: self.kind(f).container == "json-array", self._derived_value)
+        self.collector.finish()
+
+    def _groups(self) -> Iterator[_Group]:
+        splits = list(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None)) or [None]
+        order = {f.kind: i for i, f in enumerate(self.dataset.format.files)}
+        for split in splits:
+            files = sorted(
+                (f for f in self.dataset.files if f.split in (split, None)), key=lambda f: (order[f.kind], f.name)
+            )
+            yield _Group(split, files, self._new_sets(split, {f.kind for f in files}, len(splits) > 1))
+
+    def _new_sets(self, split: str | None, kinds: set[str], several: bool) -> SetChecks:
+        fmt, wants = self.dataset.format, self.collector.wants
+        if not self.big:
+            return SetChecks(fmt, split, kinds, wants, several)
+        from ragdatakit.tables.numpy_keys import NumpyConsistency, NumpyIndex
+
+        def new_index(kind: str, fields: tuple[str, ...], lookups: bool) -> NumpyIndex:
+            columns = self.columns(kind)
+            types = {**columns.types, **columns.item_types}
+            return NumpyIndex(lookups, len(fields) == 1 and types.get(fields[0]) == "integer")
+
+        return SetChecks(fmt, split, kinds, wants, several, new_index, NumpyConsistency)
+
+    def _run_group(self, group: _Group, seen: set[DataFile]) -> None:
+        for kind in dict.fromkeys(f.kind for f in group.files):
+            files = [f for f in group.files if f.kind == kind]
+            for file in files:
+                fresh = file not in seen
+                seen.add(file)
+                if not self._run_file(group, file, fresh):
+                    group.sets.unreliable.add(kind)
+            for hits in group.sets.freeze(kind):
+                self.held.take(hits)
+            self._check_empty(files, kind, group)
+        for hits in group.sets.finish():
+            self.held.take(hits)
+
+    def _check_empty(self, files: list[DataFile], kind: str, group: _Group) -> None:
+        declared = self.dataset.format.file(kind)
+        if not declared.records or any(f.records or not f.readable for f in files):
+            return
+        rule = declared.record.rules.get("no-records", "")
+        if rule and not self.checks.may_be_empty(kind, group.split):
+            self.emit(files[0], Problem(rule))
+
+    def _run_file(self, group: _Group, file: DataFile, fresh: bool) -> bool:
+        """Whether the file could be read whole."""
+        if self._boundary is not None and _leaves(file.path, self._boundary):
+            self.emit(file, Problem("link-leaves-dataset"))
+            file.readable = False
+            return False
+        declared = self.kind(file)
+        if declared.container == "opaque":
+            file.bytes = _size(file.path)
+            return True
+        if declared.container == "text":
+            return self._run_text(file) if fresh else True
+        from ragdatakit.validators.file_runs import ArrayRun, LinesRun
+
+        run = (LinesRun if declared.container == "ndjson" else ArrayRun)(self, group.sets, file, fresh)
+        run.run()
+        file.readable = run.whole
+        if fresh:
+            self.checks.finish_file(file, file.records or 0, self.emit)
+        self._done += _size(file.path)
+        return run.whole
+
+    def _run_text(self, file: DataFile) -> bool:
+        if not os.path.isfile(file.path):
+            self.emit(file, Problem("unreadable-file", facts={"reason": "it is not a regular file"}))
+            return False
+        try:
+            with file.path.open("rb") as stream:
+                data = stream.read(TEXT_LIMIT + 1)
+        except OSError as error:
+            self.emit(file, Problem("unreadable-file", facts={"reason": error.strerror or str(error)}))
+            return False
+        if len(data) > TEXT_LIMIT:
+            self.emit(file, Problem("line-too-long", facts={"bytes": TEXT_LIMIT}))
+            return False
+        file.bytes = len(data)
+        for problem in self.guarded(file, lambda: self.checks.text(file, data)):
+            self.emit_text(file, problem, data)
+        self.checks.finish_file(file, 0, self.emit)
+        return True
+
+    def kind(self, file: DataFile) -> File:
+        """The declaration of a file's kind."""
+        return self.dataset.format.file(file.kind)
+
+    def columns(self, kind: str) -> KeyColumns:
+        """The key columns of a kind."""
+        if kind not in self._columns:
+            fmt = self.dataset.format
+            names = key_columns(fmt, kind)
+            self._columns[kind] = KeyColumns(fmt.file(kind), names, self.checks.derive)
+        return self._columns[kind]
+
+    def source(self, file: DataFile) -> Source:
+        """The file, to be read from its beginning."""
+        limit = max(self.options.memory_limit // 4, 1 << 16)
+        return Source(
+            file.path, file.path.name.endswith(".gz"), min(BLOCK_BYTES, limit), max_line_bytes=limit
+        )
+
+    def progress(self, file: DataFile, done: int) -> None:
+        """Tell how far we are."""
+        if self.options.progress is not None:
+            self.options.progress(file.display, self._done + done, self._total)
+
+    def guarded(self, file: DataFile, check: Callable[[], Iterable[Problem]]) -> list[Problem]:
+        """The problems a check finds; if it crashes, that is a problem of its own and hides no other."""
+        found: list[Problem] = []
+        try:
+            found.extend(check())
+        except Exception as error:  # noqa: BLE001 - a crash of one rule must not hide the others
+            found.append(Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
+        return found
+
+    def emit(self, file: DataFile, problem: Problem) -> None:
+        """A problem of a file as a whole, or at a line that the problem names."""
+        self.collector.add(file, problem, Place(line=problem.line, column=_column(problem)))
+
+    def emit_text(self, file: DataFile, problem: Problem, data: bytes) -> None:
+        """A problem in a text file; the excerpt comes from its data."""
+        place = Place(line=problem.line, column=_column(problem))
+        if problem.line is not None and self.collector.room(problem.rule, file):
+            lines = data.split(b"\n", problem.line)
+            if problem.line <= len(lines):
+                text = lines[problem.line - 1].rstrip(b"\r").decode("utf-8", "replace")
+                shown = excerpt(text, problem.position or 0, problem.length)
+                start = sum(len(line) + 1 for line in lines[: problem.line - 1])
+                place = Place(problem.line, _column(problem), start, None, shown)
+        self.collector.add(file, problem, place)
+
+    def emit_record(
+        self, file: DataFile, problem: Problem, record: int | None, line: int, offset: int, raw: bytes
+    ) -> None:
+        """A problem of one record."""
+        if not self.collector.room(problem.rule, file):
+            self.collector.count(problem.rule, file)
+            return
+        text = raw.decode("utf-8", "replace")
+        start, length = problem.position, problem.length
+        if start is None and problem.pointer:
+            span = strict_json.locate(text, problem.pointer)
+            start, length = span if span is not None else (None, 0)
+        column = start + 1 if start is not None else None
+        if start is not None and "\n" in text[:start]:
+            lines_before = text.count("\n", 0, start)
+            begin = text.rfind("\n", 0, start) + 1
+            line, column, start = line + lines_before, start - begin + 1, start - begin
+            text = text[begin:]
+        if "\n" in text:
+            text = text[: text.index("\n")]
+        shown = excerpt(text.rstrip("\r"), start or 0, length)
+        self.collector.add(file, problem, Place(line, column, offset, record, shown))
+
+    def _derived_value(self, file: DataFile, field_name: str, record: Any) -> Any:
+        return self.checks.derive(file.kind, record).get(field_name) if record is not None else None
+
+    def summaries(self) -> list[DatasetSummary]:
+        """One entry, or one per split."""
+        splits = list(dict.fromkeys(f.split for f in self.dataset.files)) or [None]
+        if None in splits and len(splits) > 1:
+            splits.remove(None)
+        result = []
+        by_split = self.collector.by_split
+        for split in splits:
+            files = [f for f in self.dataset.files if f.split == split or (f.split is None and split == splits[0])]
+            chosen = [split, None] if split == splits[0] and split is not None else [split]
+            result.append(
+                DatasetSummary(
+                    self.dataset.display,
+                    self.dataset.format.name,
+                    self.dataset.profile,
+                    split,
+                    tuple(FileSummary(_below(self.dataset, f), f.kind, f.records, f.bytes) for f in files),
+                    sum(by_split[s, "error"] for s in chosen),
+                    sum(by_split[s, "warning"] for s in chosen),
+                )
+            )
+        return result
+
+
+def _below(dataset: Dataset, file: DataFile) -> str:
+    return file.name if dataset.layout not in ("file", "config") else file.display
+
+
+def _column(problem: Problem) -> int | None:
+    return problem.position + 1 if problem.position is not None else None
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _estimated_bytes(file: DataFile) -> int:
+    return _size(file.path) * (4 if file.path.name.endswith(".gz") else 1)
+
+
+def _leaves(path: Path, boundary: Path) -> bool:
+    try:
+        return not path.resolve().is_relative_to(boundary)
+    except (OSError, RuntimeError):
+        return True

@@ -1,0 +1,70 @@
+"""Values and lines made fit to print: short, one line, no control characters, no bidi tricks."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import Any
+
+from ragdatakit.schemas.findings import Excerpt
+
+BEFORE, AFTER = 50, 60
+_VALUE_LENGTH = 60
+
+
+def visible(text: str) -> str:
+    """``text`` with everything that a terminal would obey or hide made visible."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_visible_character, text))
+
+
+def _visible_character(character: str) -> str:
+    code = ord(character)
+    if code < 32:
+        return chr(0x2400 + code)
+    if code == 127:
+        return "␡"
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+        return f"<U+{code:04X}>"
+    return character
+
+
+def show(value: Any) -> str:
+    """A value as JSON, cut to a readable length."""
+    if isinstance(value, str) and len(value) > 2 * _VALUE_LENGTH:
+        value = value[: 2 * _VALUE_LENGTH]
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError, TypeError):
+        text = type(value).__name__
+    text = visible(text)
+    return text if len(text) <= _VALUE_LENGTH else text[: _VALUE_LENGTH - 1] + "…"
+
+
+def plain_value(value: Any) -> Any:
+    """A value for the JSON output: scalars as they are, long or nested ones cut to text."""
+    if isinstance(value, str):
+        cut = value if len(value) <= 200 else value[:199] + "…"
+        return cut.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**64 else str(value)
+    if isinstance(value, float):
+        return float(value) if -1e400 < value < 1e400 else str(float(value))
+    return show(value)
+
+
+def excerpt(line: str, start: int, length: int) -> Excerpt:
+    """The part of a line around the characters at fault."""
+    start = max(0, min(start, len(line)))
+    length = max(0, min(length, len(line) - start))
+    first = max(0, start - BEFORE) if start > BEFORE + 10 else 0
+    end = min(len(line), start + max(min(length, AFTER), 1) + AFTER)
+    if len(line) - end < 10:
+        end = len(line)
+    head = ("…" if first else "") + visible(line[first:start])
+    middle = visible(line[start : min(start + length, end)])
+    tail = visible(line[min(start + length, end) : end]) + ("…" if end < len(line) else "")
+    return Excerpt(head + middle + tail, len(head), len(middle))

@@ -1,0 +1,276 @@
+"""One file read and judged: NDJSON in blocks (in threads, where that pays), JSON arrays in parts."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.arrays import ArraySource, Part
+from ragdatakit.tables.datasets import DataFile
+from ragdatakit.tables.positions import BlockTable
+from ragdatakit.tables.sources import Block
+from ragdatakit.validators.blocks import BlockJudge, JudgedBlock, LineEnds, Segment
+from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.records import RecordChecker
+from ragdatakit.validators.sets import Hits, SetChecks
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.dataset_run import DatasetRun
+
+LONG_BLOCK = 32 << 20
+_HARMLESS = {"byte-order-mark", "mislabelled-compression"}
+_END_NAMES = {"lf": "LF", "crlf": "CR LF"}
+
+
+class _FileRun:
+    """What both containers share: key columns go to the set checks, problems to the collector."""
+
+    def __init__(self, run: DatasetRun, sets: SetChecks, file: DataFile, fresh: bool) -> None:
+        self.run_ = run
+        self.sets = sets
+        self.file = file
+        self.fresh = fresh
+        self.whole = True
+        self.declared = run.kind(file)
+        checks = run.checks
+        extra = None
+        if checks.record_checks(file.kind):
+
+            def extra(value: Any) -> list[Problem]:
+                return run.guarded(file, lambda: checks.record(file, value))
+
+        self.checker = RecordChecker(self.declared.records, extra)
+        names = run.columns(file.kind).names
+        self.columns: KeyColumns | None = run.columns(file.kind) if names else None
+        self.base = run.rows.begin(file)
+        self.table = BlockTable()
+        run.tables[file] = self.table
+        self.source = run.source(file)
+        self.keep_values = checks.needs_values(file.kind)
+
+    def _finish(self, records: int) -> None:
+        self.run_.rows.end(self.file, records)
+        self.file.records = records
+        self.file.bytes = self.source.bytes_read
+        faults = [f.rule for f in self.source.faults]
+        self.whole = all(rule in _HARMLESS for rule in faults)
+        if not self.fresh:
+            return
+        if self.source.bom:
+            self.run_.emit_record(self.file, Problem("byte-order-mark", position=0), 0, 1, 0, b"")
+        for fault in self.source.faults:
+            self.run_.emit(self.file, Problem(fault.rule, facts=fault.facts))
+
+    def _take_values(self, values: list[Any], first_record: int) -> None:
+        if self.columns is None:
+            return
+        batch: Any
+        if self.run_.big:
+            batch = self.columns.coded(values)
+            batch.first_row = self.base + first_record
+        else:
+            batch = self.columns.of_values(values, self.base + first_record)
+        for hits in self.sets.probe(self.file.kind, batch):
+            self.run_.held.take(hits)
+        self._absorb(batch, values)
+
+    def _absorb(self, batch: Any, values: list[Any] | None) -> None:
+        self.sets.absorb(self.file.kind, batch)
+        for hits in self.run_.checks.batch(self.file.kind, self.sets.split, values, batch, self.sets):
+            self.run_.held.take(hits)
+
+
+class LinesRun(_FileRun):
+    """An NDJSON file."""
+
+    def run(self) -> None:
+        """Read and judge the file."""
+        self._records = 0
+        self._lines = 0
+        self._ends = LineEnds()
+        judge = self._judge()
+        for block, judged in self._judged(judge):
+            if block.skipped:
+                self._skip(block)
+            else:
+                self._take(block, judged)
+            self.run_.progress(self.file, self.source.progress)
+        self._finish(self._records)
+        if self.fresh:
+            self._report_ends()
+
+    def _judge(self) -> BlockJudge:
+        if not self.run_.big:
+            return BlockJudge(self.checker)
+        from ragdatakit.tables.columnar import ColumnarDecoder, can_decode
+
+        record = self.declared.record
+        usable = can_decode(record) and len(self.declared.records) == 1 and not self.keep_values
+        decoder = ColumnarDecoder(record) if usable else None
+        suspects = None
+        if self.run_.checks.record_checks(self.file.kind):
+
+            def suspects(columns: Any) -> Any:
+                return self.run_.checks.suspects(self.file.kind, columns.table)
+
+        return BlockJudge(self.checker, decoder, suspects)
+
+    def _judged(self, judge: BlockJudge) -> Iterator[tuple[Block, JudgedBlock]]:
+        if not self.run_.big or self.run_.options.threads < 2:
+            for block in self.source.blocks():
+                yield block, self._work(judge, block)
+            return
+        threads = self.run_.options.threads
+        waiting: deque[tuple[Block, Future[JudgedBlock]]] = deque()
+        with ThreadPoolExecutor(threads) as pool:
+            for block in self.source.blocks():
+                waiting.append((block, pool.submit(self._work, judge, block)))
+                while len(waiting) > threads + 1 or (waiting and len(block.data) > LONG_BLOCK):
+                    done, future = waiting.popleft()
+                    yield done, future.result()
+                del block
+            while waiting:
+                done, future = waiting.popleft()
+                yield done, future.result()
+
+    def _work(self, judge: BlockJudge, block: Block) -> JudgedBlock:
+        """In a worker: judge the block, take its key columns, probe references."""
+        judged = judge.judge(block.data, columns=len(block.data) <= LONG_BLOCK)
+        if self.columns is None or not self.run_.big:
+            return judged
+        first = 0
+        for segment in judged.segments:
+            batch = self._coded(segment)
+            hits = self.sets.probe(self.file.kind, batch)
+            judged.batches.append((first, batch, segment.values if self.keep_values else None, hits))
+            first += segment.length
+            segment.columns = None
+            segment.values = []
+        return judged
+
+    def _coded(self, segment: Segment) -> Any:
+        assert self.columns is not None
+        if segment.columns is None:
+            return self.columns.coded(segment.values)
+        return self.columns.coded_block(segment.columns, self.run_.checks.derive_codes)
+
+    def _take(self, block: Block, judged: JudgedBlock) -> None:
+        self.table.add(self._records, self._lines + 1, block.offset)
+        if self.fresh:
+            for fault in judged.faults:
+                record = self._records + fault.record if fault.is_record else None
+                for problem in fault.problems:
+                    self.run_.emit_record(
+                        self.file, problem, record, self._lines + 1 + fault.line, block.offset + fault.offset, fault.raw
+                    )
+        if not self.run_.big:
+            values = [v for segment in judged.segments for v in segment.values]
+            self._take_values(values, self._records)
+        for first, batch, values, hits in judged.batches:
+            self._take_batch(self.base + self._records + first, batch, values, hits)
+        self._ends.add(judged.ends, self._lines, block.offset)
+        self._records += judged.records
+        self._lines += judged.lines
+
+    def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[Hits]) -> None:
+        for hits in found:
+            hits.rows = hits.rows + first_row
+            self.run_.held.take(hits)
+        batch.first_row = first_row
+        self._absorb(batch, values)
+
+    def _skip(self, block: Block) -> None:
+        self.table.add(self._records, self._lines + 1, block.offset)
+        if self.fresh:
+            problem = Problem("line-too-long", facts={"bytes": self.source.max_line_bytes}, line=self._lines + 1)
+            self.run_.emit_record(self.file, problem, None, self._lines + 1, block.offset, b"")
+        self._lines += 1
+        self.whole = False
+
+    def _report_ends(self) -> None:
+        if self._ends.cr[0]:
+            self._report_end("lone-carriage-return", self._ends.cr, {})
+        both = {name: getattr(self._ends, name) for name in _END_NAMES if getattr(self._ends, name)[0]}
+        if len(both) == 2:
+            expected, found = sorted(both, key=lambda n: both[n][1])
+            facts = {"expected": _END_NAMES[expected], "found": _END_NAMES[found]}
+            self._report_end("mixed-line-endings", both[found], facts)
+
+    def _report_end(self, rule: str, end: tuple[int, int, int], facts: dict[str, Any]) -> None:
+        count, line, offset = end
+        self.run_.emit_record(self.file, Problem(rule, facts=facts), None, line + 1, offset, b"")
+        self.run_.collector.count(rule, self.file, count - 1)
+
+
+class ArrayRun(_FileRun):
+    """A file that is one JSON array."""
+
+    def run(self) -> None:
+        """Read and judge the file."""
+        array = ArraySource(self.source)
+        records = 0
+        rules = self.declared.record.rules
+        for part in array.parts():
+            self.table.add(part.first_record, part.first_line, part.byte_offset)
+            values = self._values(part, rules.get("syntax", ""))
+            self._take_values(values, part.first_record)
+            records += len(values)
+            self.run_.progress(self.file, self.source.progress)
+        self._finish(records)
+        if self.fresh and not self.source.faults and array.top in ("other", "nothing"):
+            self._report_top(array, rules)
+
+    def _values(self, part: Part, syntax_rule: str) -> list[Any]:
+        """The part's decoded elements; their problems are reported."""
+        if part.proved:
+            values = self._plain(part)
+            if values is not None:
+                return values
+        values = []
+        for element in part.elements():
+            if element.error:
+                if self.fresh and syntax_rule:
+                    problem = Problem(syntax_rule, facts={"reason": element.error}, position=0, length=1)
+                    self._emit(problem, element.record, element.line, element.byte_offset, element.raw)
+                continue
+            value, problems = self.checker.examine(element.raw)
+            values.append(value)
+            if self.fresh:
+                for problem in problems:
+                    self._emit(problem, element.record, element.line, element.byte_offset, element.raw)
+        return values
+
+    def _plain(self, part: Part) -> list[Any] | None:
+        """All elements at once, where nothing is wrong with any; else None."""
+        values = self.checker.plain_list(part.data)
+        if values is None:
+            return None
+        checker = self.checker
+        for value in values:
+            if checker.declared_problems(value) or (checker.extra is not None and checker.extra(value)):
+                return None
+        return values
+
+    def _emit(self, problem: Problem, record: int, line: int, offset: int, raw: bytes) -> None:
+        self.run_.emit_record(self.file, problem, record, line, offset, raw)
+
+    def _report_top(self, array: ArraySource, rules: Any) -> None:
+        """The file is no array: one JSON value of another kind, several of them, or no JSON at all."""
+        from ragdatakit.tables import strict_json
+
+        text = array.head.decode("utf-8", "replace")
+        first_line = text.split("\n", 1)[0]
+        whole = strict_json.decode(text)
+        if whole.error and len(array.head) >= 4096 and strict_json.decode(first_line).error:
+            rule, facts = rules.get("top-level", ""), {}
+        elif whole.error:
+            rule, facts = rules.get("syntax", ""), {"reason": whole.error}
+        else:
+            rule, facts = rules.get("top-level", ""), {}
+        if rule:
+            shown = whole.value if not whole.error else first_line[:60]
+            problem = Problem(rule, value=shown, facts=facts)
+            self._emit(problem, 0, 1, 3 if self.source.bom else 0, first_line.encode("utf-8", "replace"))

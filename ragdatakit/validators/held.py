@@ -1,0 +1,165 @@
+"""Findings of set checks: known by row number until their lines are looked up, all of a file in one go."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragdatakit.schemas.findings import Problem, Related
+from ragdatakit.tables import strict_json
+from ragdatakit.tables.arrays import ArraySource
+from ragdatakit.tables.datasets import DataFile
+from ragdatakit.tables.positions import BlockTable, Located, locate_elements, locate_lines
+from ragdatakit.tables.sources import Source
+from ragdatakit.validators.collector import Collector, Place
+from ragdatakit.validators.excerpts import excerpt
+from ragdatakit.validators.sets import Hits
+
+
+@dataclass(slots=True)
+class _Held:
+    rule: str
+    file: DataFile
+    record: int
+    field: str
+    value: Any
+    first: tuple[DataFile, int] | None
+    note: str
+
+
+@dataclass(slots=True)
+class _KindRows:
+    bases: list[int] = field(default_factory=list)
+    files: list[DataFile] = field(default_factory=list)
+    length: int = 0
+
+
+class RowMap:
+    """Row numbers of the set checks: consecutive over the files of a kind, in the order they are read."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, _KindRows] = {}
+
+    def begin(self, file: DataFile) -> int:
+        """The row of the file's first record."""
+        rows = self._kinds.setdefault(file.kind, _KindRows())
+        rows.bases.append(rows.length)
+        rows.files.append(file)
+        return rows.length
+
+    def end(self, file: DataFile, records: int) -> None:
+        """The file has this many records."""
+        rows = self._kinds[file.kind]
+        rows.length = rows.bases[-1] + records
+
+    def find(self, kind: str, row: int) -> tuple[DataFile, int]:
+        """The file and the number of the record in it."""
+        rows = self._kinds[kind]
+        i = bisect_right(rows.bases, row) - 1
+        # an empty file shares its base with the next one: bisect finds the last, which has the row
+        return rows.files[i], row - rows.bases[i]
+
+
+class HeldFindings:
+    """Counts hits as they come and words the ones that are kept at the end."""
+
+    def __init__(self, collector: Collector, rows: RowMap) -> None:
+        self._collector = collector
+        self._rows = rows
+        self._held: list[_Held] = []
+
+    def take(self, hits: Hits) -> None:
+        """Count all rows of a hit and hold those there is room for."""
+        collector = self._collector
+        total = len(hits.rows)
+        position = 0
+        while position < total:
+            row = int(hits.rows[position])
+            file, record = self._rows.find(hits.kind, row)
+            if not collector.room(hits.rule, file):
+                self._count_rest(hits, position)
+                return
+            collector.count(hits.rule, file)
+            collector.reserve(hits.rule, file)
+            value = hits.values[position] if hits.values is not None else None
+            first = self._rows.find(hits.first_kind, int(hits.firsts[position])) if hits.firsts is not None else None
+            self._held.append(_Held(hits.rule, file, record, hits.field, value, first, hits.note))
+            position += 1
+
+    def _count_rest(self, hits: Hits, position: int) -> None:
+        """By file: the rows of one file are consecutive in most hits, but not in all."""
+        number: dict[int, int] = {}
+        files: dict[int, DataFile] = {}
+        first, _ = self._rows.find(hits.kind, int(hits.rows[position]))
+        last, _ = self._rows.find(hits.kind, int(hits.rows[-1]))
+        if first is last and len(hits.rows) - position > 1000:
+            self._collector.count(hits.rule, first, len(hits.rows) - position)
+            return
+        for row in hits.rows[position:]:
+            file, _ = self._rows.find(hits.kind, int(row))
+            number[id(file)] = number.get(id(file), 0) + 1
+            files[id(file)] = file
+        for key, count in number.items():
+            self._collector.count(hits.rule, files[key], count)
+
+    def word(
+        self,
+        tables: dict[DataFile, BlockTable],
+        reopen: Callable[[DataFile], Source],
+        is_array: Callable[[DataFile], bool],
+        value_of: Callable[[DataFile, str, Any], Any],
+    ) -> None:
+        """Look up the lines of all that is held, and hand it to the collector."""
+        wanted: dict[DataFile, set[int]] = {}
+        for held in self._held:
+            wanted.setdefault(held.file, set()).add(held.record)
+            if held.first is not None:
+                wanted.setdefault(held.first[0], set()).add(held.first[1])
+        found: dict[tuple[DataFile, int], Located] = {}
+        for file, records in wanted.items():
+            located = _locate(reopen(file), tables.get(file), records, is_array(file))
+            found.update({(file, place.record): place for place in located})
+        for held in self._held:
+            place = found.get((held.file, held.record))
+            related: tuple[Related, ...] = ()
+            if held.first is not None:
+                there = found.get(held.first)
+                related = (Related(held.first[0].display, there.line if there else None, held.note),)
+            self._collector.word(held.file, *_worded(held, place, value_of), related=related)
+        self._held = []
+
+
+def _locate(source: Source, table: BlockTable | None, records: Iterable[int], array: bool) -> Iterable[Located]:
+    if table is None or not table.records:
+        return ()
+    return locate_elements(ArraySource(source), table, records) if array else locate_lines(source, table, records)
+
+
+def _worded(held: _Held, place: Located | None, value_of: Callable[[DataFile, str, Any], Any]) -> tuple[Problem, Place]:
+    if place is None:
+        return Problem(held.rule, f"/{held.field}", held.value), Place(record=held.record)
+    text = place.raw.decode("utf-8", "replace")
+    record = strict_json.decode(text).value
+    pointer, value = _point(record, held, value_of)
+    span = strict_json.locate(text, pointer)
+    start, length = span if span is not None else (0, 0)
+    shown = excerpt(text, start, length)
+    column = start + 1 if span is not None else None
+    return Problem(held.rule, pointer, value), Place(place.line, column, place.byte_offset, held.record, shown)
+
+
+def _point(record: Any, held: _Held, value_of: Callable[[DataFile, str, Any], Any]) -> tuple[str, Any]:
+    """The JSON Pointer and the value that a hit means."""
+    if held.field.startswith("@"):
+        return "", value_of(held.file, held.field, record)
+    value = strict_json.resolve(record, f"/{held.field}")
+    if isinstance(value, list):
+        wanted = int(held.value) if held.value is not None else None
+        wanted = wanted - 2**64 if wanted is not None and wanted >= 2**63 else wanted
+        for i, item in enumerate(value):
+            if item == wanted or str(item) == str(wanted):
+                return f"/{held.field}/{i}", item
+        return f"/{held.field}", value[0] if len(value) == 1 else None
+    return f"/{held.field}", value

@@ -1,0 +1,286 @@
+"""The rules of light-splade that its declaration cannot say: texts, field order, teacher scores, the data config."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.strict_json import escape
+from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.sets import Hits
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+LONG_TEXT = 8192
+"""Characters from which on a text surely has more than 512 tokens (no tokenizer makes tokens of 16 characters)."""
+
+CAP = 900_000
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+
+
+class LightSpladeChecks(FormatChecks):
+    """Checks of one light-splade dataset."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        self._positives: dict[int, tuple[int, ...]] = {}
+        self._has_scores = bool(dataset.of_kind("scores"))
+        self._scales: dict[DataFile, _Scale] = {}
+        self._numeric: dict[DataFile, bool] = {}
+        self._records: dict[tuple[str, str | None], int] = {}
+
+    def record_checks(self, kind: str) -> bool:
+        return kind != "triplets"
+
+    def may_be_empty(self, kind: str, split: str | None) -> bool:
+        return kind == "triplets" and split == "validation"
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        if not isinstance(value, dict):
+            return ()
+        if file.kind in ("queries", "documents"):
+            return self._master(file, value)
+        if file.kind == "positives":
+            return _repeated_positives(value)
+        return self._scores(file, value)
+
+    def _master(self, file: DataFile, value: dict[str, Any]) -> Iterator[Problem]:
+        name = "qid" if file.kind == "queries" else "doc_id"
+        first = next(iter(value), name)
+        if first == "text" and name in value:
+            yield Problem("field-order", pointer="/text", facts={"field": first})
+        text = value.get("text")
+        if not isinstance(text, str):
+            return
+        if not text.strip():
+            yield Problem("blank-text", pointer="/text", value=text)
+        elif len(text) > LONG_TEXT:
+            yield Problem("very-long-text", pointer="/text", facts={"length": len(text)})
+        if self._numeric.get(file, True):
+            self._numeric[file] = _NUMBER.fullmatch(text) is not None
+
+    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
+        from ragdatakit.validators.light_splade_columns import suspect_masters, suspect_positives
+
+        if kind == "positives":
+            return suspect_positives(table)
+        return suspect_masters(table, LONG_TEXT) if kind in ("queries", "documents") else None
+
+    def _scores(self, file: DataFile, value: dict[str, Any]) -> Iterator[Problem]:
+        scores = value.get("scores")
+        if not isinstance(scores, dict):
+            return
+        seen: dict[int, str] = {}
+        for key in scores:
+            doc_id = score_key(key)
+            if doc_id is None:
+                yield Problem("score-key-not-integer", f"/scores/{escape(key)}", key)
+            elif doc_id in seen:
+                yield Problem("colliding-score-keys", f"/scores/{escape(key)}", key, {"doc_id": doc_id})
+            else:
+                seen[doc_id] = key
+        numbers = [s for s in scores.values() if isinstance(s, int | float) and not isinstance(s, bool)]
+        if len(numbers) > 1 and len(set(numbers)) == 1:
+            yield Problem("constant-scores", "/scores", value.get("qid"))
+        self._scales.setdefault(file, _Scale()).add(numbers)
+
+    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+        scores = value.get("scores") if isinstance(value, dict) else None
+        if kind != "scores" or not isinstance(scores, dict):
+            return {}
+        return {"@doc_ids": [d for d in map(score_key, scores) if d is not None and abs(d) < 2**63]}
+
+    def needs_values(self, kind: str) -> bool:
+        return kind == "scores"
+
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[Hits]:
+        if kind == "positives" and self._has_scores:
+            self._remember_positives(batch)
+        if kind == "scores" and values is not None:
+            return list(self._judge_scores(split, values, batch, sets))
+        return ()
+
+    def _remember_positives(self, batch: Any) -> None:
+        if batch.first_row == 0:
+            self._positives = {}
+        found: dict[int, list[int]] = {}
+        _, rows = batch.codes(("positive_doc_ids",))
+        documents = _integers(batch.codes(("positive_doc_ids",))[0])
+        queries, query_rows = batch.codes(("qid",))
+        of_row = dict(zip(map(int, query_rows), _integers(queries), strict=True))
+        for row, document in zip(map(int, rows), documents, strict=True):
+            if row in of_row:
+                found.setdefault(of_row[row], []).append(document)
+        self._positives.update({q: tuple(d) for q, d in found.items()})
+
+    def _judge_scores(self, split: str | None, values: list[Any], batch: Any, sets: Any) -> Iterator[Hits]:
+        """What a query's scores lack or contradict, given its positive list and the document master."""
+        documents, rows = batch.codes(("@doc_ids",))
+        index = sets.indexes.get(("documents", ("doc_id",)))
+        known = set(map(int, index.present(documents))) if index is not None else None
+        by_row: dict[int, list[tuple[int, bool]]] = {}
+        for i, (document, row) in enumerate(zip(_integers(documents), map(int, rows), strict=True)):
+            by_row.setdefault(row, []).append((document, known is None or i in known))
+        queries, query_rows = batch.codes(("qid",))
+        of_row = dict(zip(map(int, query_rows), _integers(queries), strict=True))
+        unreliable = bool({"positives", "documents"} & sets.unreliable)
+        found: dict[str, tuple[list[int], list[Any]]] = {}
+        for i, value in enumerate(values):
+            row = batch.first_row + i
+            if not isinstance(value, dict) or not isinstance(value.get("scores"), dict) or unreliable:
+                continue
+            for rule, told in self._judge_query(split, of_row.get(row), by_row.get(row, []), value["scores"]):
+                rows_, values_ = found.setdefault(rule, ([], []))
+                rows_.append(row)
+                values_.append(told)
+        for rule, (rows_, values_) in found.items():
+            yield Hits(rule, "scores", "scores" if rule == "positive-without-score" else "qid", rows_, values_)
+
+    def _judge_query(
+        self, split: str | None, query: int | None, scored: list[tuple[int, bool]], scores: dict[str, Any]
+    ) -> Iterator[tuple[str, Any]]:
+        positives = self._positives.get(query) if query is not None else None
+        if positives is None:
+            return
+        ids = {document for document, _ in scored}
+        for document in positives:
+            if document not in ids:
+                yield "positive-without-score", document
+        usable = [document for document, known in scored if known and document not in positives]
+        if not usable:
+            yield "no-validation-negative" if split == "validation" else "no-negative", query
+        if any(not known for _, known in scored):
+            yield "scores-for-unknown", query
+        numbers = {score_key(k): v for k, v in scores.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+        above = [numbers[d] for d in positives if d in numbers]
+        below = [numbers[d] for d in usable if d in numbers]
+        if above and below and max(above) < min(below):
+            yield "reversed-scores", query
+
+    def start(self, emit: Emit) -> None:
+        dataset = self.dataset
+        if dataset.layout in ("splits", "split"):
+            self._missing_files(emit)
+        for file in dataset.files:
+            if not file.path.name.endswith((".ndjson", ".ndjson.gz")):
+                emit(file, Problem("wrong-suffix"))
+        self._doubles(emit)
+        for file in dataset.of_kind("triplets", "validation"):
+            emit(file, Problem("unused-triplets"))
+        if dataset.config is not None:
+            self._config(dataset.config, emit)
+
+    def _missing_files(self, emit: Emit) -> None:
+        splits = list(dict.fromkeys(f.split for f in self.dataset.files if f.split)) or [None]
+        stems = {"queries": "query_master", "documents": "doc_master", "positives": "positive_lists"}
+        for split in splits:
+            place = next((f for f in self.dataset.files if f.split == split), self.dataset.files[0])
+            folder = f"{split}/" if split else "the folder"
+            for kind, stem in stems.items():
+                if not self.dataset.of_kind(kind, split):
+                    emit(place, Problem("missing-file", facts={"file": f"{stem}.ndjson", "split": folder}))
+            without_samples = not self.dataset.of_kind("triplets", split) and not self._has_scores
+            if split in ("train", None) and without_samples and self.dataset.layout == "splits":
+                facts = {"file": "triplets.ndjson (nor a file of teacher scores)", "split": folder}
+                emit(place, Problem("missing-file", facts=facts))
+
+    def _doubles(self, emit: Emit) -> None:
+        names = {f.path for f in self.dataset.files}
+        for file in self.dataset.files:
+            if file.path.name.endswith(".ndjson.gz") and (plain := file.path.with_suffix("")) in names:
+                emit(file, Problem("loaded-twice", facts={"other": plain.name}))
+
+    def _config(self, config: DataFile, emit: Emit) -> None:
+        options = self.dataset.options
+        for key in options["missing_keys"]:
+            emit(config, Problem("missing-config-key", facts={"key": key}))
+        for reason in options["problems"]:
+            emit(config, Problem("broken-config", facts={"reason": reason}))
+        for key, value, reason in options["missing_paths"]:
+            emit(config, Problem("missing-path", value=value, facts={"key": key, "reason": reason}))
+
+    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+        self._records[file.kind, file.split] = self._records.get((file.kind, file.split), 0) + records
+        if records > 1 and file.kind in ("queries", "documents") and self._numeric.get(file):
+            emit(file, Problem("numeric-texts", facts={"records": records}))
+        scale = self._scales.get(file)
+        if scale is not None and (what := scale.suspicion()):
+            emit(file, Problem("suspicious-score-scale", facts={"what": what}))
+
+    def finish(self, emit: Emit) -> None:
+        config, options = self.dataset.config, self.dataset.options
+        if config is None or "eval_loss_size" in options["missing_keys"]:
+            return
+        size = options["eval_loss_size"]
+        kinds = ["triplets"] if self.dataset.of_kind("triplets", "train") else ["queries"]
+        samples = sum(self._records.get((kind, "train"), 0) for kind in kinds)
+        if not isinstance(size, int) or isinstance(size, bool):
+            emit(config, Problem("broken-config", facts={"reason": f"gives eval_loss_size {size!r}, not a number"}))
+        elif size >= samples:
+            emit(config, Problem("eval-loss-size-too-large", value=size, facts={"samples": samples}))
+
+
+class _Scale:
+    """The range of all scores of a file."""
+
+    def __init__(self) -> None:
+        self.least = float("inf")
+        self.greatest = float("-inf")
+        self.number = 0
+        self.capped = 0
+
+    def add(self, numbers: list[float]) -> None:
+        """Take in scores."""
+        finite = [n for n in numbers if abs(n) < 1e300]
+        if finite:
+            self.least = min(self.least, *finite)
+            self.greatest = max(self.greatest, *finite)
+            self.number += len(finite)
+            self.capped += sum(1 for n in finite if abs(n) >= CAP)
+
+    def suspicion(self) -> str:
+        """What looks wrong with the scale, if anything."""
+        if self.capped:
+            return f"{self.capped:,} of {self.number:,} scores are at or near the cap of a million"
+        if self.number > 10 and self.least >= 0 and self.greatest <= 1 and self.least < self.greatest:
+            return f"all {self.number:,} scores are within 0..1"
+        return ""
+
+
+def score_key(key: str) -> int | None:
+    """What ``int()`` makes of a score key, or None where it refuses."""
+    try:
+        return int(key)
+    except ValueError:
+        return None
+
+
+def _repeated_positives(value: dict[str, Any]) -> Iterator[Problem]:
+    documents = value.get("positive_doc_ids")
+    if isinstance(documents, list):
+        seen: set[int] = set()
+        for i, document in enumerate(documents):
+            if isinstance(document, int) and not isinstance(document, bool):
+                if document in seen:
+                    yield Problem("duplicate-positive", f"/positive_doc_ids/{i}", document)
+                seen.add(document)
+
+
+def _integers(codes: Any) -> list[int]:
+    """Integer keys of a batch, whichever kind it is."""
+    if isinstance(codes, list):
+        return codes
+    import numpy as np
+
+    found: list[int] = codes.view(np.int64).tolist()
+    return found
+
+

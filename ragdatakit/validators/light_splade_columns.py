@@ -1,0 +1,47 @@
+"""Rows of clean columnar blocks of light-splade files that the closer checks should see."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+# First bytes of a white-space text: ASCII white space and the lead bytes of U+0085..U+00A0, U+1680, U+2000.., U+3000.
+_SPACE_FIRST = np.zeros(256, np.bool_)
+_SPACE_FIRST[[9, 10, 11, 12, 13, 28, 29, 30, 31, 32, 0xC2, 0xE1, 0xE2, 0xE3]] = True
+
+
+def suspect_masters(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
+    """Texts that are empty, begin like white space and are short, or are very long; texts that look like numbers."""
+    column = table.column("text")
+    array = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
+    widths = np.diff(offsets)
+    data = np.frombuffer(array.buffers()[2], np.uint8) if array.buffers()[2] is not None else np.empty(0, np.uint8)
+    suspect = (widths == 0) | (widths > long_text)
+    filled = np.flatnonzero(widths)
+    first = data[offsets[:-1][filled]]
+    space = filled[_SPACE_FIRST[first] & (widths[filled] < 64)]
+    if len(space):
+        blank = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(array.take(pa.array(space)))), 0)
+        suspect[space[np.array(blank.to_pylist(), np.bool_)]] = True
+    suspect[0] = True  # one row of each block tells whether all texts are numbers, and the order of the fields
+    return np.flatnonzero(suspect)
+
+
+def suspect_positives(table: pa.Table) -> npt.NDArray[np.intp]:
+    """Lists of more than one document: one may stand twice."""
+    column = table.column("positive_doc_ids").combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0)
+    lists = np.asarray(pc.list_value_length(column).to_numpy(zero_copy_only=False))
+    several = np.flatnonzero(lists > 1)
+    if not len(several):
+        return several
+    owners = np.asarray(pc.list_parent_indices(column).to_numpy(zero_copy_only=False))
+    items = np.asarray(pc.list_flatten(column).to_numpy(zero_copy_only=False))
+    order = np.lexsort((items, owners))
+    owners, items = owners[order], items[order]
+    twice = (owners[1:] == owners[:-1]) & (items[1:] == items[:-1])
+    return np.unique(owners[1:][twice])

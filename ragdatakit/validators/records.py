@@ -1,0 +1,258 @@
+"""One record against its declaration: a quick yes, or every fault in it.
+
+`RecordChecker.examine` is the only place where faults of records arise, so the quick paths before it need no wording.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import orjson
+
+from ragdatakit.schemas.declarations import Damage, Field, Record
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables import strict_json
+
+_COLON = re.compile(rb'"[ \t\r\n]*:')
+_SAFE = 2**53
+_NUMERIC_TEXT = re.compile(r"\s*[+-]?(\d+(_?\d+)*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?(inf|infinity|nan)\s*", re.I)
+_INTEGER_TEXT = re.compile(r"[+-]?\d{1,19}")
+
+Extra = Callable[[Any], Iterable[Problem]]
+
+
+class RecordChecker:
+    """Checks raw records (bytes of one line or element) of one kind.
+
+    ``records`` are the shapes the record may have (the first that fits by JSON type is taken). ``extra`` adds the
+    format's own checks of a decoded record.
+    """
+
+    def __init__(self, records: tuple[Record, ...], extra: Extra | None = None) -> None:
+        self.records = records
+        self.extra = extra
+        self.by_shape = {r.shape: r for r in reversed(records)}
+
+    def examine(self, raw: bytes) -> tuple[Any, list[Problem]]:
+        """The decoded record (None if it is not JSON) and all its faults."""
+        value = _plain_value(raw)
+        if value is _REFUSED:
+            return self._examine_closely(raw)
+        problems = self.declared_problems(value)
+        if self.extra is not None:
+            problems += self.extra(value)
+        return value, problems
+
+    def plain_list(self, data: bytes) -> list[Any] | None:
+        """The elements of ``[data]`` if every reader reads them the same, else None."""
+        values = _plain_value(b"[%b]" % data)
+        return values if isinstance(values, list) else None
+
+    def _examine_closely(self, raw: bytes) -> tuple[Any, list[Problem]]:
+        """With Python's own reader, and whatever other readers would see differently."""
+        problems: list[Problem] = []
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            text = raw.decode("utf-8", "replace")
+            position = len(raw[: error.start].decode("utf-8", "replace"))
+            facts = {"byte": raw[error.start]}
+            problems.append(Problem("invalid-utf8", value=None, facts=facts, position=position, length=1))
+        decoded = strict_json.decode(text)
+        if decoded.error:
+            rule = self.records[0].rules.get("syntax", "")
+            if rule:
+                facts = {"reason": decoded.error}
+                shown = text[decoded.position : decoded.position + 40]
+                problems.append(Problem(rule, value=shown, facts=facts, position=decoded.position, length=1))
+            return None, problems
+        problems += self.declared_problems(decoded.value)
+        problems += _portability(decoded, {p.pointer for p in problems if p.pointer is not None})
+        if self.extra is not None:
+            problems += self.extra(decoded.value)
+        return decoded.value, problems
+
+    def declared_problems(self, value: Any) -> list[Problem]:
+        """The faults that the declaration names; ``value`` as decoded."""
+        shape = "object" if isinstance(value, dict) else "string" if isinstance(value, str) else "any"
+        record = self.by_shape.get(shape) or self.by_shape.get("any")
+        if record is None:
+            rule = self.records[0].rules.get("not-object", "")
+            return [Problem(rule, pointer="", value=value)] if rule else []
+        if shape != "object":
+            return []
+        problems: list[Problem] = []
+        known = 0
+        for field in record.fields:
+            if field.name not in value:
+                if field.required and (rule := record.rule_for("missing", field.name)):
+                    problems.append(Problem(rule, pointer="", facts={"field": field.name}))
+                continue
+            known += 1
+            _check_field(record, field, value[field.name], problems)
+        if known < len(value) and (rule := record.rules.get("extra", "")):
+            names = {f.name for f in record.fields}
+            problems += [
+                Problem(rule, pointer=f"/{strict_json.escape(k)}", value=v, facts={"field": k})
+                for k, v in value.items()
+                if k not in names
+            ]
+        return problems
+
+
+_REFUSED: Any = object()
+
+
+def _plain_value(raw: bytes) -> Any:
+    """What orjson reads, if every reader reads the same: no repeated key, no number that some round."""
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return _REFUSED
+    keys = _count_keys(value, 0)
+    if keys < 0 or (keys and len(_COLON.findall(raw)) != keys):
+        return _REFUSED
+    return value
+
+
+def _count_keys(value: Any, depth: int) -> int:
+    """Keys in all objects of a value; negative where a number or the depth wants a closer look."""
+    kind = type(value)
+    if kind is dict:
+        total = len(value)
+        for item in value.values():
+            kind = type(item)
+            if kind is not str and kind is not bool and item is not None:
+                below = _count_keys(item, depth + 1)
+                if below < 0:
+                    return -1
+                total += below
+        return total
+    if kind is list:
+        if depth > 200:
+            return -1
+        total = 0
+        for item in value:
+            if type(item) is not str:
+                below = _count_keys(item, depth + 1)
+                if below < 0:
+                    return -1
+                total += below
+        return total
+    if kind is int:
+        return 0 if -_SAFE <= value <= _SAFE else -1
+    if kind is float:
+        return 0 if -_SAFE < value < _SAFE else -1
+    return 0
+
+
+def _portability(decoded: strict_json.Decoded, reported: set[str]) -> list[Problem]:
+    found = [
+        Problem("duplicate-key", pointer=pointer, value=key, facts={"key": key}) for pointer, key in decoded.repeated
+    ]
+    found += [
+        Problem("non-finite-number", pointer=pointer, value=None, facts={"value": text})
+        for pointer, text in decoded.non_finite
+        if pointer not in reported
+    ]
+    found += [
+        Problem("number-out-of-range", pointer=pointer, value=None, facts={"value": text})
+        for pointer, text in decoded.overflow
+        if pointer not in reported
+    ]
+    found += [
+        Problem("lone-surrogate", pointer=pointer, value=None, facts={"surrogate": text})
+        for pointer, text in decoded.surrogates
+    ]
+    found += [
+        Problem("integer-beyond-2-53", pointer=pointer, value=number)
+        for pointer, number in decoded.large
+        if pointer not in reported
+    ]
+    return found
+
+
+def _check_field(record: Record, field: Field, value: Any, problems: list[Problem]) -> None:
+    damage: Damage | None = None
+    if value is None:
+        if not field.nullable:
+            damage = "null"
+    elif not fits_type(value, field.type, field.lax_number):
+        damage = "type"
+    elif field.non_empty and not value and field.type in ("string", "array", "object"):
+        damage = "empty"
+    elif field.enum and value not in field.enum:
+        damage = "enum"
+    elif field.type in ("integer", "number") and not _within(value, field):
+        damage = "range"
+    if damage is not None:
+        rule = record.rule_for(damage, field.name)
+        if rule:
+            problems.append(Problem(rule, f"/{field.name}", value, {"field": field.name}))
+    elif field.items is not None and isinstance(value, list):
+        _check_items(record, field, field.items, ((str(i), v) for i, v in enumerate(value)), problems)
+    elif field.values is not None and isinstance(value, dict):
+        _check_items(record, field, field.values, value.items(), problems)
+
+
+def _check_items(
+    record: Record, field: Field, kind: str, items: Iterable[tuple[str, Any]], problems: list[Problem]
+) -> None:
+    for key, item in items:
+        if not fits_type(item, kind, field.lax_number):
+            damage = "item-type"
+        elif kind in ("integer", "number") and not _within(item, field):
+            damage = "item-range"
+        else:
+            continue
+        rule = record.rule_for(damage, field.name)
+        if rule:
+            name = f"{field.name}[{key}]" if isinstance(record.field(field.name).items, str) else field.name
+            pointer = f"/{field.name}/{strict_json.escape(key)}"
+            problems.append(Problem(rule, pointer, item, {"field": name, "key": key}))
+
+
+def fits_type(value: Any, kind: str, lax_number: bool = False) -> bool:
+    """Whether a decoded value is of a declared type; non-finite numbers are no numbers."""
+    if kind == "any":
+        return True
+    if kind == "integer":
+        return type(value) is int
+    if kind == "string":
+        return isinstance(value, str)
+    if kind == "number":
+        if isinstance(value, bool):
+            return lax_number
+        if isinstance(value, str):
+            return lax_number and _NUMERIC_TEXT.fullmatch(value) is not None
+        return isinstance(value, int) or (isinstance(value, float) and (lax_number or -1e400 < value < 1e400))
+    if kind == "boolean":
+        return isinstance(value, bool)
+    return isinstance(value, dict if kind == "object" else list)
+
+
+def _within(value: Any, field: Field) -> bool:
+    if isinstance(value, str):
+        return True
+    if field.minimum is not None and value < field.minimum:
+        return False
+    return not (field.maximum is not None and value > field.maximum)
+
+
+def readable_key(value: Any, kind: str) -> Any:
+    """A key's value for set checks, read leniently where it is damaged (``"12"`` and ``12.0`` mean 12); else None.
+
+    The damage is reported by the record's own check; here a readable key keeps one fault from causing others.
+    """
+    if kind == "integer":
+        if type(value) is int:
+            return value if -(2**63) <= value < 2**63 else None
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+            return int(value)
+        if isinstance(value, str) and _INTEGER_TEXT.fullmatch(value):
+            number = int(value)
+            return number if -(2**63) <= number < 2**63 else None
+        return None
+    return value if isinstance(value, str) else None

@@ -1,0 +1,258 @@
+"""Keys, references, coverage and agreement between files, as set operations over key columns.
+
+The declarations of a format are interpreted here once; the arithmetic is done by an index class of ``tables`` (plain
+Python for small datasets, typed arrays for big ones), which all have the same methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ragdatakit.schemas.declarations import Consistency, Format, Membership
+from ragdatakit.tables.python_keys import PythonBatch, PythonConsistency, PythonIndex, spelling
+
+IndexKey = tuple[str, tuple[str, ...]]
+
+
+class Batch(Protocol):
+    """Key columns of consecutive records."""
+
+    columns: dict[str, Any]
+
+    def codes(self, fields: tuple[str, ...]) -> tuple[Any, Any]:
+        """Values (or codes) of the columns, and their rows."""
+
+    def heads(self, fields: tuple[str, ...]) -> tuple[Any, Any]:
+        """Values of the first column where the second is a readable list with an item, and their rows."""
+
+
+@dataclass(slots=True)
+class Hits:
+    """Rows that break one rule, in one field; ``values`` and ``firsts`` (the rows they clash with) where known."""
+
+    rule: str
+    kind: str
+    field: str
+    rows: Any
+    values: Any = None
+    firsts: Any = None
+    first_kind: str = ""
+    note: str = ""
+
+
+def key_columns(fmt: Format, kind: str) -> tuple[str, ...]:
+    """The columns of a kind that the set checks of its format need."""
+    names: dict[str, None] = {}
+    for key in fmt.keys:
+        if key.kind == kind:
+            names.update(dict.fromkeys(key.fields))
+    for ref in fmt.references:
+        names.update({n: None for k, n in ((ref.kind, ref.field), (ref.to_kind, ref.to_field)) if k == kind})
+    for cov in fmt.coverages:
+        names.update({n: None for k, n in ((cov.kind, cov.field), *cov.by) if k == kind})
+    for member in fmt.memberships:
+        for k, fields in ((member.kind, member.fields), (member.to_kind, member.to_fields)):
+            if k == kind:
+                names.update(dict.fromkeys(fields))
+    for same in (*fmt.consistencies, *fmt.agreements):
+        if same.kind == kind:
+            names.update({n: None for pair in same.names for n in pair})
+    for variant in fmt.variants:
+        if variant.kind == kind:
+            names.update(dict.fromkeys(variant.fields))
+    for apart in fmt.disjoints:
+        if apart.kind == kind:
+            names[apart.field] = None
+    return tuple(names)
+
+
+class SetChecks:
+    """The set checks of one split of a dataset.
+
+    Per block: `probe` (may run in any thread once the kinds it refers to are frozen), then `absorb` in file order.
+    ``unreliable`` kinds were not read whole: nothing is said to be missing from them.
+    """
+
+    def __init__(
+        self,
+        fmt: Format,
+        split: str | None,
+        kinds: set[str],
+        wanted: Callable[[str], bool],
+        across_splits: bool,
+        new_index: Callable[[str, tuple[str, ...], bool], Any] = lambda kind, fields, lookups: PythonIndex(),
+        new_consistency: Callable[[], Any] = PythonConsistency,
+    ) -> None:
+        self.split = split
+        self.kinds = kinds
+        self.unreliable: set[str] = set()
+        self.keys = [k for k in fmt.keys if k.kind in kinds and wanted(k.rule)]
+        self.references = [r for r in fmt.references if {r.kind, r.to_kind} <= kinds and wanted(r.rule)]
+        self.memberships = [m for m in fmt.memberships if {m.kind, m.to_kind} <= kinds and wanted(m.rule)]
+        self.coverages = [
+            c
+            for c in fmt.coverages
+            if c.kind in kinds
+            and any(k in kinds for k, _ in c.by)
+            and wanted(c.rule)
+            and (not c.splits or split is None or split in c.splits)
+        ]
+        self.disjoints = [d for d in fmt.disjoints if d.kind in kinds and wanted(d.rule)] if across_splits else []
+        self.agreements = [a for a in fmt.agreements if a.kind in kinds and wanted(a.rule)] if across_splits else []
+        same = [c for c in fmt.consistencies if c.kind in kinds and wanted(c.rule)]
+        self.consistencies = [(c, new_consistency()) for c in same]
+        self.variants = [(v, new_consistency()) for v in fmt.variants if v.kind in kinds and wanted(v.rule)]
+        self.indexes: dict[IndexKey, Any] = {}
+        looked_up = {(r.to_kind, (r.to_field,)) for r in self.references}
+        looked_up |= {(m.to_kind, m.to_fields) for m in self.memberships}
+        looked_up |= {(c.kind, (c.field,)) for c in self.coverages}
+        compared = {(d.kind, (d.field,)) for d in self.disjoints}
+        for agreement in self.agreements:
+            for name, value in agreement.names:
+                compared |= {(agreement.kind, (name,)), (agreement.kind, (name, value))}
+        for key in dict.fromkeys(
+            [*((k.kind, k.fields) for k in self.keys), *sorted(looked_up), *sorted(compared)]
+        ):
+            self.indexes[key] = new_index(*key, key in looked_up or key in compared)
+        within = {(m.to_kind, m.to_fields) for m in self.memberships if m.within}
+        self.heads = {key: new_index(key[0], key[1][:1], True) for key in sorted(within)}
+
+    def probe(self, kind: str, batch: Batch) -> list[Hits]:
+        """What is wrong with references of these records, by the indexes that are complete."""
+        hits: list[Hits] = []
+        dangling: set[int] = set()
+        for ref in self.references:
+            if ref.kind == kind and ref.to_kind not in self.unreliable:
+                values, rows = batch.codes((ref.field,))
+                found = self.indexes[ref.to_kind, (ref.to_field,)].missing(values)
+                if len(found):
+                    hits.append(Hits(ref.rule, kind, ref.field, _take(rows, found), _take(values, found)))
+                    dangling.update(map(int, hits[-1].rows))
+        for member in self.memberships:
+            if member.kind == kind and member.to_kind not in self.unreliable:
+                hits += self._probe_membership(member, batch, dangling)
+        for coverage in self.coverages:
+            for by_kind, field in coverage.by:
+                if by_kind == kind:
+                    self.indexes[coverage.kind, (coverage.field,)].mark(batch.codes((field,))[0])
+        return hits
+
+    def _probe_membership(self, member: Membership, batch: Batch, dangling: set[int]) -> list[Hits]:
+        index = self.indexes[member.to_kind, member.to_fields]
+        pairs, rows = batch.codes(member.fields)
+        found = index.missing(pairs) if member.within else index.present(pairs)
+        if member.within and len(found):
+            # A row whose reference dangles, or whose list is missing or unreadable, has been reported for that.
+            heads, head_rows = batch.codes(member.fields[:1])
+            without = self.heads[member.to_kind, member.to_fields].missing(heads)
+            dangling = dangling | {int(head_rows[i]) for i in without}
+            found = [i for i in found if int(rows[i]) not in dangling]
+        if member.same_as:
+            found = _also_equal(found, rows, batch, member)
+        if not len(found):
+            return []
+        return [Hits(member.rule, member.kind, member.fields[1], _take(rows, found))]
+
+    def absorb(self, kind: str, batch: Batch) -> None:
+        """Take in the keys of these records."""
+        for (of_kind, fields), index in self.indexes.items():
+            if of_kind == kind:
+                index.add(*batch.codes(fields))
+        for (of_kind, fields), index in self.heads.items():
+            if of_kind == kind:
+                index.add(*batch.heads(fields))
+        for same, store in self.consistencies:
+            if same.kind == kind:
+                _add_pairs(store, batch, same)
+        for variant, store in self.variants:
+            if variant.kind == kind:
+                for field in variant.fields:
+                    names, rows = batch.codes((field,))
+                    store.add(_spellings(batch, field, names), names, rows)
+
+    def freeze(self, kind: str) -> list[Hits]:
+        """After the last file of a kind: which of its keys repeat, which names disagree."""
+        hits: list[Hits] = []
+        for (of_kind, _), index in (*self.indexes.items(), *self.heads.items()):
+            if of_kind == kind:
+                index.freeze()
+        for key in self.keys:
+            if key.kind == kind:
+                rows, firsts = self.indexes[kind, key.fields].repeats()
+                if len(rows):
+                    hits.append(Hits(key.rule, kind, key.fields[-1], rows, None, firsts, kind, "first seen here"))
+        stores = [(c.rule, c.kind, c.names[0][1], s, "first given here") for c, s in self.consistencies]
+        stores += [(v.rule, v.kind, v.fields[0], s, "spelled otherwise here") for v, s in self.variants]
+        for rule, of_kind, field, store, note in stores:
+            if of_kind == kind:
+                rows, firsts = store.hits()
+                if len(rows):
+                    hits.append(Hits(rule, kind, field, rows, None, firsts, kind, note))
+        return hits
+
+    def finish(self) -> list[Hits]:
+        """After the last file: keys that nothing names."""
+        hits: list[Hits] = []
+        for coverage in self.coverages:
+            kinds = [k for k, _ in coverage.by if k in self.kinds]
+            if not any(k in self.unreliable for k in kinds):
+                rows = self.indexes[coverage.kind, (coverage.field,)].unmarked()
+                if len(rows):
+                    hits.append(Hits(coverage.rule, coverage.kind, coverage.field, rows))
+        return hits
+
+    def compare(self, earlier: SetChecks) -> list[Hits]:
+        """What this split has in common with an earlier one and should not, and where they disagree."""
+        hits: list[Hits] = []
+        for apart in self.disjoints:
+            rows, firsts = self.indexes[apart.kind, (apart.field,)].common(
+                earlier.indexes[apart.kind, (apart.field,)]
+            )
+            if len(rows):
+                hits.append(Hits(apart.rule, apart.kind, apart.field, rows, None, firsts, apart.kind, "also here"))
+        for same in self.agreements:
+            for name, value in same.names:
+                rows, firsts = self.indexes[same.kind, (name,)].common(earlier.indexes[same.kind, (name,)])
+                agreeing = set(self.indexes[same.kind, (name, value)].common(earlier.indexes[same.kind, (name, value)])[0])
+                pairs = [(r, f) for r, f in zip(rows, firsts, strict=True) if r not in agreeing]
+                if pairs:
+                    hits.append(
+                        Hits(same.rule, same.kind, name, [r for r, _ in pairs], None, [f for _, f in pairs], same.kind,
+                             "the other text")
+                    )
+        return hits
+
+
+def _take(values: Any, positions: Any) -> Any:
+    if isinstance(values, list):
+        return [values[i] for i in positions]
+    return values[positions]
+
+
+def _also_equal(found: Any, rows: Any, batch: Batch, member: Membership) -> Any:
+    if not isinstance(batch, PythonBatch):
+        return batch.also_equal(found, member.fields[1], member.same_as)  # type: ignore[attr-defined]
+    second, other = batch.columns[member.fields[1]], batch.columns[member.same_as]
+    first = batch.first_row
+    equal = [i for i, row in enumerate(rows) if second[row - first] == other[row - first]]
+    return sorted({*found, *equal})
+
+
+def _add_pairs(store: Any, batch: Batch, same: Consistency) -> None:
+    for name, value in same.names:
+        if isinstance(batch, PythonBatch):
+            names = batch.columns[name]
+            values = batch.columns[value]
+            keep = [i for i, n in enumerate(names) if n is not None]
+            given = [same.default if values[i] is None else values[i] for i in keep]
+            store.add([names[i] for i in keep], given, [batch.first_row + i for i in keep])
+        else:
+            store.add(*batch.pairs(name, value, same.default))  # type: ignore[attr-defined]
+
+
+def _spellings(batch: Batch, field: str, names: Sequence[Any]) -> Any:
+    if isinstance(batch, PythonBatch):
+        return [spelling(n) if isinstance(n, str) else n for n in names]
+    return batch.spellings(field)  # type: ignore[attr-defined]

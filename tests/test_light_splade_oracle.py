@@ -1,0 +1,230 @@
+"""ragdata and light-splade's own loader give the same verdict on datasets made at random.
+
+Whatever the loader raises on, drops or misreads, ragdata reports as an error; whatever ragdata passes, the loader
+loads, and every sample can be drawn. All of it for each way of reading: in plain Python, as small datasets are, in
+columns, as big ones are, and in columns with blocks of a line or two, so that every kind of fault meets their ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ragdatakit
+from ragdatakit.validators import dataset_run
+from tests.light_splade_drafts import DraftSet
+from tests.light_splade_minimal import ROWS, Row, unchanged
+from tests.light_splade_oracle import Variant, installed, silent_losses, verdict
+from tests.light_splade_sets import MUTATIONS, generate, mutated
+
+pytestmark = pytest.mark.skipif(
+    not installed(),
+    reason="light-splade is not installed (pip install --no-deps light-splade==0.1.3)",
+)
+
+RULES: dict[str, set[str]] = {
+    "E01": {"missing-path", "wrong-suffix", "missing-file"},
+    "E02": {"mislabelled-compression", "broken-compression"},
+    "E03": {"invalid-utf8", "byte-order-mark"},
+    "E04": {"invalid-json", "blank-line", "line-not-object"},
+    "E05": {"unexpected-field", "missing-field"},
+    "E06": {"id-not-integer", "positives-not-list"},
+    "E07": {"text-not-string", "lone-surrogate"},
+    "E08": {"dangling-positive-qid"},
+    "E09": {"query-without-positives"},
+    "E10": {"empty-positive-list"},
+    "E11": {"dangling-positive-doc-id"},
+    "E12": {"duplicate-qid", "duplicate-doc-id"},
+    "E13": {"duplicate-positive-list", "duplicate-scores"},
+    "E14": {"duplicate-key"},
+    "E20": {"dangling-doc-id"},
+    "E21": {"dangling-qid"},
+    "E22": {"positive-not-listed"},
+    "E23": {"negative-is-positive"},
+    "E24": {"no-records"},
+    "E30": {"query-without-scores"},
+    "E31": {"positive-without-score"},
+    "E32": {"no-negative"},
+    "E33": {"score-key-not-integer", "colliding-score-keys"},
+    "E34": {"score-not-number"},
+    "W01": {"blank-text"},
+    "W05": {"duplicate-triplet"},
+    "W10": {"constant-scores"},
+    "W12": {"scores-for-unknown"},
+    "W13": {"suspicious-score-scale"},
+    "W14": {"very-long-text"},
+    "W15": {"integer-beyond-2-53", "id-beyond-int64"},
+    "W16": {"loaded-twice"},
+    "W17": {"field-order"},
+    "W18": {"duplicate-positive"},
+    "W20": {"lone-carriage-return"},
+}
+
+# Errors of ragdata where the loader itself does not mind: every tool around it does.
+STRICTER = {"id-beyond-int64"}
+
+# Datasets below SMALL_DATASET bytes are read in plain Python; BLOCK_BYTES is what is read at once.
+ENGINES = {
+    "plain": {},
+    "columns": {"SMALL_DATASET": -1},
+    "small-blocks": {"SMALL_DATASET": -1, "BLOCK_BYTES": 150},
+}
+
+BATCHES, SEEDS = 24, 25
+KINDS = sorted({m.kind for m in MUTATIONS})
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Read datasets of any size that way."""
+    name: str = request.param
+    _use(name, monkeypatch)
+    return name
+
+
+def _use(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for constant, value in ENGINES[engine].items():
+        monkeypatch.setattr(dataset_run, constant, value)
+
+
+def upstream_faults(draft: DraftSet, root: Path) -> list[str]:
+    """What upstream raises, drops or misreads, in any variant and split."""
+    return [
+        f"{variant} {split or 'alone'}: {fault}"
+        for variant in draft.variants
+        for split in draft.splits
+        for fault in _faults(root, variant, split)
+    ]
+
+
+def _faults(root: Path, variant: Variant, split: str) -> Iterator[str]:
+    loaded = verdict(root, variant, split)
+    if loaded.kind == "raises":
+        yield loaded.error
+    else:
+        yield from silent_losses(root, variant, split)
+
+
+def disagreement(draft: DraftSet, root: Path) -> str:
+    """Where ragdata and upstream differ about the dataset; empty where they do not."""
+    draft.write(root)
+    faults = upstream_faults(draft, root)
+    errors = [f for f in ragdatakit.validate(root).findings if f.severity == "error"]
+    if faults and not errors:
+        return f"{draft.mutations}: ragdata finds no error, upstream: {faults[0][:200]}"
+    if errors and not faults and not {f.rule for f in errors} <= STRICTER:
+        return f"{draft.mutations}: upstream loads everything, ragdata: {errors[0].rule}: {errors[0].message[:200]}"
+    return ""
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_verdicts_agree_on_generated_datasets(batch: int, tmp_path: Path) -> None:
+    seeds = range(batch * SEEDS, (batch + 1) * SEEDS)
+
+    differences = {seed: disagreement(generate(seed), tmp_path / str(seed)) for seed in seeds}
+
+    assert not {seed: text for seed, text in differences.items() if text}
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_mutation_breaks_the_rules_it_names(kind: str, tmp_path: Path) -> None:
+    wrong = []
+    for number, mutation in enumerate(m for m in MUTATIONS if m.kind == kind):
+        root = tmp_path / str(number)
+        draft = mutated(mutation, seed=1)
+        if text := disagreement(draft, root):
+            wrong.append(text)
+        if bool(upstream_faults(draft, root)) is not mutation.is_fault:
+            wrong.append(f"{draft.mutations}: upstream does not do what the mutation says")
+        found = {f.rule for f in ragdatakit.validate(root).findings}
+        wrong += [f"{draft.mutations}: no {code}, but {found}" for code in mutation.codes if not _broken(code, found)]
+
+    assert not wrong, "\n".join(wrong)
+
+
+def _broken(code: str, found: set[str]) -> bool:
+    return bool(found) if code == "E" else bool(RULES[code] & found)
+
+
+@pytest.mark.usefixtures("engine")
+def test_valid_datasets_have_no_error(tmp_path: Path) -> None:
+    for seed in range(0, 160, 4):
+        root = tmp_path / str(seed)
+        generate(seed).write(root)
+
+        report = ragdatakit.validate(root)
+
+        assert report.counts["error"] == 0, (seed, report.findings[:3])
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.number}-{row.kind}-{row.code}")
+def test_one_changed_line_breaks_one_rule(row: Row, tmp_path: Path) -> None:
+    row.write(tmp_path)
+
+    loaded = verdict(tmp_path, row.variant, "train")
+    report = ragdatakit.validate(tmp_path)
+
+    assert loaded.error.startswith(row.upstream), loaded
+    assert bool(loaded.error) is bool(row.upstream), loaded
+    assert RULES[row.code] & {f.rule for f in report.findings if f.severity == "error"}, report.findings
+
+
+@pytest.mark.parametrize("variant", ["triplet", "distil"])
+def test_the_minimal_dataset_is_valid_for_both(variant: Variant, tmp_path: Path) -> None:
+    Row(0, "queries", unchanged, "").write(tmp_path)
+
+    loaded = verdict(tmp_path, variant, "train")
+
+    assert loaded.kind == "accepts"
+    assert len(loaded.samples) == 2
+    assert not loaded.failures
+    assert not silent_losses(tmp_path, variant, "train")
+    assert ragdatakit.validate(tmp_path).counts["error"] == 0
+
+
+def test_an_unknown_query_is_found_when_the_sample_is_drawn(tmp_path: Path) -> None:
+    next(row for row in ROWS if row.code == "E21").write(tmp_path)
+
+    loaded = verdict(tmp_path, "triplet", "train")
+
+    assert loaded.failures == ("0: IndexError: The id 77 does not exist in the master data",)
+
+
+def test_the_ways_of_reading_find_the_same(tmp_path: Path) -> None:
+    found: dict[str, list[set[tuple[str, str, int | None, int | None]]]] = {}
+    drafts = [generate(seed) for seed in range(1, 200, 2)]
+    for number, draft in enumerate(drafts):
+        draft.write(tmp_path / str(number))
+    for name in ENGINES:
+        with pytest.MonkeyPatch.context() as patch:
+            _use(name, patch)
+            reports = [ragdatakit.validate(tmp_path / str(number)) for number in range(len(drafts))]
+            found[name] = [{(f.rule, f.path, f.line, f.byte_offset) for f in r.findings} for r in reports]
+
+    for number, draft in enumerate(drafts):
+        for name in ENGINES:
+            assert found[name][number] == found["plain"][number], (name, draft.mutations)
+
+
+def test_the_generator_is_reproducible(tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        for seed in range(20):
+            generate(seed).write(tmp_path / place / str(seed))
+
+    first, again = (
+        {p.relative_to(tmp_path / place): p.read_bytes() for p in (tmp_path / place).rglob("*") if p.is_file()}
+        for place in ("a", "b")
+    )
+    assert first == again
+
+
+def test_enough_kinds_of_mutations_are_tried() -> None:
+    tried = {name.split(" in ")[0] for seed in range(BATCHES * SEEDS) for name in generate(seed).mutations}
+
+    assert len(tried) >= 40
+    assert {seed % 4 for seed in range(BATCHES * SEEDS)} == {0, 1, 2, 3}
