@@ -9,6 +9,7 @@ from typing import Any
 from ragdatakit.schemas.arag import ARAG
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.python_keys import PythonBatch
 from ragdatakit.validators.arag import ARagChecks
 from ragdatakit.validators.records import RecordChecker
 
@@ -34,14 +35,23 @@ def examine(checks: ARagChecks, file: DataFile, values: list[Any]) -> list[Probl
     return [problem for value in values for problem in checker.examine(json.dumps(value).encode())[1]]
 
 
+def hits(checks: ARagChecks, kind: str, values: list[Any], first_row: int = 0) -> dict[str, list[int]]:
+    """The rows that break rules about consecutive records, by rule."""
+    batch = PythonBatch({}, first_row)
+    return {h.rule: list(h.rows) for h in checks.batch(kind, None, values, batch, None) if len(h.rows)}
+
+
 def problems(kind: str, values: list[Any], folder: str = "skarn") -> list[Problem]:
+    """What is said of the records of one file."""
     found = dataset(Path(folder), kind)
     return examine(ARagChecks(found, ()), found.files[0], values)
 
 
 def rules(kind: str, values: list[Any], folder: str = "skarn") -> list[str]:
+    """The names of the rules that the records of one file break, each by itself."""
     return [p.rule for p in problems(kind, values, folder)]
 
 
 def serious(names: list[str]) -> list[str]:
+    """Without what is only worth knowing."""
     return [n for n in names if ARAG.rule(n).severity != "info"]

@@ -62,7 +62,6 @@ _value("score-minus-zero", "", "-0.0")
 _value("score-tiny", "", "1e-400")
 _value("score-with-many-digits", "", "0." + "3" * 400)
 _value("score-at-the-cap", "W13", "1000000")
-_value("score-beyond-64-bits", "", "123456789012345678901234567890")
 
 
 @score("scores-as-list", scores="E")

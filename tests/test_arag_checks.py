@@ -17,8 +17,8 @@ from ragdatakit.schemas.arag_published import SUBSETS, subset_named
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators import arag
 from ragdatakit.validators.arag import ARagChecks
-from ragdatakit.validators.arag_corpus import AnswerSearch
-from tests.arag_sets import ASKED, LAMP, NAMES, dataset, examine, rules
+from ragdatakit.validators.arag_corpus import AnswerSearch, in_words
+from tests.arag_sets import ASKED, LAMP, NAMES, dataset, examine, hits, rules
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,11 @@ def test_each_run_may_answer_a_question_once() -> None:
     checks = ARagChecks(found, ())
     line = {"qid": "s1", "question": "When?", "gold_answer": "1871", "pred_answer": "In 1871"}
 
-    first, second = (examine(checks, file, [line] * n) for file, n in zip(found.files, (1, 2), strict=True))
+    first = hits(checks, "predictions", [line])
+    checks.finish_file(found.files[0], 1, lambda *_: None)
+    second = hits(checks, "predictions", [line, None, {}, {"id": "s1"}], first_row=1)
 
-    assert [p.rule for p in first] == []
-    assert [p.rule for p in second] == ["repeated-prediction"]
+    assert (first, second) == ({}, {"repeated-prediction": [4]})
 
 
 def collected(checks: ARagChecks) -> list[Problem]:
@@ -82,12 +83,20 @@ def test_an_old_index_is_told_by_its_age_alone(tmp_path: Path, days: int, expect
     assert [p.rule for p in collected(ARagChecks(dataset(tmp_path, "chunks", "index"), ()))] == expected
 
 
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(61, "61 seconds"), (120, "2 minutes"), (7200, "2 hours"), (90000, "25 hours"), (2.2e8, "2,546 days")],
+)
+def test_spans_of_time(seconds: float, expected: str) -> None:
+    assert in_words(seconds) == expected
+
+
 def test_answers_are_counted_in_the_chunks(tmp_path: Path) -> None:
     (tmp_path / "chunks.json").write_text("[]")
     found = dataset(tmp_path, "chunks", "questions")
     checks = ARagChecks(found, ())
-    examine(checks, found.files[0], [f"0:{LAMP}"])
-    examine(checks, found.files[1], [{**ASKED, "id": a, "answer": a} for a in ("1871", "the Whale-oil", "1902")])
+    hits(checks, "chunks", [f"0:{LAMP}"])
+    hits(checks, "questions", [{**ASKED, "id": a, "answer": a} for a in ("1871", "the Whale-oil", "1902")])
 
     (problem,) = collected(checks)
 
@@ -111,11 +120,11 @@ def test_published_files_are_known_by_their_fingerprint(tmp_path: Path, monkeypa
     checks = ARagChecks(found, ())
     out: list[Problem] = []
 
-    names = [p.rule for p in examine(checks, found.files[0], [ASKED, ASKED])]
+    repeated = hits(checks, "questions", [ASKED, ASKED])
     keys = checks.derive("questions", ASKED)
     checks.finish_file(found.files[0], 2, lambda _, problem: out.append(problem))
 
-    assert names == ["published-duplicate-question-id"]
+    assert repeated == {"published-duplicate-question-id": [1]}
     assert (keys["@qid"], keys["@own_qid"]) == ("s1", None)
     assert [p.rule for p in out] == ["published-file"]
 
@@ -157,6 +166,7 @@ def test_no_value_makes_a_check_fail(values: list[Any]) -> None:
             list(checks.record(file, value))
             for key in checks.derive(file.kind, value).values():
                 assert key is None or isinstance(key, str)
+        hits(checks, file.kind, values)
 
 
 def test_deep_values_do_no_harm() -> None:
@@ -168,7 +178,9 @@ def test_deep_values_do_no_harm() -> None:
     checks = ARagChecks(found, ())
 
     for file in found.files:
-        assert list(checks.record(file, record))
+        list(checks.record(file, record))
+        checks.derive(file.kind, record)
+        hits(checks, file.kind, [record, record])
 
 
 def test_every_message_can_be_filled_and_is_one_line() -> None:

@@ -29,7 +29,7 @@ def test_published_files_have_no_error_and_no_warning(corpus: Path) -> None:
     report = ragdatakit.validate(corpus)
 
     assert (report.counts["error"], report.counts["warning"]) == (0, 0)
-    assert [(d.format.name, [(f.kind, f.records) for f in d.files]) for d in report.datasets] == [
+    assert [(d.format, [(f.kind, f.records) for f in d.files]) for d in report.datasets] == [
         ("arag", [("chunks", 658), ("questions", 1000)])
     ]
 

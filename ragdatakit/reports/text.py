@@ -111,7 +111,7 @@ def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Callable[[str, str
         split = f", {dataset.split}" if dataset.split else ""
         yield f"{paint('bold', dataset.format)}{profile} {visible_path(dataset.path)}{split}"
         for file in dataset.files:
-            records = f"{file.records:>12,} records" if file.records is not None else " " * 20
+            records = f"{_many(file.records, 'record'):>20}" if file.records is not None else " " * 20
             yield f"  {file.kind:<12} {records} {size(file.bytes):>10}  {visible_path(file.path)}"
     yield ""
 

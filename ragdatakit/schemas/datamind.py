@@ -129,6 +129,8 @@ _PROFILE_SIGNS = (*list(_PROFILE_FILES)[:3], *_SWITCHED_OFF)
 _SKILL_SIGNS = (".claude/skills/*/SKILL.md", ".claude/skills/*/*.md", ".claude/skills/*.md")
 _DATA_SIGNS = ("bench/*.jsonl", *(f"profiles/*/{sign}" for sign in _PROFILE_SIGNS))
 
+_RESULTS = ("benchmark_results*.json", "*_results.json")
+
 _STOPS = "stops the whole load with UnicodeDecodeError"
 
 DATAMIND = Format(
@@ -169,6 +171,13 @@ DATAMIND = Format(
                 _SKILL_SIGNS,
                 tuple(f"data/{sign}" for sign in _DATA_SIGNS),
             ),
+        ),
+        Layout(
+            name="results",
+            description="what `benchmark.run` writes",
+            files=dict.fromkeys(_RESULTS, "results"),
+            signature=(_RESULTS,),
+            sniff=True,
         ),
     ),
     keys=(

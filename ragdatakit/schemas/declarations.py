@@ -30,6 +30,7 @@ Damage = Literal[
     "item-type",  # a list item or object value of another type
     "no-records",  # the file holds no record at all
     "top-level",  # a JSON file whose top level is not an array
+    "top-level-string",  # ... but a string (else as top-level)
     "item-range",  # a list item or object value outside minimum..maximum
 ]
 
@@ -45,7 +46,7 @@ class Rule:
     ``code`` is two letters of the format and three digits; ``name`` the bad state in kebab-case. ``message`` is a
     template filled from the facts of a finding; the consequence in ``upstream`` is appended to it. ``upstream`` is
     one text, or one per profile where loaders differ: then the rule applies only to the profiles named.
-    ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records.
+    ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records (not where ``counted`` is false).
     """
 
     code: str
@@ -59,6 +60,7 @@ class Rule:
     good: str = ""
     source: str = ""
     per_file: bool = False
+    counted: bool = True
 
     def applies(self, profiles: tuple[str, ...]) -> bool:
         """Whether any of the chosen profiles is broken by this state."""
@@ -103,8 +105,8 @@ class Record:
     """What one line of a file (or one element of an array) is.
 
     ``shape`` ``"object"`` has ``fields``; ``"string"`` and ``"any"`` have none. ``extra`` says whether further fields
-    are a fault. ``rules`` maps kinds of damage to rule names; a damage that is not named here nor in the field is no
-    fault.
+    are a fault. ``ordered``: some reader goes by the order of the fields. ``rules`` maps kinds of damage to rule names;
+    a damage that is not named here nor in the field is no fault.
     """
 
     name: str
@@ -114,6 +116,7 @@ class Record:
     shape: Literal["object", "string", "any"] = "object"
     pattern: str = ""
     extra: Literal["forbid", "ignore"] = "ignore"
+    ordered: bool = False
     rules: Mapping[str, str] = field(default_factory=dict)
     examples: tuple[Any, ...] = ()
 

@@ -7,6 +7,7 @@ integer; the loaders' ids are not: a validator that is to agree must be told so 
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ragdatakit.schemas.declarations import Field, File, Format, Record
@@ -66,6 +67,8 @@ def _typed(record: Record, field: Field) -> dict[str, Any]:
         return {"not": {"type": "null"}} if not field.nullable and record.rule_for("null", field.name) else {}
     body: dict[str, Any] = {"type": field.type}
     if field.type in ("integer", "number"):
+        if field.type == "number":
+            body.update(minimum=-sys.float_info.max, maximum=sys.float_info.max)
         if record.rule_for("range", field.name):
             body.update(_bounds(field))
         if field.lax_number:
@@ -94,6 +97,8 @@ def _items(record: Record, field: Field, kind: str) -> dict[str, Any]:
     body: dict[str, Any] = {"type": kind}
     if kind in ("integer", "number") and record.rule_for("item-range", field.name):
         body.update(_bounds(field))
+    if kind == "number":
+        body = {"minimum": -sys.float_info.max, "maximum": sys.float_info.max, **body}
     return body
 
 

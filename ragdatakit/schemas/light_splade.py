@@ -69,6 +69,7 @@ QUERY = Record(
     description="One query of the query master.",
     fields=(_id("qid", "Query id, unique in the split."), _text("The query.")),
     extra="forbid",
+    ordered=True,
     rules=_LINE_RULES,
     examples=({"qid": 1, "text": "how to prune a pear tree"},),
 )
@@ -78,6 +79,7 @@ DOCUMENT = Record(
     description="One document of the document master.",
     fields=(_id("doc_id", "Document id, unique in the split."), _text("The document.")),
     extra="forbid",
+    ordered=True,
     rules=_LINE_RULES,
     examples=({"doc_id": 10, "text": "Cut pear branches in late winter."},),
 )
@@ -187,6 +189,20 @@ FILES = (
         shards=True,
         description="Triplet variant: one training sample per line.",
     ),
+    File(
+        kind="initial-scores",
+        title="initial scores",
+        container="opaque",
+        suffixes=_SUFFIXES,
+        description="A by-product: the candidate pairs before the teacher scored them. No trainer reads it.",
+    ),
+    File(
+        kind="training-pairs",
+        title="cross-encoder pairs",
+        container="opaque",
+        suffixes=(".pkl.gz", ".pkl"),
+        description="A by-product: a pickle, which is never opened.",
+    ),
 )
 
 _STEMS = {
@@ -197,7 +213,12 @@ _STEMS = {
 }
 # The last two endings are what people write by mistake: the loader refuses them, so they must be seen, not skipped.
 _ENDINGS = (".ndjson", ".ndjson.gz", "/", ".jsonl", ".jsonl.gz", ".json", ".NDJSON")
-_SCORE_NAMES = {f"hard*negative*scores*{e}": "scores" for e in (".ndjson", ".ndjson.gz")}
+_SCORE_NAMES = {
+    # by-products of the distil recipe, read by no trainer; the pickle is never opened
+    "hard*negative*init*scores*.ndjson*": "initial-scores",
+    "cross*encoder*training*pairs*": "training-pairs",
+    **{f"hard*negative*scores*{e}": "scores" for e in _ENDINGS},
+}
 
 
 def _patterns(prefix: str) -> dict[str, str]:
@@ -262,13 +283,19 @@ LIGHT_SPLADE = Format(
     ),
     coverages=(
         Coverage(kind="queries", field="qid", by=(("positives", "qid"),), rule="query-without-positives"),
+        Coverage(kind="positives", field="qid", by=(("scores", "qid"),), rule="query-without-scores"),
         Coverage(
             kind="queries", field="qid", by=(("triplets", "qid"),), rule="query-without-triplet", splits=("train",)
         ),
         Coverage(
             kind="documents",
             field="doc_id",
-            by=(("positives", "positive_doc_ids"), ("triplets", "pos_doc_id"), ("triplets", "neg_doc_id")),
+            by=(
+                ("positives", "positive_doc_ids"),
+                ("triplets", "pos_doc_id"),
+                ("triplets", "neg_doc_id"),
+                ("scores", "@doc_ids"),
+            ),
             rule="unreferenced-document",
             splits=("train",),
         ),

@@ -19,6 +19,7 @@ _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]|"', re.S)
 _SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _RESYNC = re.compile(rb'["}\]][ \t]*,?[ \t]*\r?\n[ \t\r\n]*(?=["{\[\]])|["}\]][ \t]*,[ \t]*(?=["{\[])')
+_CONTINUATION = bytes(range(0x80, 0xC0))
 _WINDOW = 1 << 14
 
 
@@ -26,7 +27,7 @@ _WINDOW = 1 << 14
 class Element:
     """One element: 0-based number, 1-based line of its first character, 0-based offset, bytes; or what is wrong.
 
-    ``error`` is set for what is no element at all: a missing or superfluous comma, an array that is not closed.
+    ``indent`` is the number of characters before it on its line. ``error`` is set for what is no element at all: a missing or superfluous comma, an array that is not closed.
     """
 
     record: int
@@ -34,11 +35,12 @@ class Element:
     byte_offset: int
     raw: bytes
     error: str = ""
+    indent: int = 0
 
 
 @dataclass(slots=True)
 class Part:
-    """Consecutive elements. ``proved``: ``[data]`` decodes as they stand."""
+    """Consecutive elements. ``proved``: ``[data]`` decodes as they stand; ``indent``: characters before on its line."""
 
     data: bytes
     byte_offset: int
@@ -46,12 +48,14 @@ class Part:
     first_record: int
     proved: bool
     count: int = 0
+    indent: int = 0
     found: list[Element] = field(default_factory=list)
 
     def elements(self) -> list[Element]:
         """The elements one by one, with positions."""
         if not self.found:
-            scan = _Scan(self.data + b"]", self.byte_offset, self.first_line, self.first_record, at_end=True)
+            data = self.data + b"]"
+            scan = _Scan(data, self.byte_offset, self.first_line, self.first_record, self.indent, at_end=True)
             self.found = list(scan.run())
         return self.found
 
@@ -110,7 +114,7 @@ class ArraySource:
                 values = orjson.loads(b"[%b]" % data[:cut])
             except orjson.JSONDecodeError:
                 continue
-            part = Part(data[:cut], reader.offset, reader.line, record, True, len(values))
+            part = Part(data[:cut], reader.offset, reader.line, record, True, len(values), reader.indent)
             reader.take(cut + 1)
             return part
         return None
@@ -118,14 +122,14 @@ class ArraySource:
     def _scanned_part(self, reader: _Buffer, record: int) -> Part:
         """Element by element: the end of the array, a long element, or a part that does not decode."""
         while True:
-            scan = _Scan(reader.data, reader.offset, reader.line, record, at_end=reader.ended)
+            scan = _Scan(reader.data, reader.offset, reader.line, record, reader.indent, at_end=reader.ended)
             found = list(scan.run())
             too_long = len(reader.data) > self.source.max_line_bytes
             if found or scan.closed or reader.ended or too_long:
                 break
             reader.fill_to(len(reader.data) * 2)
         count = sum(1 for e in found if not e.error)
-        part = Part(reader.data[: scan.position], reader.offset, reader.line, record, False, count, found)
+        part = Part(reader.data[: scan.position], reader.offset, reader.line, record, False, count, reader.indent, found)
         reader.take(scan.position)
         if scan.closed:
             reader.closed = True
@@ -137,7 +141,7 @@ class ArraySource:
                 part.found.append(Element(record + count, line, reader.offset + rest, raw, "data after the end of the array"))
         elif reader.ended or too_long:
             reader.closed = True
-            if not scan.closed:
+            if not scan.cut:
                 line = reader.line + reader.data.count(b"\n")
                 end = reader.offset + len(reader.data)
                 part.found.append(Element(record + count, line, end, b"", "the array is not closed"))
@@ -152,6 +156,7 @@ class _Buffer:
         self.data = b""
         self.offset = 0
         self.line = 1
+        self.indent = 0
         self.ended = False
         self.closed = False
         self.fill()
@@ -173,9 +178,17 @@ class _Buffer:
 
     def take(self, length: int) -> None:
         """These bytes are done with."""
-        self.line += self.data.count(b"\n", 0, length)
+        lines = self.data.count(b"\n", 0, length)
+        self.line += lines
+        begin = self.data.rfind(b"\n", 0, length) + 1 if lines else 0
+        self.indent = _characters(self.data[begin:length]) + (0 if lines else self.indent)
         self.offset += length
         self.data = self.data[length:]
+
+
+def _characters(data: bytes) -> int:
+    """How many characters UTF-8 bytes are."""
+    return len(data) if data.isascii() else len(data.translate(None, _CONTINUATION))
 
 
 def _end_of_space(data: bytes, start: int = 0) -> int:
@@ -186,10 +199,12 @@ def _end_of_space(data: bytes, start: int = 0) -> int:
 class _Scan:
     """Elements cut one by one, with recovery: a broken element costs itself, not the rest."""
 
-    def __init__(self, data: bytes, offset: int, line: int, record: int, at_end: bool) -> None:
+    def __init__(self, data: bytes, offset: int, line: int, record: int, indent: int, at_end: bool) -> None:
         self.data = data
         self.position = 0
         self.closed = False
+        self.cut = False
+        self._indent = indent
         self._offset = offset
         self._line = line
         self._counted = 0
@@ -216,6 +231,7 @@ class _Scan:
             if end < 0 or after >= len(data):
                 if not self._at_end:
                     return
+                self.cut = end < 0
                 end = after = len(data) if end < 0 else end
             elif data[after : after + 1] not in (b",", b"]"):
                 broken = _RESYNC.search(data, max(start + 1, end - 1))
@@ -259,7 +275,13 @@ class _Scan:
         return match.end()
 
     def _element(self, start: int, end: int, error: str) -> Element:
-        self._line += self.data.count(b"\n", self._counted, start)
+        lines = self.data.count(b"\n", self._counted, start)
+        begin = self._counted
+        if lines:
+            self._line += lines
+            self._indent = 0
+            begin = self.data.rfind(b"\n", self._counted, start) + 1
+        self._indent += _characters(self.data[begin:start])
         self._counted = start
         raw = self.data[start:end].rstrip(b" \t\r\n,") if not error else self.data[start:end]
-        return Element(self._record, self._line, self._offset + start, raw, error)
+        return Element(self._record, self._line, self._offset + start, raw, error, self._indent)

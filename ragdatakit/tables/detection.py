@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,8 +51,10 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...]) -> Detected:
             for layout in fmt.layouts:
                 files = _files_of(tree, folder, fmt, layout, claimed)
                 if files and _complete(tree, folder, fmt, layout):
-                    claimed.update(f.path for f in files)
-                    found.datasets.append(Dataset(folder, str(folder), fmt, layout.name, files))
+                    dataset = Dataset(folder, str(folder), fmt, layout.name, files)
+                    dataset.ignored = list(_ignored(tree, folder, layout, claimed | {f.path for f in files}))
+                    claimed.update(f.path for f in (*files, *dataset.ignored))
+                    found.datasets.append(dataset)
     for folder in tree.folders():
         for name in tree.list(folder)[0]:
             path = folder / name
@@ -96,6 +98,18 @@ def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: se
 
 def _shards(tree: Tree, folder: Path, kind: File) -> list[Path]:
     return [folder / n for n in tree.list(folder)[0] if n.endswith(kind.suffixes) and not n.startswith(".")]
+
+
+def _ignored(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> Iterator[DataFile]:
+    """Data files below a folder of shards that are no shards."""
+    for pattern, kind in layout.files.items():
+        for shards in tree.match(folder, pattern) if pattern.endswith("/") else ():
+            for below in Tree(shards).folders():
+                for name in tree.list(below)[0]:
+                    path = below / name
+                    if path not in claimed and name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
+                        split = next((s for p, s in layout.splits.items() if pattern.startswith(p)), None)
+                        yield DataFile(path, str(path), path.relative_to(folder).as_posix(), kind, split)
 
 
 def _lone_file(path: Path, formats: Iterable[Format], forced: bool) -> Dataset:

@@ -15,6 +15,7 @@ from ragdatakit.tables.string_hash import hash_spellings, hash_strings
 
 Codes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.bool_]
 
 _ODD_1 = np.uint64(0x9E3779B97F4A7C15)
 _ODD_2 = np.uint64(0xD6E8FEB86659FD93)
@@ -89,9 +90,15 @@ class NumpyBatch:
             owners = owners[valid[owners]]
         return self.columns[fields[0]][owners], owners + self.first_row
 
-    def also_equal(self, found: Any, second: str, other: str) -> Any:
-        """Positions ``found``, and those where two columns are equal (positions are records: no list column here)."""
-        equal = np.flatnonzero(self.columns[second] == self.columns[other])
+    def also_equal(self, found: Any, fields: tuple[str, ...], other: str) -> Any:
+        """Positions ``found`` among the codes of ``fields``, and those where the last of them equals another column."""
+        _, owners = self._made[fields]
+        second, third, valid = self.columns[fields[-1]], self.columns[other], self.valid[other]
+        if not isinstance(owners, range):
+            second, third = second[owners], third[owners]
+            valid = valid[owners] if valid is not None else None
+        same = second == third
+        equal = np.flatnonzero(same if valid is None else same & valid)
         if not len(equal):
             return found
         return np.union1d(np.asarray(found, np.int64), equal)
@@ -170,7 +177,6 @@ class NumpyIndex:
         self._rows = RowRuns()
         self._repeats: tuple[Rows, Rows] = (_NO_ROWS, _NO_ROWS)
         self._finder: _RankTable | _HashTable | None = None
-        self._seen: npt.NDArray[np.bool_] | None = None
 
     def add(self, codes: Codes, rows: Any) -> None:
         """Take in keys of the records ``rows``."""
@@ -187,7 +193,6 @@ class NumpyIndex:
             if self._finder is None:
                 self._finder = _HashTable(codes * _ODD_1 if self._integers else codes, self._integers)
             self._codes = codes
-            self._seen = np.zeros(len(codes) + 1, np.bool_)
 
     def _find_repeats(self, codes: Codes) -> None:
         ordered = np.sort(codes)
@@ -221,15 +226,17 @@ class NumpyIndex:
         """Positions of the codes that are a key."""
         return np.flatnonzero(self._positions(codes) >= 0)
 
-    def mark(self, codes: Codes) -> None:
-        """Remember that these keys were named (any thread may)."""
-        assert self._seen is not None
-        self._seen[self._positions(codes)] = True
+    def new_marks(self) -> Marks:
+        """No key marked yet; one more place, for codes that are no key."""
+        return np.zeros(self._rows.length + 1, np.bool_)
 
-    def unmarked(self) -> Rows:
+    def mark(self, codes: Codes, marks: Marks) -> None:
+        """Remember that these keys were named (any thread may)."""
+        marks[self._positions(codes)] = True
+
+    def unmarked(self, marks: Marks) -> Rows:
         """Rows of the keys that were never marked."""
-        assert self._seen is not None
-        where = np.flatnonzero(~self._seen[:-1])
+        where = np.flatnonzero(~marks[:-1])
         # of a repeated key one position stands for all
         where = where[self._positions(self._codes[where]) == where]
         return self._rows.at(where)

@@ -47,7 +47,6 @@ class PythonIndex:
     def __init__(self) -> None:
         self._first: dict[Any, int] = {}
         self._repeats: list[tuple[int, int]] = []
-        self._seen: set[Any] = set()
 
     def add(self, values: Sequence[Any], rows: Sequence[int]) -> None:
         """Take in keys of the records ``rows``."""
@@ -74,13 +73,17 @@ class PythonIndex:
         first = self._first
         return [i for i, v in enumerate(values) if v in first]
 
-    def mark(self, values: Iterable[Any]) -> None:
-        """Remember that these keys were named."""
-        self._seen.update(values)
+    def new_marks(self) -> set[Any]:
+        """No key marked yet."""
+        return set()
 
-    def unmarked(self) -> list[int]:
+    def mark(self, values: Iterable[Any], marks: set[Any]) -> None:
+        """Remember that these keys were named."""
+        marks.update(values)
+
+    def unmarked(self, marks: set[Any]) -> list[int]:
         """Rows of the keys that were never marked."""
-        return [row for value, row in self._first.items() if value not in self._seen]
+        return [row for value, row in self._first.items() if value not in marks]
 
     def common(self, earlier: PythonIndex) -> tuple[list[int], list[int]]:
         """Rows here whose key ``earlier`` has, and the rows there."""

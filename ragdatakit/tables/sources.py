@@ -122,7 +122,7 @@ class Source:
         if zipped:
             with os.fdopen(os.dup(fd), "rb") as raw:
                 raw.seek(0)
-                for number, piece in enumerate(self._pieces(_gunzip(raw, size), size)):
+                for number, piece in enumerate(self._pieces(_gunzip(raw, size), raw, size)):
                     self.progress = raw.tell()
                     yield piece[self._bom_length(piece[:3]) :] if not number else piece
             return
@@ -175,7 +175,7 @@ class Source:
     def _cut_stream(self, stream: IO[bytes], raw: IO[bytes], size: int) -> Iterator[Block]:
         carry, offset, skipped = b"", 0, 0
         first = True
-        for piece in self._pieces(stream, size):
+        for piece in self._pieces(stream, raw, size):
             if first:
                 first = False
                 skip = self._bom_length(piece[:3])
@@ -201,21 +201,38 @@ class Source:
             self.progress = raw.tell()
         if skipped:
             yield Block(b"", offset, skipped)
-        elif carry:
-            yield Block(carry, offset)
+        elif carry and not any(f.rule == "broken-compression" for f in self.faults):
+            yield Block(carry, offset)  # else it is the line that was cut with the file
 
-    def _pieces(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
+    def _last_pieces(self, raw: IO[bytes]) -> Iterator[bytes]:
+        """What stands before a fault in gzip data and was lost with the read that met it: unpacked again, bit by bit."""
+        raw.seek(0)
+        position, before = 0, self.bytes_read
+        with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
+            while True:
+                try:
+                    piece = stream.read1(1 << 16)
+                except (EOFError, OSError, zlib.error, ValueError):
+                    return
+                if not piece:
+                    return
+                new = piece[max(0, before - position) :]
+                position += len(piece)
+                if new:
+                    self.bytes_read += len(new)
+                    yield new
+
+    def _pieces(self, stream: IO[bytes], raw: IO[bytes], size: int) -> Iterator[bytes]:
         """Uncompressed data until its end, a fault in it, or more of it than can be honest."""
         while True:
             try:
                 piece = stream.read(self.block_bytes)
-            except EOFError:
-                self.faults.append(FileFault("broken-compression", {"reason": "cut off", "bytes": self.bytes_read}))
-                return
-            except (OSError, zlib.error, ValueError) as error:
+            except (EOFError, OSError, zlib.error, ValueError) as error:
                 if isinstance(error, OSError) and error.errno:
                     raise
-                self.faults.append(FileFault("broken-compression", {"reason": "damaged", "bytes": self.bytes_read}))
+                yield from self._last_pieces(raw)
+                reason = "cut off" if isinstance(error, EOFError) else "damaged"
+                self.faults.append(FileFault("broken-compression", {"reason": reason, "bytes": self.bytes_read}))
                 return
             if not piece:
                 return

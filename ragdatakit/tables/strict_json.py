@@ -63,7 +63,7 @@ def decode(text: str) -> Decoded:
 
 
 def _plain(message: str) -> str:
-    return message[0].lower() + message[1:]
+    return (message[0].lower() + message[1:]).removesuffix(" starting at")
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

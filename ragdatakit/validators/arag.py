@@ -12,14 +12,23 @@ from ragdatakit.validators.arag_chunks import (
     dot_inside,
     id_and_text,
     id_problems,
+    is_ragged,
     point_into_string,
     text_digest,
     text_problems,
 )
-from ragdatakit.validators.arag_corpus import CORPUS_BYTES, AnswerSearch, file_bytes, fingerprint, index_lag_seconds
+from ragdatakit.validators.arag_corpus import (
+    CORPUS_BYTES,
+    AnswerSearch,
+    file_bytes,
+    fingerprint,
+    in_words,
+    index_lag_seconds,
+)
 from ragdatakit.validators.arag_predictions import Remembered, prediction_problems
 from ragdatakit.validators.arag_questions import gold_answer, id_key, question_problems
 from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.sets import Hits
 
 if TYPE_CHECKING:
     from ragdatakit.tables.datasets import DataFile, Dataset
@@ -37,12 +46,12 @@ class ARagChecks(FormatChecks):
         self._as_objects: bool | None = None
         self._order = ChunkOrder()
         self._dots_left = DOTS_LOOKED_FOR
+        self._dotted_text: str | None = None
         self._search = AnswerSearch() if self._wants_search() else None
         self._remembered = Remembered()
         self._published: dict[str, Subset | None] = {}
         self._published_ids: set[str] = set()
         self._has_predictions = bool(dataset.of_kind("predictions"))
-        self._prediction_file: DataFile | None = None
 
     def _wants_search(self) -> bool:
         chunks = self.dataset.of_kind("chunks")
@@ -59,16 +68,17 @@ class ARagChecks(FormatChecks):
         """The keys that are not fields: the chunk's id and text, the id that the runner uses, the question.
 
         ``@qid`` is what predictions refer to, ``@own_qid`` what must not stand twice: in the published novel
-        questions one does, which `_question` says more mildly.
+        questions one does, which `batch` says more mildly. ``@start`` only fills a message.
         """
         if kind == "chunks":
             if not self._is_chunk(value):
-                return {"@id": None, "@text": None}
+                return {}
             chunk_id, text = id_and_text(value)
             has_text = isinstance(text, str) and text and not text.isspace()
             return {
                 "@id": chunk_id if isinstance(chunk_id, str) else None,
                 "@text": text_digest(text) if has_text else None,
+                "@start": text[:12] if has_text else None,
             }
         key = id_key(value)
         if kind != "questions":
@@ -85,7 +95,7 @@ class ARagChecks(FormatChecks):
         if file.kind == "questions":
             return self._question(value)
         if file.kind == "predictions":
-            return self._prediction(file, value)
+            return self._prediction(value)
         return ()
 
     def _is_chunk(self, value: Any) -> bool:
@@ -95,74 +105,112 @@ class ARagChecks(FormatChecks):
         return isinstance(value, dict if self._as_objects else str)
 
     def _chunk(self, value: Any) -> Iterator[Problem]:
-        first = self._as_objects is None
         if not self._is_chunk(value):
-            self._order.expected_instead(None)
             # What is neither a string nor an object is found by the declaration.
             if isinstance(value, str | dict):
                 yield Problem("chunk-not-object" if self._as_objects else "chunk-not-string", None, value)
             return
-        if first and self._as_objects:
-            yield Problem("chunks-as-objects")
         chunk_id, text = id_and_text(value)
-        of_id, of_text = list(self._id_problems(chunk_id)), list(self._text_problems(chunk_id, text))
+        of_id = id_problems(chunk_id, "/id" if self._as_objects else None) if isinstance(chunk_id, str) else ()
+        of_text = self._text_problems(chunk_id, text)
         if isinstance(value, dict):
-            yield from of_id + of_text
+            yield from of_id
+            yield from of_text
         elif chunk_id is None:
             yield Problem("chunk-without-colon", None, value)
         else:
             yield from point_into_string(of_id, chunk_id, id_is_meant=True)
             yield from point_into_string(of_text, chunk_id, id_is_meant=False)
 
-    def _id_problems(self, chunk_id: Any) -> Iterator[Problem]:
-        pointer = "/id" if self._as_objects else None
-        due = self._order.expected_instead(chunk_id)
-        if isinstance(chunk_id, str):
-            yield from id_problems(chunk_id, pointer)
-            if due is not None:
-                yield Problem("chunk-ids-out-of-order", pointer, chunk_id, {"expected": str(due)})
-
     def _text_problems(self, chunk_id: Any, text: Any) -> Iterator[Problem]:
         pointer = "/text" if self._as_objects else None
         # An empty text of an object is found by its declaration.
         if isinstance(text, str) and (text or not self._as_objects):
             yield from text_problems(chunk_id, text, pointer)
-            yield from self._cut_sentence(text, pointer)
-            if self._search:
-                self._search.add_text(text)
+            if found := self._dot_inside(text):
+                yield Problem("sentence-cut-inside", pointer, found)
 
-    def _cut_sentence(self, text: str, pointer: str | None) -> Iterator[Problem]:
+    def _dot_inside(self, text: str) -> str | None:
+        """The first dot of the file that ends no sentence; the same answer when a chunk is looked at again."""
+        if self._dotted_text is not None:
+            return dot_inside(text) if text == self._dotted_text else None
         if self._dots_left <= 0:
-            return
+            return None
         self._dots_left -= 1
-        if found := dot_inside(text):
-            self._dots_left = 0
-            yield Problem("sentence-cut-inside", pointer, found)
+        found = dot_inside(text)
+        if found:
+            self._dotted_text = text
+        return found
 
     def _question(self, value: Any) -> Iterator[Problem]:
         yield from question_problems(value, self._folder)
-        if not isinstance(value, dict):
-            return
-        _, gold = gold_answer(value)
         key = id_key(value)
-        if key is not None:
-            if self._has_predictions:
-                self._remembered.add_question(key, value.get("question"), gold)
-            if self._repeats_as_published():
-                if key in self._published_ids:
-                    yield Problem("published-duplicate-question-id", "/qid" if value.get("qid") else "/id", key)
-                self._published_ids.add(key)
-        if self._search and isinstance(gold, str):
-            self._search.add_answer(gold)
+        if key is not None and self._has_predictions:
+            self._remembered.add_question(key, value.get("question"), gold_answer(value)[1])
 
-    def _prediction(self, file: DataFile, value: Any) -> Iterator[Problem]:
-        if file is not self._prediction_file:
-            self._prediction_file = file
-            self._remembered.start_file()
+    def _prediction(self, value: Any) -> Iterator[Problem]:
         yield from prediction_problems(value)
         key = id_key(value)
         if key is not None:
             yield from self._remembered.compare(key, value)
+
+    def needs_values(self, kind: str) -> bool:
+        """What depends on the records before it is told batch by batch, when each comes once and in order."""
+        return self.record_checks(kind)
+
+    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+        """The order of chunks, ids that stand twice; and texts and answers for the count at the end."""
+        rows = list(enumerate(values or (), batch.first_row))
+        if kind == "chunks":
+            return self._chunk_hits(rows)
+        if kind == "questions":
+            return self._question_hits(rows)
+        return self._prediction_hits(rows)
+
+    def _chunk_hits(self, rows: list[tuple[int, Any]]) -> Iterator[Hits]:
+        disordered, objects, ragged = [], [], []
+        for row, value in rows:
+            kept = self._is_chunk(value)
+            chunk_id, text = id_and_text(value) if kept else (None, None)
+            if self._order.is_out_of_order(chunk_id):
+                disordered.append(row)
+            if isinstance(value, dict) and kept:
+                objects.append(row)
+            if isinstance(text, str):
+                if is_ragged(text):
+                    ragged.append(row)
+                if self._search:
+                    self._search.add_text(text)
+        yield Hits("chunk-ids-out-of-order", "chunks", "@id", disordered)
+        yield Hits("chunks-as-objects", "chunks", "id", objects)
+        yield Hits("ragged-chunk-start", "chunks", "@start", ragged)
+
+    def _question_hits(self, rows: list[tuple[int, Any]]) -> Iterator[Hits]:
+        repeated = []
+        published = self._repeats_as_published()
+        for row, value in rows:
+            key = id_key(value)
+            if published and key is not None:
+                if key in self._published_ids:
+                    repeated.append(row)
+                self._published_ids.add(key)
+            if self._search and isinstance(value, dict):
+                gold = gold_answer(value)[1]
+                if isinstance(gold, str):
+                    self._search.add_answer(gold)
+        yield Hits("published-duplicate-question-id", "questions", "@qid", repeated)
+
+    def _prediction_hits(self, rows: list[tuple[int, Any]]) -> Iterator[Hits]:
+        repeats = [(row, first) for row, v in rows if (first := self._remembered.first_row(id_key(v), row)) != row]
+        yield Hits(
+            "repeated-prediction",
+            "predictions",
+            "@qid",
+            [row for row, _ in repeats],
+            firsts=[first for _, first in repeats],
+            first_kind="predictions",
+            note="first answered here",
+        )
 
     def _subset(self, file: DataFile) -> Subset | None:
         """The published subset whose file this is, unchanged."""
@@ -178,7 +226,9 @@ class ARagChecks(FormatChecks):
         return published is not None and published.name == REPEATS_A_QUESTION
 
     def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
-        """Compare with the published files."""
+        """Compare with the published files; another file of predictions may answer the same questions again."""
+        if file.kind == "predictions":
+            self._remembered.forget_predictions()
         if file.kind not in ("chunks", "questions") or not records:
             return
         published, called = self._subset(file), subset_named(self._folder)
@@ -197,7 +247,7 @@ class ARagChecks(FormatChecks):
             for index in self.dataset.of_kind("index"):
                 lag = index_lag_seconds(index.path, chunks.path)
                 if lag is not None:
-                    emit(index, Problem("stale-index", facts={"seconds": round(lag), "chunks": chunks.name}))
+                    emit(index, Problem("stale-index", facts={"age": in_words(lag), "chunks": chunks.name}))
 
     def _count_answers(self, emit: Emit) -> None:
         if not self._search or not self._search.texts:

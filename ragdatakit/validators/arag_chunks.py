@@ -76,10 +76,11 @@ def text_problems(chunk_id: Any, text: str, pointer: str | None) -> Iterator[Pro
         yield Problem("chunk-without-sentence", pointer, text, facts)
     elif _SENTENCE_END.search(text) is None and (len(text) > LONG_CHUNK or _FOREIGN_END.search(text)):
         yield Problem("chunk-is-one-sentence", pointer, text, {**facts, "characters": len(text)})
-    if text[0].isspace():
-        yield Problem("ragged-chunk-start", pointer, text[:20], {"found": "a blank"})
-    elif text.startswith("##"):
-        yield Problem("ragged-chunk-start", pointer, text[:20], {"found": "the word piece mark ##"})
+
+
+def is_ragged(text: str) -> bool:
+    """Whether a text begins with a blank or with half a word (``##`` is how word piece tokenizers mark one)."""
+    return text.startswith("##") or (text[:1].isspace() and not text.isspace())
 
 
 def has_sentence(text: str) -> bool:
@@ -105,18 +106,18 @@ class ChunkOrder:
         self.spare = 0
         self.in_order = True
 
-    def expected_instead(self, chunk_id: Any) -> int | None:
-        """The number that was due instead of ``chunk_id``; None where it is in its place (or no number at all)."""
+    def is_out_of_order(self, chunk_id: Any) -> bool:
+        """Whether another number was due in place of this id, which comes next in the array."""
         plain = chunk_id.strip() if isinstance(chunk_id, str) else ""
         # Numbers of more digits than any corpus has chunks are names; int() refuses very long ones.
         if len(plain) > 18 or _DECIMAL_ID.fullmatch(plain) is None:
             self.spare += 1
-            return None
+            return False
         number, due = int(plain), self.last + 1
         if self.in_order and number <= self.last:
             self.spare += 1
-            return None
+            return False
         fits = due <= number <= due + self.spare
         self.last, self.spare = number, 0
         self.in_order = self.in_order and fits
-        return None if fits else due
+        return not fits

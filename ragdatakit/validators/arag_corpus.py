@@ -59,6 +59,14 @@ def index_lag_seconds(index: Path, chunks: Path) -> float | None:
     return lag if lag > COPYING_SECONDS else None
 
 
+def in_words(seconds: float) -> str:
+    """A span of time in the largest unit of which there are two."""
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
 @dataclass(slots=True)
 class AnswerSearch:
     """Collects a small corpus and its gold answers, and counts the answers that occur in it."""

@@ -35,27 +35,29 @@ def _absence(value: dict[str, Any], answer: Any) -> str:
 
 
 class Remembered:
-    """Fingerprints of the questions and of the predictions of one file, to compare them by id."""
+    """Fingerprints of the questions, and which of them one file of predictions has answered."""
 
     def __init__(self) -> None:
         self._questions: dict[str, tuple[bytes, bytes]] = {}
-        self._answered: set[str] = set()
+        self._answered: dict[str, int] = {}
 
     def add_question(self, key: str, question: Any, gold: Any) -> None:
         """Keep the first question of an id."""
         if key not in self._questions and len(self._questions) < MAX_REMEMBERED:
             self._questions[key] = _digest(question), _digest(gold)
 
-    def start_file(self) -> None:
-        """A new file of predictions: another run may answer the same questions."""
+    def forget_predictions(self) -> None:
+        """A file of predictions ends."""
         self._answered.clear()
 
+    def first_row(self, key: str | None, row: int) -> int:
+        """The row of this file that answered the question first: this one, or an earlier one."""
+        if key is None or len(self._answered) >= MAX_REMEMBERED:
+            return self._answered.get(key, row) if key is not None else row
+        return self._answered.setdefault(key, row)
+
     def compare(self, key: str, value: dict[str, Any]) -> Iterator[Problem]:
-        """A prediction that is there already, or that is about another question than the one of its id."""
-        if key in self._answered:
-            yield Problem("repeated-prediction", "/qid" if value.get("qid") else "/id", key)
-        elif len(self._answered) < MAX_REMEMBERED:
-            self._answered.add(key)
+        """A prediction that is about another question than the one of its id."""
         known = self._questions.get(key, (b"", b""))
         for field, digest in zip(("question", "gold_answer"), known, strict=True):
             found = _digest(value.get(field))

@@ -36,7 +36,7 @@ class FormatChecks:
         return False
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
-        """The faults of one decoded record that the declaration does not cover.
+        """The faults of one decoded record that the declaration does not cover; called once a record, in any order.
 
         ``value`` is what the framework's JSON reader gives. It may be damaged (fields missing or of another type,
         reported already by the declared checks): look before using it, and do not report such damage again.
@@ -56,6 +56,10 @@ class FormatChecks:
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of one text file (container ``text``), whole."""
+        return ()
+
+    def key_columns(self, kind: str) -> tuple[str, ...]:
+        """Columns that `batch` needs besides those of the declared set checks."""
         return ()
 
     def derive(self, kind: str, value: Any) -> dict[str, Any]:

@@ -31,18 +31,21 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
             valid = np.array([v is not None for v in column], np.bool_)
             batch.valid[name] = None if valid.all() else valid
             if keys.types.get(name) == "string":
-                batch.texts[name] = pa.array([v if isinstance(v, str) else None for v in column], pa.string())
+                batch.texts[name] = pa.array([_encodable(v) for v in column], pa.string())
     return batch
 
 
 def _codes(column: list[Any]) -> Any:
     if any(isinstance(v, str) for v in column):
-        texts = [v.encode("utf-8", "surrogatepass") if isinstance(v, str) else None for v in column]
-        try:
-            return hash_strings(pa.array([t.decode() if t is not None else None for t in texts], pa.string()))
-        except UnicodeDecodeError:
-            return hash_strings(pa.array(texts, pa.binary()))
+        return hash_strings(pa.array([_encodable(v) for v in column], pa.string()))
     return np.array([0 if v is None else v for v in column], np.int64).view(np.uint64)
+
+
+def _encodable(value: Any) -> str | None:
+    """A text without the lone surrogates that Arrow cannot hold."""
+    if not isinstance(value, str):
+        return None
+    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def coded_block(keys: KeyColumns, block: ColumnBlock, derive_codes: DeriveCodes) -> NumpyBatch:

@@ -194,7 +194,8 @@ class Collector:
             if waiting is not None:
                 problem, file, place = waiting
                 number = self.state(problem.rule).per_file.get(file.display, 1)
-                suffix = f" (in {number:,} records of this file)" if number > 1 else ""
+                counted = number > 1 and self.state(problem.rule).rule.counted
+                suffix = f" (in {number:,} records of this file)" if counted else ""
                 self._carried[self.state(problem.rule).rule.code] += 1
                 self._word(file, problem, place, suffix)
         self._delayed = {}

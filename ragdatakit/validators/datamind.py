@@ -76,6 +76,7 @@ class DataMindChecks(FormatChecks):
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one chunk, triple, question or result."""
+        self.start_file(file)
         if file.kind == "chunks":
             problems = list(chunk_problems(value, self._images, self._for_v1))
             self._fatal += any(p.rule in FATAL_RULES for p in problems)
@@ -182,7 +183,9 @@ class DataMindChecks(FormatChecks):
         if self._trial is None:
             return
         files = {f.name: f for f in self.dataset.files}
-        for name, problem in (*self._trial.waiting(), *self._trial.row_problems()):
+        # A lone file may need tables that its neighbours create.
+        waiting = () if self.dataset.layout == "file" else self._trial.waiting()
+        for name, problem in (*waiting, *self._trial.row_problems()):
             emit(files[name], problem)
         self._trial.close()
 

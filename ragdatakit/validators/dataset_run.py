@@ -13,6 +13,7 @@ from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.tables import strict_json
+from ragdatakit.tables.allocation import keep_freed_memory
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.positions import BlockTable
 from ragdatakit.tables.sources import BLOCK_BYTES, Source
@@ -73,6 +74,8 @@ class DatasetRun:
         self.held = HeldFindings(self.collector, self.rows)
         self.tables: dict[DataFile, BlockTable] = {}
         self.big = sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
+        if self.big:
+            keep_freed_memory()
         self._boundary = boundary.resolve() if boundary is not None and not options.follow_links else None
         self._columns: dict[str, KeyColumns] = {}
         self._done = 0
@@ -185,7 +188,7 @@ class DatasetRun:
         """The key columns of a kind."""
         if kind not in self._columns:
             fmt = self.dataset.format
-            names = key_columns(fmt, kind)
+            names = dict.fromkeys((*key_columns(fmt, kind), *self.checks.key_columns(kind)))
             self._columns[kind] = KeyColumns(fmt.file(kind), names, self.checks.derive)
         return self._columns[kind]
 
@@ -227,9 +230,9 @@ class DatasetRun:
         self.collector.add(file, problem, place)
 
     def emit_record(
-        self, file: DataFile, problem: Problem, record: int | None, line: int, offset: int, raw: bytes
+        self, file: DataFile, problem: Problem, record: int | None, line: int, offset: int, raw: bytes, indent: int = 0
     ) -> None:
-        """A problem of one record."""
+        """A problem of one record, which begins on ``line`` behind ``indent`` characters."""
         if not self.collector.room(problem.rule, file):
             self.collector.count(problem.rule, file)
             return
@@ -238,7 +241,7 @@ class DatasetRun:
         if start is None and problem.pointer:
             span = strict_json.locate(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
-        column = start + 1 if start is not None else None
+        column = start + 1 + indent if start is not None else None
         if start is not None and "\n" in text[:start]:
             lines_before = text.count("\n", 0, start)
             begin = text.rfind("\n", 0, start) + 1

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import os
+import threading
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.arrays import ArraySource, Part
+from ragdatakit.tables.arrays import ArraySource, Element, Part
 from ragdatakit.tables.datasets import DataFile
 from ragdatakit.tables.positions import BlockTable
 from ragdatakit.tables.sources import Block
@@ -19,6 +23,22 @@ from ragdatakit.validators.sets import Hits, SetChecks
 
 if TYPE_CHECKING:
     from ragdatakit.validators.dataset_run import DatasetRun
+
+_turns = itertools.count()
+
+
+def pin_worker() -> None:
+    """Keep each worker on a processor of its own.
+
+    Workers hand the interpreter lock to each other all the time, and Linux tends to wake a thread where its waker runs:
+    measured, two workers then share one processor and gain nothing; pinned they gain 1.7 times.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        processors = sorted(os.sched_getaffinity(0))
+        if len(processors) > 1:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(threading.get_native_id(), {processors[next(_turns) % len(processors)]})
+
 
 LONG_BLOCK = 32 << 20
 _HARMLESS = {"byte-order-mark", "mislabelled-compression"}
@@ -125,7 +145,7 @@ class LinesRun(_FileRun):
             return
         threads = self.run_.options.threads
         waiting: deque[tuple[Block, Future[JudgedBlock]]] = deque()
-        with ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
             for block in self.source.blocks():
                 waiting.append((block, pool.submit(self._work, judge, block)))
                 while len(waiting) > threads + 1 or (waiting and len(block.data) > LONG_BLOCK):
@@ -177,7 +197,7 @@ class LinesRun(_FileRun):
 
     def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[Hits]) -> None:
         for hits in found:
-            hits.rows = hits.rows + first_row
+            hits.rows = [int(row) + first_row for row in hits.rows]
             self.run_.held.take(hits)
         batch.first_row = first_row
         self._absorb(batch, values)
@@ -220,42 +240,37 @@ class ArrayRun(_FileRun):
             records += len(values)
             self.run_.progress(self.file, self.source.progress)
         self._finish(records)
-        if self.fresh and not self.source.faults and array.top in ("other", "nothing"):
-            self._report_top(array, rules)
+        if array.top in ("other", "nothing"):
+            self.whole = False
+            if self.fresh and not self.source.faults:
+                self._report_top(array, rules)
 
     def _values(self, part: Part, syntax_rule: str) -> list[Any]:
         """The part's decoded elements; their problems are reported."""
-        if part.proved:
-            values = self._plain(part)
-            if values is not None:
-                return values
+        values = self.checker.plain_list(part.data) if part.proved else None
+        if values is not None:
+            found = [self.checker.problems(value) for value in values]
+            if any(found):
+                elements = [e for e in part.elements() if not e.error]
+                for element, problems in zip(elements, found, strict=True):
+                    self._emit(problems, element)
+            return values
         values = []
         for element in part.elements():
             if element.error:
-                if self.fresh and syntax_rule:
-                    problem = Problem(syntax_rule, facts={"reason": element.error}, position=0, length=1)
-                    self._emit(problem, element.record, element.line, element.byte_offset, element.raw)
+                if syntax_rule:
+                    self._emit([Problem(syntax_rule, facts={"reason": element.error}, position=0, length=1)], element)
                 continue
             value, problems = self.checker.examine(element.raw)
             values.append(value)
-            if self.fresh:
-                for problem in problems:
-                    self._emit(problem, element.record, element.line, element.byte_offset, element.raw)
+            self._emit(problems, element)
         return values
 
-    def _plain(self, part: Part) -> list[Any] | None:
-        """All elements at once, where nothing is wrong with any; else None."""
-        values = self.checker.plain_list(part.data)
-        if values is None:
-            return None
-        checker = self.checker
-        for value in values:
-            if checker.declared_problems(value) or (checker.extra is not None and checker.extra(value)):
-                return None
-        return values
-
-    def _emit(self, problem: Problem, record: int, line: int, offset: int, raw: bytes) -> None:
-        self.run_.emit_record(self.file, problem, record, line, offset, raw)
+    def _emit(self, problems: list[Problem], element: Element) -> None:
+        if self.fresh:
+            for problem in problems:
+                place = (element.record, element.line, element.byte_offset, element.raw, element.indent)
+                self.run_.emit_record(self.file, problem, *place)
 
     def _report_top(self, array: ArraySource, rules: Any) -> None:
         """The file is no array: one JSON value of another kind, several of them, or no JSON at all."""
@@ -270,7 +285,9 @@ class ArrayRun(_FileRun):
             rule, facts = rules.get("syntax", ""), {"reason": whole.error}
         else:
             rule, facts = rules.get("top-level", ""), {}
+        if not whole.error and isinstance(whole.value, str):
+            rule = rules.get("top-level-string", rule)
         if rule:
             shown = whole.value if not whole.error else first_line[:60]
-            problem = Problem(rule, value=shown, facts=facts)
-            self._emit(problem, 0, 1, 3 if self.source.bom else 0, first_line.encode("utf-8", "replace"))
+            raw = first_line.encode("utf-8", "replace")
+            self._emit([Problem(rule, value=shown, facts=facts)], Element(0, 1, 3 if self.source.bom else 0, raw))

@@ -155,6 +155,8 @@ def _point(record: Any, held: _Held, value_of: Callable[[DataFile, str, Any], An
     if held.field.startswith("@"):
         return "", value_of(held.file, held.field, record)
     value = strict_json.resolve(record, f"/{held.field}")
+    if isinstance(value, dict):
+        return f"/{held.field}", held.value
     if isinstance(value, list):
         wanted = int(held.value) if held.value is not None else None
         wanted = wanted - 2**64 if wanted is not None and wanted >= 2**63 else wanted

@@ -21,6 +21,8 @@ LONG_TEXT = 8192
 """Characters from which on a text surely has more than 512 tokens (no tokenizer makes tokens of 16 characters)."""
 
 CAP = 900_000
+_ABOUT_DOCUMENTS = {"positive-without-score", "scores-for-unknown"}
+_READ = {"queries", "documents", "positives", "scores", "triplets"}
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 
 
@@ -30,6 +32,9 @@ class LightSpladeChecks(FormatChecks):
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
         self._positives: dict[int, tuple[int, ...]] = {}
+        self._split: str | None = None
+        self._queries: set[int] = set()
+        self._scored: set[int] = set()
         self._has_scores = bool(dataset.of_kind("scores"))
         self._scales: dict[DataFile, _Scale] = {}
         self._numeric: dict[DataFile, bool] = {}
@@ -94,7 +99,10 @@ class LightSpladeChecks(FormatChecks):
         scores = value.get("scores") if isinstance(value, dict) else None
         if kind != "scores" or not isinstance(scores, dict):
             return {}
-        return {"@doc_ids": [d for d in map(score_key, scores) if d is not None and abs(d) < 2**63]}
+        return {"@doc_ids": [d for d in map(score_key, scores) if d is not None and -(2**63) <= d < 2**63]}
+
+    def key_columns(self, kind: str) -> tuple[str, ...]:
+        return ("@doc_ids",) if kind == "scores" else ()
 
     def needs_values(self, kind: str) -> bool:
         return kind == "scores"
@@ -102,29 +110,31 @@ class LightSpladeChecks(FormatChecks):
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
     ) -> Iterable[Hits]:
+        if kind == "queries" and self._has_scores:
+            self._queries.update(_integers(batch.codes(("qid",))[0]))
         if kind == "positives" and self._has_scores:
-            self._remember_positives(batch)
+            self._remember_positives(split, batch)
         if kind == "scores" and values is not None:
+            self._scored.update(_integers(batch.codes(("qid",))[0]))
             return list(self._judge_scores(split, values, batch, sets))
         return ()
 
-    def _remember_positives(self, batch: Any) -> None:
-        if batch.first_row == 0:
-            self._positives = {}
-        found: dict[int, list[int]] = {}
+    def _remember_positives(self, split: str | None, batch: Any) -> None:
+        if split != self._split:
+            self._split, self._positives = split, {}
+        found: dict[int, list[int]] = {}  # by row: of two lists for a query the last one counts
         _, rows = batch.codes(("positive_doc_ids",))
         documents = _integers(batch.codes(("positive_doc_ids",))[0])
         queries, query_rows = batch.codes(("qid",))
         of_row = dict(zip(map(int, query_rows), _integers(queries), strict=True))
         for row, document in zip(map(int, rows), documents, strict=True):
-            if row in of_row:
-                found.setdefault(of_row[row], []).append(document)
-        self._positives.update({q: tuple(d) for q, d in found.items()})
+            found.setdefault(row, []).append(document)
+        self._positives.update({of_row[row]: tuple(found[row]) for row in sorted(found) if row in of_row})
 
     def _judge_scores(self, split: str | None, values: list[Any], batch: Any, sets: Any) -> Iterator[Hits]:
         """What a query's scores lack or contradict, given its positive list and the document master."""
         documents, rows = batch.codes(("@doc_ids",))
-        index = sets.indexes.get(("documents", ("doc_id",)))
+        index = sets.lookup("documents", "doc_id")
         known = set(map(int, index.present(documents))) if index is not None else None
         by_row: dict[int, list[tuple[int, bool]]] = {}
         for i, (document, row) in enumerate(zip(_integers(documents), map(int, rows), strict=True)):
@@ -142,7 +152,7 @@ class LightSpladeChecks(FormatChecks):
                 rows_.append(row)
                 values_.append(told)
         for rule, (rows_, values_) in found.items():
-            yield Hits(rule, "scores", "scores" if rule == "positive-without-score" else "qid", rows_, values_)
+            yield Hits(rule, "scores", "scores" if rule in _ABOUT_DOCUMENTS else "qid", rows_, values_)
 
     def _judge_query(
         self, split: str | None, query: int | None, scored: list[tuple[int, bool]], scores: dict[str, Any]
@@ -158,7 +168,7 @@ class LightSpladeChecks(FormatChecks):
         if not usable:
             yield "no-validation-negative" if split == "validation" else "no-negative", query
         if any(not known for _, known in scored):
-            yield "scores-for-unknown", query
+            yield "scores-for-unknown", next(document for document, known in scored if not known)
         numbers = {score_key(k): v for k, v in scores.items() if isinstance(v, int | float) and not isinstance(v, bool)}
         above = [numbers[d] for d in positives if d in numbers]
         below = [numbers[d] for d in usable if d in numbers]
@@ -170,8 +180,10 @@ class LightSpladeChecks(FormatChecks):
         if dataset.layout in ("splits", "split"):
             self._missing_files(emit)
         for file in dataset.files:
-            if not file.path.name.endswith((".ndjson", ".ndjson.gz")):
+            if file.kind in _READ and not file.path.name.endswith((".ndjson", ".ndjson.gz")):
                 emit(file, Problem("wrong-suffix"))
+        for file in dataset.ignored:
+            emit(file, Problem("ignored-shard"))
         self._doubles(emit)
         for file in dataset.of_kind("triplets", "validation"):
             emit(file, Problem("unused-triplets"))
@@ -216,6 +228,10 @@ class LightSpladeChecks(FormatChecks):
             emit(file, Problem("suspicious-score-scale", facts={"what": what}))
 
     def finish(self, emit: Emit) -> None:
+        unknown = self._scored - self._queries
+        if unknown and self.dataset.of_kind("queries"):
+            facts = {"what": f"query {min(unknown)}" + (f" (and {len(unknown) - 1:,} more)" if len(unknown) > 1 else "")}
+            emit(self.dataset.of_kind("scores")[0], Problem("scores-for-unknown", facts=facts))
         config, options = self.dataset.config, self.dataset.options
         if config is None or "eval_loss_size" in options["missing_keys"]:
             return

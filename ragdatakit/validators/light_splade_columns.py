@@ -11,6 +11,9 @@ import pyarrow.compute as pc
 _SPACE_FIRST = np.zeros(256, np.bool_)
 _SPACE_FIRST[[9, 10, 11, 12, 13, 28, 29, 30, 31, 32, 0xC2, 0xE1, 0xE2, 0xE3]] = True
 
+_NUMBER_FIRST = np.zeros(256, np.bool_)
+_NUMBER_FIRST[list(b"0123456789+-. \t")] = True
+
 
 def suspect_masters(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
     """Texts that are empty, begin like white space and are short, or are very long; texts that look like numbers."""
@@ -26,7 +29,9 @@ def suspect_masters(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
     if len(space):
         blank = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(array.take(pa.array(space)))), 0)
         suspect[space[np.array(blank.to_pylist(), np.bool_)]] = True
-    suspect[0] = True  # one row of each block tells whether all texts are numbers, and the order of the fields
+    suspect[0] = True  # one row of each block tells the order of the fields ...
+    if len(filled):  # ... and one that is no number that not all texts are
+        suspect[filled[np.argmin(_NUMBER_FIRST[first])]] = True
     return np.flatnonzero(suspect)
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,6 +18,7 @@ from ragdatakit.tables import strict_json
 
 _COLON = re.compile(rb'"[ \t\r\n]*:')
 _SAFE = 2**53
+MAX_FLOAT = sys.float_info.max
 _NUMERIC_TEXT = re.compile(r"\s*[+-]?(\d+(_?\d+)*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?(inf|infinity|nan)\s*", re.I)
 _INTEGER_TEXT = re.compile(r"[+-]?\d{1,19}")
 
@@ -40,10 +42,14 @@ class RecordChecker:
         value = _plain_value(raw)
         if value is _REFUSED:
             return self._examine_closely(raw)
+        return value, self.problems(value)
+
+    def problems(self, value: Any) -> list[Problem]:
+        """All faults of a decoded record that every reader reads the same."""
         problems = self.declared_problems(value)
         if self.extra is not None:
             problems += self.extra(value)
-        return value, problems
+        return problems
 
     def plain_list(self, data: bytes) -> list[Any] | None:
         """The elements of ``[data]`` if every reader reads them the same, else None."""
@@ -227,7 +233,9 @@ def fits_type(value: Any, kind: str, lax_number: bool = False) -> bool:
             return lax_number
         if isinstance(value, str):
             return lax_number and _NUMERIC_TEXT.fullmatch(value) is not None
-        return isinstance(value, int) or (isinstance(value, float) and (lax_number or -1e400 < value < 1e400))
+        if isinstance(value, float) and lax_number:
+            return True
+        return isinstance(value, int | float) and -MAX_FLOAT <= value <= MAX_FLOAT
     if kind == "boolean":
         return isinstance(value, bool)
     return isinstance(value, dict if kind == "object" else list)

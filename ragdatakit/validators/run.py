@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
-from ragdatakit.tables.datasets import Dataset
+from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.detection import detect
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Selection
@@ -73,7 +73,14 @@ def _check(
 ) -> None:
     checks = checks_of(dataset.format.name)(dataset, profiles or dataset.format.profiles)
     run = DatasetRun(dataset, checks, profiles, selection, options, boundary, carried)
-    run.run()
+    try:
+        run.run()
+    except RagdataError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what the other checks found must not be lost
+        place = DataFile(dataset.root, dataset.display, "", "")
+        run.emit(place, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
+        run.collector.finish()
     report.datasets += run.summaries()
     report.findings += sorted(run.collector.kept, key=_order(dataset))
     for severity, number in run.collector.counts.items():

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ragdatakit.schemas.declarations import Consistency, Format, Membership
+from ragdatakit.schemas.declarations import Consistency, Coverage, Format, Membership
 from ragdatakit.tables.python_keys import PythonBatch, PythonConsistency, PythonIndex, spelling
 
 IndexKey = tuple[str, tuple[str, ...]]
@@ -112,11 +112,13 @@ class SetChecks:
         for agreement in self.agreements:
             for name, value in agreement.names:
                 compared |= {(agreement.kind, (name,)), (agreement.kind, (name, value))}
+        self._looked_up = looked_up
         for key in dict.fromkeys(
             [*((k.kind, k.fields) for k in self.keys), *sorted(looked_up), *sorted(compared)]
         ):
             self.indexes[key] = new_index(*key, key in looked_up or key in compared)
         within = {(m.to_kind, m.to_fields) for m in self.memberships if m.within}
+        self._marks: dict[Coverage, Any] = {}
         self.heads = {key: new_index(key[0], key[1][:1], True) for key in sorted(within)}
 
     def probe(self, kind: str, batch: Batch) -> list[Hits]:
@@ -135,8 +137,9 @@ class SetChecks:
                 hits += self._probe_membership(member, batch, dangling)
         for coverage in self.coverages:
             for by_kind, field in coverage.by:
-                if by_kind == kind:
-                    self.indexes[coverage.kind, (coverage.field,)].mark(batch.codes((field,))[0])
+                if by_kind == kind and coverage in self._marks:
+                    index = self.indexes[coverage.kind, (coverage.field,)]
+                    index.mark(batch.codes((field,))[0], self._marks[coverage])
         return hits
 
     def _probe_membership(self, member: Membership, batch: Batch, dangling: set[int]) -> list[Hits]:
@@ -154,6 +157,11 @@ class SetChecks:
         if not len(found):
             return []
         return [Hits(member.rule, member.kind, member.fields[1], _take(rows, found))]
+
+    def lookup(self, kind: str, field: str) -> Any | None:
+        """The index of a key column, if it is one that answers look-ups."""
+        index = self.indexes.get((kind, (field,)))
+        return index if (kind, (field,)) in self._looked_up else None
 
     def absorb(self, kind: str, batch: Batch) -> None:
         """Take in the keys of these records."""
@@ -178,6 +186,9 @@ class SetChecks:
         for (of_kind, _), index in (*self.indexes.items(), *self.heads.items()):
             if of_kind == kind:
                 index.freeze()
+        for coverage in self.coverages:
+            if coverage.kind == kind:
+                self._marks[coverage] = self.indexes[kind, (coverage.field,)].new_marks()
         for key in self.keys:
             if key.kind == kind:
                 rows, firsts = self.indexes[kind, key.fields].repeats()
@@ -197,8 +208,8 @@ class SetChecks:
         hits: list[Hits] = []
         for coverage in self.coverages:
             kinds = [k for k, _ in coverage.by if k in self.kinds]
-            if not any(k in self.unreliable for k in kinds):
-                rows = self.indexes[coverage.kind, (coverage.field,)].unmarked()
+            if coverage in self._marks and not any(k in self.unreliable for k in kinds):
+                rows = self.indexes[coverage.kind, (coverage.field,)].unmarked(self._marks[coverage])
                 if len(rows):
                     hits.append(Hits(coverage.rule, coverage.kind, coverage.field, rows))
         return hits
@@ -206,14 +217,17 @@ class SetChecks:
     def compare(self, earlier: SetChecks) -> list[Hits]:
         """What this split has in common with an earlier one and should not, and where they disagree."""
         hits: list[Hits] = []
+        both = self.kinds & earlier.kinds
         for apart in self.disjoints:
+            if apart.kind not in both:
+                continue
             rows, firsts = self.indexes[apart.kind, (apart.field,)].common(
                 earlier.indexes[apart.kind, (apart.field,)]
             )
             if len(rows):
                 hits.append(Hits(apart.rule, apart.kind, apart.field, rows, None, firsts, apart.kind, "also here"))
         for same in self.agreements:
-            for name, value in same.names:
+            for name, value in same.names if same.kind in both else ():
                 rows, firsts = self.indexes[same.kind, (name,)].common(earlier.indexes[same.kind, (name,)])
                 agreeing = set(self.indexes[same.kind, (name, value)].common(earlier.indexes[same.kind, (name, value)])[0])
                 pairs = [(r, f) for r, f in zip(rows, firsts, strict=True) if r not in agreeing]
@@ -228,12 +242,14 @@ class SetChecks:
 def _take(values: Any, positions: Any) -> Any:
     if isinstance(values, list):
         return [values[i] for i in positions]
+    if isinstance(values, range):  # rows of a batch of codes, all of them readable
+        return values.start + positions if not isinstance(positions, list) else [values[i] for i in positions]
     return values[positions]
 
 
 def _also_equal(found: Any, rows: Any, batch: Batch, member: Membership) -> Any:
     if not isinstance(batch, PythonBatch):
-        return batch.also_equal(found, member.fields[1], member.same_as)  # type: ignore[attr-defined]
+        return batch.also_equal(found, member.fields, member.same_as)  # type: ignore[attr-defined]
     second, other = batch.columns[member.fields[1]], batch.columns[member.same_as]
     first = batch.first_row
     equal = [i for i, row in enumerate(rows) if second[row - first] == other[row - first]]

@@ -1,0 +1,83 @@
+"""Small datasets are read in plain Python, big ones in columns: both find the same, whatever is wrong.
+
+The light-splade sets are small, so the limits are moved: to columns for all, and to blocks of a line or two, so that
+every kind of fault meets the ends of a block.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragdatakit
+from ragdatakit.validators import dataset_run
+from tests.light_splade_drafts import DraftSet
+from tests.light_splade_sets import MUTATIONS, generate, mutated
+
+# Datasets below SMALL_DATASET bytes are read in plain Python; BLOCK_BYTES is what is read at once.
+WAYS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "columns": {"SMALL_DATASET": -1},
+    "small-blocks": {"SMALL_DATASET": -1, "BLOCK_BYTES": 150},
+}
+KINDS = sorted({m.kind for m in MUTATIONS})
+BATCHES, SEEDS = 6, 40
+
+Place = tuple[str, str, int | None, int | None, int | None, str | None]
+
+
+def found(root: Path, way: str, threads: int = 1) -> list[Place]:
+    """What is reported, and where, when read that way."""
+    with pytest.MonkeyPatch.context() as patch:
+        for constant, value in WAYS[way].items():
+            patch.setattr(dataset_run, constant, value)
+        patch.setattr(dataset_run, "RunOptions", functools.partial(dataset_run.RunOptions, threads=threads))
+        findings = ragdatakit.validate(root, max_per_rule=0).findings
+    # How much of a damaged gzip file can be unpacked depends on how much is asked for at once.
+    damaged = {f.path for f in findings if f.rule == "broken-compression"}
+    findings = [f for f in findings if f.path not in damaged or f.rule == "broken-compression"]
+    return sorted(((f.rule, f.path, f.line, f.byte_offset, f.record, f.pointer) for f in findings), key=repr)
+
+
+def differences(draft: DraftSet, root: Path, ways: list[str]) -> list[str]:
+    """How the findings of those ways differ from those of the plain one."""
+    draft.write(root)
+    plain = found(root, "plain")
+    texts = []
+    for way in ways:
+        other = found(root, way)
+        if other != plain:
+            missed, more = [f for f in plain if f not in other], [f for f in other if f not in plain]
+            texts.append(f"{way} {draft.mutations}: missed {missed}, more {more}")
+    return texts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_mutation_is_found_by_all(kind: str, tmp_path: Path) -> None:
+    wrong = []
+    for number, mutation in enumerate(m for m in MUTATIONS if m.kind == kind):
+        way = ["columns", "small-blocks"][number % 2]
+        wrong += differences(mutated(mutation, seed=2), tmp_path / str(number), [way])
+
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_mixed_mutations_are_found_by_all(batch: int, tmp_path: Path) -> None:
+    wrong = []
+    for seed in range(batch * SEEDS, (batch + 1) * SEEDS):
+        way = ["columns", "small-blocks"][seed // 4 % 2]
+        wrong += differences(generate(seed), tmp_path / str(seed), [way])
+
+    assert not wrong, "\n".join(wrong)
+
+
+def test_threads_change_nothing(tmp_path: Path) -> None:
+    for seed in range(3, 60, 4):
+        root = tmp_path / str(seed)
+        generate(seed).write(root)
+
+        assert found(root, "small-blocks", threads=2) == found(root, "plain")
