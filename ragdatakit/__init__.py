@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Finding", "RagdataError", "Report", "UnknownNameError", "__version__", "validate"]
+__all__ = ["Finding", "RagdataError", "Report", "UnknownNameError", "__version__", "connect", "validate"]
 
 if TYPE_CHECKING:
-    from ragdatakit.api import validate
+    from ragdatakit.api import connect, validate
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.results import Report
 
 _HOMES = {
+    "connect": "ragdatakit.api",
     "validate": "ragdatakit.api",
     "Finding": "ragdatakit.schemas.findings",
     "Report": "ragdatakit.schemas.results",

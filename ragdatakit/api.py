@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragdatakit.schemas.findings import Finding, Severity
 from ragdatakit.schemas.results import Report
+
+if TYPE_CHECKING:
+    import duckdb
 
 PathLike = str | os.PathLike[str]
 
@@ -15,7 +19,7 @@ PathLike = str | os.PathLike[str]
 def validate(
     path: PathLike | Iterable[PathLike],
     *,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word of the command line
     profile: str | Iterable[str] = (),
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
@@ -48,3 +52,19 @@ def validate(
         Selection(select=tuple(select), ignore=tuple(ignore), severity=severity, max_per_rule=max_per_rule),
         RunOptions(memory_limit=memory_limit, follow_links=follow_links, on_finding=on_finding),
     )
+
+
+def connect(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the command line
+) -> duckdb.DuckDBPyConnection:
+    """A DuckDB database in memory, with one view for each kind of file of the datasets at ``path``.
+
+    A view has the fields of the records, and the columns ``split`` and ``file``; the view ``datasets`` tells the schema
+    of each dataset (``main`` where there is only one). The views read the files anew with every query and coerce what
+    is damaged: they are for looking; what is wrong, `validate` tells. Raises `RagdataError` as `validate` does.
+    """
+    from ragdatakit.tables.views import open_views
+
+    return open_views(Path(path), format)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 RULES: dict[str, set[str]] = {
-    "E01": {"missing-path", "wrong-suffix", "missing-file"},
+    "E01": {"missing-path", "wrong-suffix", "missing-file", "ignored-shard"},
     "E02": {"mislabelled-compression", "broken-compression"},
     "E03": {"invalid-utf8", "byte-order-mark"},
     "E04": {"invalid-json", "blank-line", "line-not-object"},

@@ -52,4 +52,6 @@ def _shared(name: str, consequence: str, formats: tuple[object, ...]) -> None:
 
 
 def _wrap(text: str, indent: str = "") -> str:
-    return textwrap.fill(text.replace("..", "."), 100, initial_indent=indent, subsequent_indent=indent + "  " * bool(indent))
+    return textwrap.fill(
+        text.replace("..", "."), 100, initial_indent=indent, subsequent_indent=indent + "  " * bool(indent)
+    )

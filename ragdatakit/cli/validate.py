@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from ragdatakit.schemas.findings import Severity
     from ragdatakit.schemas.results import Report
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 
-class MemorySize(click.ParamType):
+class MemorySize(click.ParamType[int]):
     """A number of bytes such as ``512MB`` or ``1GiB``."""
 
     name = "size"
@@ -36,7 +37,9 @@ class MemorySize(click.ParamType):
 @click.command("validate", short_help="Check datasets.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--format", "format_name", metavar="NAME", help="Take the files as this format (see `ragdata formats`).")
-@click.option("--profile", "profiles", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated.")
+@click.option(
+    "--profile", "profiles", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated."
+)
 @click.option("--select", multiple=True, metavar="RULE", help="Only these rules: codes, prefixes (SP2) or names.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Not these rules.")
 @click.option(
@@ -54,9 +57,15 @@ class MemorySize(click.ParamType):
     help="Print at most so many findings of one rule (0: all); all are counted.",
 )
 @click.option(
-    "--output-format", type=click.Choice(["text", "json", "ndjson"]), default="text", show_default=True, help="How to print."
+    "--output-format",
+    type=click.Choice(["text", "json", "ndjson"]),
+    default="text",
+    show_default=True,
+    help="How to print.",
 )
-@click.option("--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead.")
+@click.option(
+    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule.")
 @click.option("--memory-limit", type=MemorySize(), default="1GiB", show_default=True, help="Upper bound of memory.")
@@ -79,7 +88,7 @@ def command(**words: Any) -> int:
     from ragdatakit.validators.run import validate_paths
 
     select, ignore = _rules(words["select"]), _rules(words["ignore"])
-    severity = "info" if words["verbose"] and words["severity"] == "warning" else words["severity"]
+    severity: Severity = "info" if words["verbose"] and words["severity"] == "warning" else words["severity"]
     out = words["output_file"]
     if out is not None and not out.absolute().parent.is_dir():
         raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
@@ -117,7 +126,9 @@ def _rules(selectors: tuple[str, ...]) -> tuple[str, ...]:
         rules = [rule for rule, _ in all_rules()]
         for selector in found:
             if not any(selector == r.name or r.code.startswith(selector.upper()) for r in rules):
-                known = [r.code for r in rules] if re.fullmatch(r"[A-Za-z]{2}\d*", selector) else [r.name for r in rules]
+                known = (
+                    [r.code for r in rules] if re.fullmatch(r"[A-Za-z]{2}\d*", selector) else [r.name for r in rules]
+                )
                 raise UnknownNameError("rule", selector, known)
     return found
 

@@ -72,9 +72,7 @@ def _finding_lines(finding: Finding, paint: Callable[[str, str], str], with_hint
         yield f"    {paint('good', '→')} {finding.hint}"
 
 
-def _excerpt_lines(
-    shown: Excerpt, line: int, severity: Severity, paint: Callable[[str, str], str]
-) -> Iterator[str]:
+def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Callable[[str, str], str]) -> Iterator[str]:
     if not shown.text:
         return
     number = str(line)

@@ -46,7 +46,8 @@ class Rule:
     ``code`` is two letters of the format and three digits; ``name`` the bad state in kebab-case. ``message`` is a
     template filled from the facts of a finding; the consequence in ``upstream`` is appended to it. ``upstream`` is
     one text, or one per profile where loaders differ: then the rule applies only to the profiles named.
-    ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records (not where ``counted`` is false).
+    ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records
+    (not where ``counted`` is false).
     """
 
     code: str
@@ -79,7 +80,8 @@ class Field:
     """One field of a record.
 
     ``items`` is the type of list items, ``values`` the type of an object's values; ``minimum``/``maximum`` bound
-    the number or, for lists and objects, their items. ``lax_number``: numeric strings and booleans pass as numbers, as pydantic reads
+    the number or, for lists and objects, their items. ``lax_number``: numeric strings and booleans pass as numbers,
+    as pydantic reads
     them. ``rules`` maps a kind of damage to the name of the rule it breaks, before the record's own map; a damage
     mapped to ``""`` is no fault here.
     """
@@ -203,7 +205,8 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """The pair ``fields`` of ``kind`` stands (``within``) or does not stand among the pairs ``to_fields`` of ``to_kind``.
+    """The pair ``fields`` of ``kind`` stands (``within``) or does not stand among the pairs ``to_fields`` of
+    ``to_kind``.
 
     ``to_fields`` may end in a list field, whose every item makes a pair. Where ``within`` is false, a second value
     equal to the field ``same_as`` of the same record breaks the rule, too.

@@ -85,7 +85,8 @@ class Problem:
     """A fault that a check saw, before it is placed in a file and worded.
 
     ``rule`` is the rule's name, ``facts`` fill its message template (``value`` and ``field`` are filled in by the
-    engine where they are not given). In a record, ``pointer`` says which value is meant and ``position`` is the 0-based character offset in the
+    engine where they are not given). In a record, ``pointer`` says which value is meant and ``position`` is the
+    0-based character offset in the
     record, where known. In a text file, ``line`` is 1-based and ``position`` the 0-based character offset in that
     line; ``length`` is the number of characters at fault (0: not known).
     """

@@ -13,7 +13,10 @@ from typing import Any
 from ragdatakit.schemas.declarations import Field, File, Format, Record
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_NUMERIC_TEXT = r"^\s*[+-]?(\d+(_?\d+)*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$|^\s*[+-]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*$"
+_DIGITS = r"[+-]?([0-9]+(_?[0-9]+)*\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_NOT_FINITE = r"[+-]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])"
+_NUMERIC_TEXT = rf"^\s*({_DIGITS}|{_NOT_FINITE})\s*$"
+_FINITE = {"minimum": -sys.float_info.max, "maximum": sys.float_info.max}
 
 
 def file_schema(fmt: Format, file: File) -> dict[str, Any]:
@@ -65,29 +68,31 @@ def _field_schema(record: Record, field: Field) -> dict[str, Any]:
 def _typed(record: Record, field: Field) -> dict[str, Any]:
     if field.type == "any":
         return {"not": {"type": "null"}} if not field.nullable and record.rule_for("null", field.name) else {}
-    body: dict[str, Any] = {"type": field.type}
     if field.type in ("integer", "number"):
-        if field.type == "number":
-            body.update(minimum=-sys.float_info.max, maximum=sys.float_info.max)
-        if record.rule_for("range", field.name):
-            body.update(_bounds(field))
-        if field.lax_number:
-            body = {"anyOf": [body, {"type": "boolean"}, {"type": "string", "pattern": _NUMERIC_TEXT}]}
-    elif field.type == "string":
-        if field.non_empty and record.rule_for("empty", field.name):
-            body["minLength"] = 1
-        if field.enum and record.rule_for("enum", field.name):
-            body["enum"] = list(field.enum)
-    elif field.type == "array":
-        if field.non_empty and record.rule_for("empty", field.name):
-            body["minItems"] = 1
-        if field.items is not None and (items := _items(record, field, field.items)):
-            body["items"] = items
-    elif field.type == "object":
-        if field.non_empty and record.rule_for("empty", field.name):
-            body["minProperties"] = 1
-        if field.values is not None and (values := _items(record, field, field.values)):
-            body["additionalProperties"] = values
+        return _number(record, field)
+    body: dict[str, Any] = {"type": field.type}
+    filled = field.non_empty and bool(record.rule_for("empty", field.name))
+    if filled and field.type in _LEAST:
+        body[_LEAST[field.type]] = 1
+    if field.enum and record.rule_for("enum", field.name):
+        body["enum"] = list(field.enum)
+    below, key = (field.items, "items") if field.type == "array" else (field.values, "additionalProperties")
+    if below is not None and (items := _items(record, field, below)):
+        body[key] = items
+    return body
+
+
+_LEAST = {"string": "minLength", "array": "minItems", "object": "minProperties"}
+
+
+def _number(record: Record, field: Field) -> dict[str, Any]:
+    body: dict[str, Any] = {"type": field.type}
+    if field.type == "number":
+        body.update(_FINITE)
+    if record.rule_for("range", field.name):
+        body.update(_bounds(field))
+    if field.lax_number:
+        return {"anyOf": [body, {"type": "boolean"}, {"type": "string", "pattern": _NUMERIC_TEXT}]}
     return body
 
 
@@ -98,7 +103,7 @@ def _items(record: Record, field: Field, kind: str) -> dict[str, Any]:
     if kind in ("integer", "number") and record.rule_for("item-range", field.name):
         body.update(_bounds(field))
     if kind == "number":
-        body = {"minimum": -sys.float_info.max, "maximum": sys.float_info.max, **body}
+        body = {**_FINITE, **body}
     return body
 
 

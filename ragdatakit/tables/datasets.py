@@ -32,7 +32,8 @@ class Dataset:
     """Files of one format below one folder (or one lone file, whose ``root`` is its parent folder).
 
     ``display`` is what the user called it; ``layout`` the name of the layout that matched (``"file"`` for a lone
-    file); ``ignored`` are files that stand where the framework would not look; ``options`` what a configuration file that led here adds (such as ``eval_loss_size``).
+    file); ``ignored`` are files that stand where the framework would not look; ``options`` what a configuration file
+    that led here adds (such as ``eval_loss_size``).
     """
 
     root: Path

@@ -56,7 +56,7 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...]) -> Detected:
                     claimed.update(f.path for f in (*files, *dataset.ignored))
                     found.datasets.append(dataset)
     for folder in tree.folders():
-        for name in tree.list(folder)[0]:
+        for name in tree.names(folder)[0]:
             path = folder / name
             if path not in claimed and path.name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
                 found.unrecognised.append(str(path))
@@ -97,7 +97,7 @@ def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: se
 
 
 def _shards(tree: Tree, folder: Path, kind: File) -> list[Path]:
-    return [folder / n for n in tree.list(folder)[0] if n.endswith(kind.suffixes) and not n.startswith(".")]
+    return [folder / n for n in tree.names(folder)[0] if n.endswith(kind.suffixes) and not n.startswith(".")]
 
 
 def _ignored(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> Iterator[DataFile]:
@@ -105,7 +105,7 @@ def _ignored(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> It
     for pattern, kind in layout.files.items():
         for shards in tree.match(folder, pattern) if pattern.endswith("/") else ():
             for below in Tree(shards).folders():
-                for name in tree.list(below)[0]:
+                for name in tree.names(below)[0]:
                     path = below / name
                     if path not in claimed and name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
                         split = next((s for p, s in layout.splits.items() if pattern.startswith(p)), None)

@@ -23,7 +23,7 @@ class Tree:
         self._listed: dict[Path, tuple[list[str], list[str]]] = {}
         self._real_root: Path | None = None
 
-    def list(self, folder: Path) -> tuple[list[str], list[str]]:
+    def names(self, folder: Path) -> tuple[list[str], list[str]]:
         """(names of files, names of folders) directly in ``folder``, sorted."""
         if folder not in self._listed:
             files: list[str] = []
@@ -43,7 +43,7 @@ class Tree:
         while stack:
             folder = stack.pop()
             yield folder
-            names = [n for n in self.list(folder)[1] if n not in SKIPPED]
+            names = [n for n in self.names(folder)[1] if n not in SKIPPED]
             stack += [folder / n for n in reversed(names) if not n.startswith(".") or n in SHOWN_HIDDEN]
 
     def match(self, folder: Path, pattern: str) -> list[Path]:
@@ -52,10 +52,10 @@ class Tree:
         *parents, last = pattern.rstrip("/").split("/")
         here = [folder]
         for segment in parents:
-            here = [f / n for f in here for n in _named(self.list(f)[1], segment)]
+            here = [f / n for f in here for n in _named(self.names(f)[1], segment)]
             if not here:
                 return []
-        return [f / n for f in here for n in _named(self.list(f)[int(want_folder)], last)]
+        return [f / n for f in here for n in _named(self.names(f)[int(want_folder)], last)]
 
     def leaves(self, path: Path) -> bool:
         """Whether ``path`` is a link, or below one, that points outside of the tree."""
@@ -87,6 +87,6 @@ def _named(names: list[str], segment: str) -> list[str]:
 def is_regular(path: Path) -> bool:
     """Whether ``path`` is (a link to) a regular file."""
     try:
-        return stat.S_ISREG(os.stat(path).st_mode)
+        return stat.S_ISREG(path.stat().st_mode)
     except OSError:
         return False

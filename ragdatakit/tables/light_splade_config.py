@@ -18,7 +18,7 @@ PATH_KEYS: dict[str, tuple[str, str | None]] = {
     "train_triplets": ("triplets", "train"),
     "hard_negative_scores": ("scores", None),
 }
-REQUIRED_KEYS = tuple(k for k in PATH_KEYS if k not in ("train_triplets", "hard_negative_scores")) + ("eval_loss_size",)
+REQUIRED_KEYS = (*(k for k in PATH_KEYS if k not in ("train_triplets", "hard_negative_scores")), "eval_loss_size")
 _MAX_BYTES = 1 << 20
 _INTERPOLATION = re.compile(r"\$\{([^${}]*)\}")
 
@@ -92,7 +92,7 @@ def interpolate(value: Any, mapping: dict[str, Any]) -> str:
 def _lookup(name: str, mapping: dict[str, Any]) -> str:
     if name.startswith("oc.env:"):
         variable, _, default = name[7:].partition(",")
-        found = os.environ.get(variable.strip(), default.strip() or None)
+        found: str | None = os.environ.get(variable.strip(), default.strip() or None)
         if found is None:
             raise ValueError(f"the environment variable {variable.strip()} is not set")
         return found

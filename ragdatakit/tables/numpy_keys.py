@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.tables.string_hash import hash_spellings, hash_strings
+from ragdatakit.tables.string_hash import hash_strings
 
 Codes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
@@ -38,8 +38,9 @@ class NumpyBatch:
     """Key columns of consecutive records as codes.
 
     ``columns`` maps a name to its codes; ``valid`` to a mask of the readable ones (None: all); ``lists`` maps a list
-    column to (codes of all items, number of the record in this batch that each item stands in). ``texts`` keeps Arrow
-    arrays of the columns whose spelling is compared.
+    column to (codes of all items, number of the record in this batch that each item stands in). ``spelled`` has codes
+    of
+    the columns whose spelling is compared, reduced to what spelling does not change.
     """
 
     def __init__(self, length: int, first_row: int) -> None:
@@ -48,7 +49,7 @@ class NumpyBatch:
         self.columns: dict[str, Codes] = {}
         self.valid: dict[str, npt.NDArray[np.bool_] | None] = {}
         self.lists: dict[str, tuple[Codes, Rows]] = {}
-        self.texts: dict[str, Any] = {}
+        self.spelled: dict[str, Codes] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
 
     def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
@@ -117,16 +118,16 @@ class NumpyBatch:
 
     def spellings(self, field: str) -> Codes:
         """Codes of a text column's values reduced to what spelling does not change."""
-        codes = hash_spellings(self.texts[field])
+        codes = self.spelled[field]
         valid = self.valid[field]
         return codes if valid is None else codes[valid]
 
 
 def _default_code(default: Any) -> np.uint64:
     if isinstance(default, str):
-        import pyarrow as pa
+        from ragdatakit.tables.arrow_columns import string_array
 
-        return np.uint64(hash_strings(pa.array([default]))[0])
+        return np.uint64(hash_strings(string_array([default]))[0])
     return np.uint64(0)
 
 
@@ -177,32 +178,53 @@ class NumpyIndex:
         self._rows = RowRuns()
         self._repeats: tuple[Rows, Rows] = (_NO_ROWS, _NO_ROWS)
         self._finder: _RankTable | _HashTable | None = None
+        self._sieve = None if integers else _RepeatSieve()
 
     def add(self, codes: Codes, rows: Any) -> None:
         """Take in keys of the records ``rows``."""
         self._chunks.append(codes)
         self._rows.add(rows)
+        if self._sieve is not None:
+            self._sieve.add(codes)
 
     def freeze(self) -> None:
         """No more keys come: find what repeats, make ready for look-ups."""
+        if self._sieve is not None and not self._lookups:
+            self._find_repeats_among(*self._candidates())
+            self._chunks, self._sieve = [], None
+            return
         codes = np.concatenate(self._chunks) if self._chunks else np.empty(0, np.uint64)
         self._chunks = []
-        self._find_repeats(codes)
+        ranks = _RankTable.of(codes) if self._integers else None
+        if ranks is None or ranks.has_repeats(codes):
+            self._find_repeats_among(codes, np.arange(len(codes)))
+        self._sieve = None
         if self._lookups:
-            self._finder = _RankTable.of(codes) if self._integers else None
-            if self._finder is None:
+            self._finder = ranks
+            if ranks is None:
                 self._finder = _HashTable(codes * _ODD_1 if self._integers else codes, self._integers)
             self._codes = codes
 
-    def _find_repeats(self, codes: Codes) -> None:
+    def _candidates(self) -> tuple[Codes, Rows]:
+        """Codes that may stand twice, and their positions."""
+        assert self._sieve is not None
+        codes, places, before = [np.empty(0, np.uint64)], [_NO_ROWS], 0
+        for chunk in self._chunks:
+            found = self._sieve.candidates(chunk)
+            codes.append(chunk[found])
+            places.append(found + before)
+            before += len(chunk)
+        return np.concatenate(codes), np.concatenate(places)
+
+    def _find_repeats_among(self, codes: Codes, places: Rows) -> None:
         ordered = np.sort(codes)
         twice = ordered[1:][ordered[1:] == ordered[:-1]]
         if not len(twice):
             return
-        where = np.flatnonzero(np.isin(codes, np.unique(twice)))
-        rows = self._rows.at(where)
-        by_code = np.argsort(codes[where], kind="stable")
-        sorted_codes = codes[where][by_code]
+        where = np.isin(codes, np.unique(twice))
+        rows, codes = self._rows.at(places[where]), codes[where]
+        by_code = np.argsort(codes, kind="stable")
+        sorted_codes = codes[by_code]
         starts = np.flatnonzero(np.r_[True, sorted_codes[1:] != sorted_codes[:-1]])
         firsts = np.repeat(rows[by_code][starts], np.diff(np.r_[starts, len(by_code)]))
         later = rows[by_code]
@@ -214,38 +236,68 @@ class NumpyIndex:
         """Rows whose key stood in an earlier row, and those earlier rows."""
         return self._repeats
 
-    def _positions(self, codes: Codes) -> npt.NDArray[np.int32]:
+    def find(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """Look codes up once, for the questions below: the position of each among the keys, -1 where it is none."""
         assert self._finder is not None
         return self._finder.positions(codes)
 
-    def missing(self, codes: Codes) -> Rows:
-        """Positions of the codes that are no key."""
-        return np.flatnonzero(self._positions(codes) < 0)
+    def missing(self, found: npt.NDArray[np.int32]) -> Rows:
+        """Which of the codes looked up are no key."""
+        return np.flatnonzero(found < 0)
 
-    def present(self, codes: Codes) -> Rows:
-        """Positions of the codes that are a key."""
-        return np.flatnonzero(self._positions(codes) >= 0)
+    def present(self, found: npt.NDArray[np.int32]) -> Rows:
+        """Which of the codes looked up are a key."""
+        return np.flatnonzero(found >= 0)
 
     def new_marks(self) -> Marks:
         """No key marked yet; one more place, for codes that are no key."""
         return np.zeros(self._rows.length + 1, np.bool_)
 
-    def mark(self, codes: Codes, marks: Marks) -> None:
-        """Remember that these keys were named (any thread may)."""
-        marks[self._positions(codes)] = True
+    def mark(self, found: npt.NDArray[np.int32], marks: Marks) -> None:
+        """Remember that the keys looked up were named (any thread may)."""
+        marks[found] = True
 
     def unmarked(self, marks: Marks) -> Rows:
         """Rows of the keys that were never marked."""
         where = np.flatnonzero(~marks[:-1])
         # of a repeated key one position stands for all
-        where = where[self._positions(self._codes[where]) == where]
+        where = where[self.find(self._codes[where]) == where]
         return self._rows.at(where)
 
     def common(self, earlier: NumpyIndex) -> tuple[Rows, Rows]:
         """Rows here whose key ``earlier`` has, and the rows there."""
-        positions = earlier._positions(self._codes)
+        positions = earlier.find(self._codes)
         where = np.flatnonzero(positions >= 0)
         return self._rows.at(where), earlier._rows.at(positions[where].astype(np.int64))
+
+
+class _RepeatSieve:
+    """Tells, while codes come in, which of them may have come before: a byte per place, a place per leading bits.
+
+    What it lets through (a few per cent, and every real repeat) is compared exactly; the rest need never be sorted.
+    """
+
+    _BITS, _BLOCK_BITS = 25, 17
+
+    def __init__(self) -> None:
+        self._places = np.zeros(1 << self._BITS, np.uint8)
+        self._last = np.zeros(1 << self._BLOCK_BITS, np.int32)
+
+    def add(self, codes: Codes) -> None:
+        """Take in the codes of one block."""
+        place = (codes >> np.uint64(64 - self._BITS)).view(np.int64)
+        before = self._places[place]
+        self._places[place] = 1
+        self._places[place[before > 0]] = 2
+        # within the block: who finds another in its place of a small table
+        small = place & ((1 << self._BLOCK_BITS) - 1)
+        order = np.arange(len(codes), dtype=np.int32)
+        self._last[small] = order
+        self._places[place[self._last[small] != order]] = 2
+
+    def candidates(self, codes: Codes) -> Rows:
+        """Positions of the codes, of all that came in, that may stand twice."""
+        return np.flatnonzero(self._places[(codes >> np.uint64(64 - self._BITS)).view(np.int64)] == 2)
 
 
 class _RankTable:
@@ -256,7 +308,10 @@ class _RankTable:
         self._span = np.uint64(span)
         # one more slot, for whatever is out of range
         self._ranks = np.full(span + 2, -1, np.int32)
-        self._ranks[(ids.view(np.uint64) - self._least).view(np.int64)] = np.arange(len(ids), dtype=np.int32)
+        # backwards: of a repeated key the first position remains
+        self._ranks[(ids.view(np.uint64) - self._least).view(np.int64)[::-1]] = np.arange(len(ids), dtype=np.int32)[
+            ::-1
+        ]
 
     @staticmethod
     def of(codes: Codes) -> _RankTable | None:
@@ -268,6 +323,10 @@ class _RankTable:
         span = greatest - least
         return _RankTable(ids, least, span) if span <= max(32 * len(ids), 1 << 20) and span < 1 << 31 else None
 
+    def has_repeats(self, codes: Codes) -> bool:
+        """Whether any of the keys stands twice: only the first of its positions is in the table."""
+        return not np.array_equal(self.positions(codes), np.arange(len(codes), dtype=np.int32))
+
     def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
         """The position of each code among the keys, -1 where it is none."""
         offsets = codes - self._least
@@ -277,81 +336,117 @@ class _RankTable:
 
 
 class _HashTable:
-    """Sorted codes with a table of buckets by their leading bits; most look-ups end at the first probe."""
+    """An open-addressing table of codes: most look-ups end at the first place they look at."""
 
     def __init__(self, codes: Codes, scramble: bool) -> None:
         self._scramble = scramble
-        self._order = np.argsort(codes, kind="stable").astype(np.int32)
-        self._sorted = codes[self._order]
-        bits = max(int(len(codes)).bit_length(), 4)
+        bits = max(len(codes).bit_length() + 1, 6)
         self._shift = np.uint64(64 - bits)
-        counts = np.bincount((self._sorted >> self._shift).astype(np.int64), minlength=1 << bits)
-        self._offsets = np.zeros((1 << bits) + 1, np.int32)
-        np.cumsum(counts, out=self._offsets[1:])
+        self._mask = (1 << bits) - 1
+        self._empty = _absent(codes)
+        self._codes = np.full(1 << bits, self._empty, np.uint64)
+        self._positions = np.full(1 << bits, -1, np.int32)
+        pending = np.arange(len(codes), dtype=np.int32)[::-1]  # backwards: of a repeated key the first remains
+        codes = codes[::-1]
+        slots = (codes >> self._shift).view(np.int64)
+        while len(pending):
+            free = self._codes[slots] == self._empty
+            # where several codes want one place the last one gets it; the others find it taken and move on
+            self._codes[slots[free]] = codes[free]
+            self._positions[slots[free]] = pending[free]
+            left = np.flatnonzero(self._codes[slots] != codes)
+            pending, codes, slots = pending[left], codes[left], (slots[left] + 1) & self._mask
 
     def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
         """The position of each code among the keys, -1 where it is none."""
-        result = np.full(len(codes), -1, np.int32)
-        if not len(self._sorted):
-            return result
         if self._scramble:
             codes = codes * _ODD_1
-        bucket = (codes >> self._shift).astype(np.int64)
-        slot = self._offsets[bucket]
-        end = self._offsets[bucket + 1]
-        open_ = np.flatnonzero(slot < end)
-        while len(open_):
-            at = slot[open_]
-            hit = self._sorted[at] == codes[open_]
-            result[open_[hit]] = self._order[at[hit]]
-            slot[open_] += 1
-            open_ = open_[~hit & (slot[open_] < end[open_])]
-        return result
+        slots = (codes >> self._shift).view(np.int64)
+        there = self._codes[slots]
+        found: npt.NDArray[np.int32] = self._positions[slots]
+        other = np.flatnonzero((there != codes) & (found >= 0))
+        found[there != codes] = -1
+        while len(other):
+            slots[other] = (slots[other] + 1) & self._mask
+            there = self._codes[slots[other]]
+            hit = there == codes[other]
+            found[other[hit]] = self._positions[slots[other[hit]]]
+            other = other[~hit & (there != self._empty)]
+        return found
+
+
+def _absent(codes: Codes) -> np.uint64:
+    """A number that is none of the codes."""
+    candidate = np.uint64(0x9E3779B97F4A7C15)
+    while bool((codes == candidate).any()):
+        candidate = np.uint64((int(candidate) * 3 + 1) & 0xFFFFFFFFFFFFFFFF)
+    return candidate
 
 
 class NumpyConsistency:
-    """Names that were given more than one value, over codes."""
+    """Names that were given more than one value, over codes.
 
-    _COMPACT = 1 << 23
+    A table with a place per leading bits of the name remembers the first value of most names, so that a name that
+    agrees costs a look; only names that share a place, and values that disagree, are kept and compared exactly.
+    """
+
+    _BITS = 21
 
     def __init__(self) -> None:
-        self._names: list[Codes] = []
-        self._pairs: list[Codes] = []
-        self._rows: list[Rows] = []
+        size = 1 << self._BITS
+        self._name_of = np.zeros(size, np.uint64)
+        self._value_of = np.zeros(size, np.uint64)
+        self._row_of = np.full(size, -1, np.int64)
+        self._odd: list[tuple[Codes, Codes, Rows]] = []
         self._held = 0
-        self._limit = self._COMPACT
+        self._limit = 1 << 22
 
     def add(self, names: Codes, values: Codes, rows: Any) -> None:
         """Take in that record ``row`` gives ``name`` this ``value``."""
-        pairs = mix(names, values)
-        unique, where = np.unique(pairs, return_index=True)
-        del unique
-        where.sort()
-        self._names.append(names[where])
-        self._pairs.append(pairs[where])
-        self._rows.append(where + rows.start if isinstance(rows, range) else np.asarray(rows)[where])
-        self._held += len(where)
+        if not len(names):
+            return
+        places = (names >> np.uint64(64 - self._BITS)).view(np.int64)
+        new = np.flatnonzero(self._row_of[places] < 0)[::-1]  # backwards: of several for one place the first remains
+        if len(new):
+            self._name_of[places[new]] = names[new]
+            self._value_of[places[new]] = values[new]
+            self._row_of[places[new]] = _rows_at(rows, new)
+        odd = np.flatnonzero((self._name_of[places] != names) | (self._value_of[places] != values))
+        if len(odd):
+            self._keep(names[odd], values[odd], _rows_at(rows, odd))
+            known = np.unique(places[odd][self._name_of[places[odd]] == names[odd]])
+            if len(known):
+                self._keep(self._name_of[known], self._value_of[known], self._row_of[known])
+
+    def _keep(self, names: Codes, values: Codes, rows: Rows) -> None:
+        self._odd.append((names, values, rows))
+        self._held += len(names)
         if self._held > self._limit:
-            self._compact()
-            self._limit = max(self._COMPACT, 2 * self._held)
+            kept = self._compact()
+            self._odd, self._held = [kept], len(kept[0])
+            self._limit = max(self._limit, 2 * self._held)
 
     def _compact(self) -> tuple[Codes, Codes, Rows]:
-        names, pairs, rows = (np.concatenate(c) for c in (self._names, self._pairs, self._rows))
-        _, where = np.unique(pairs, return_index=True)
-        where.sort()
-        self._names, self._pairs, self._rows = [names[where]], [pairs[where]], [rows[where]]
-        self._held = len(where)
-        return self._names[0], self._pairs[0], self._rows[0]
+        """What is kept, each pair of name and value once, with its first row, ordered by row."""
+        names, values, rows = (np.concatenate(c) for c in zip(*self._odd, strict=True))
+        by_row = np.argsort(rows, kind="stable")
+        _, first = np.unique(mix(names, values)[by_row], return_index=True)
+        chosen = by_row[np.sort(first)]
+        return names[chosen], values[chosen], rows[chosen]
 
     def hits(self) -> tuple[Rows, Rows]:
         """Rows that disagree with an earlier one, and those earlier rows."""
-        if not self._names:
+        if not self._odd:
             return _NO_ROWS, _NO_ROWS
         names, _, rows = self._compact()
-        unique, firsts, inverse, counts = np.unique(names, return_index=True, return_inverse=True, return_counts=True)
+        unique, firsts, inverse = np.unique(names, return_index=True, return_inverse=True)
         if len(unique) == len(names):
             return _NO_ROWS, _NO_ROWS
+        clash = np.arange(len(names)) != firsts[inverse]
         first_rows = rows[firsts][inverse]
-        clash = (counts[inverse] > 1) & (np.arange(len(names)) != firsts[inverse])
-        order = np.argsort(rows[clash], kind="stable")
-        return rows[clash][order], first_rows[clash][order]
+        return rows[clash], first_rows[clash]
+
+
+def _rows_at(rows: Any, positions: Rows) -> Rows:
+    chosen: Rows = positions + rows.start if isinstance(rows, range) else np.asarray(rows)[positions]
+    return chosen

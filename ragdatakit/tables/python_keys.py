@@ -63,6 +63,10 @@ class PythonIndex:
         """Rows whose key stood in an earlier row, and those earlier rows."""
         return [r for r, _ in self._repeats], [f for _, f in self._repeats]
 
+    def find(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Look values up once, for the questions below."""
+        return values
+
     def missing(self, values: Sequence[Any]) -> list[int]:
         """Positions of the values that are no key."""
         first = self._first
@@ -116,4 +120,4 @@ def spelling(name: str) -> str:
     """What remains of a name when case, Unicode form and surrounding or quote marks do not count."""
     if name.isascii():
         return " ".join(name.replace('"', " ").lower().split())
-    return " ".join(unicodedata.normalize("NFKC", name).replace('"', " ").casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", name).replace('"', " ").lower().split())

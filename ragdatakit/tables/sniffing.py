@@ -72,9 +72,10 @@ def looks_like(head: Head, kind: File) -> int:
         if isinstance(record, dict) and kind.keys:
             if all(k in record for k in kind.keys) and not any(k in record for k in kind.without):
                 best = max(best, len(kind.keys) * 2 - len(record.keys() - {f.name for f in kind.record.fields}))
-        elif isinstance(record, str):
-            if any(r.shape == "string" and r.pattern and re.match(r.pattern, record) for r in kind.records):
-                best = max(best, 1)
+        elif isinstance(record, str) and any(
+            r.shape == "string" and r.pattern and re.match(r.pattern, record) for r in kind.records
+        ):
+            best = max(best, 1)
     return max(best, 0)
 
 

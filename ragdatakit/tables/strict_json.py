@@ -1,4 +1,4 @@
-"""One JSON value decoded as Python's ``json`` does it, with everything remembered that other readers see differently."""
+"""One JSON value decoded as Python's ``json`` does it, remembering everything that other readers see differently."""
 
 from __future__ import annotations
 

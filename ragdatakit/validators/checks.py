@@ -63,7 +63,7 @@ class FormatChecks:
         return ()
 
     def derive(self, kind: str, value: Any) -> dict[str, Any]:
-        """Key columns that are made from a whole record: a name starting with ``@`` to a text, integer, list or None."""
+        """Key columns made from a whole record: a name starting with ``@`` to a text, integer, list or None."""
         return {}
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
@@ -80,6 +80,9 @@ class FormatChecks:
 
     def start(self, emit: Emit) -> None:
         """Checks of the layout, before any file is read."""
+
+    def start_file(self, file: DataFile) -> None:
+        """Before the first record of a file; files are read one after the other."""
 
     def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
         """After the last record of a file."""

@@ -20,11 +20,13 @@ DeriveCodes = Callable[[str, Any, Any], bool]
 class KeyColumns:
     """The columns of one kind: their names and types, and how to read them.
 
-    A name that starts with ``@`` is derived by the format's checks from the whole record.
+    A name that starts with ``@`` is derived by the format's checks from the whole record; of ``spelled`` ones the
+    spelling is compared, too.
     """
 
-    def __init__(self, kind: File, names: Iterable[str], derive: Derive) -> None:
+    def __init__(self, kind: File, names: Iterable[str], derive: Derive, spelled: Iterable[str] = ()) -> None:
         self.kind = kind
+        self.spelled = tuple(spelled)
         self.names = tuple(names)
         self._derive = derive
         self._plain = [n for n in self.names if not n.startswith("@")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from ragdatakit.tables import strict_json
 from ragdatakit.tables.allocation import keep_freed_memory
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.positions import BlockTable
-from ragdatakit.tables.sources import BLOCK_BYTES, Source
+from ragdatakit.tables.sources import BLOCK_BYTES, TEXT_BLOCK_BYTES, Source
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
@@ -78,6 +78,7 @@ class DatasetRun:
             keep_freed_memory()
         self._boundary = boundary.resolve() if boundary is not None and not options.follow_links else None
         self._columns: dict[str, KeyColumns] = {}
+        self.lock = threading.Lock()
         self._done = 0
         self._total = sum(_size(f.path) for f in dataset.files)
 
@@ -96,7 +97,8 @@ class DatasetRun:
         self.collector.finish()
 
     def _groups(self) -> Iterator[_Group]:
-        splits = list(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None)) or [None]
+        splits: list[str | None] = list(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None))
+        splits = splits or [None]
         order = {f.kind: i for i, f in enumerate(self.dataset.format.files)}
         for split in splits:
             files = sorted(
@@ -153,6 +155,7 @@ class DatasetRun:
             return self._run_text(file) if fresh else True
         from ragdatakit.validators.file_runs import ArrayRun, LinesRun
 
+        self.checks.start_file(file)
         run = (LinesRun if declared.container == "ndjson" else ArrayRun)(self, group.sets, file, fresh)
         run.run()
         file.readable = run.whole
@@ -162,7 +165,7 @@ class DatasetRun:
         return run.whole
 
     def _run_text(self, file: DataFile) -> bool:
-        if not os.path.isfile(file.path):
+        if not file.path.is_file():
             self.emit(file, Problem("unreadable-file", facts={"reason": "it is not a regular file"}))
             return False
         try:
@@ -189,15 +192,16 @@ class DatasetRun:
         if kind not in self._columns:
             fmt = self.dataset.format
             names = dict.fromkeys((*key_columns(fmt, kind), *self.checks.key_columns(kind)))
-            self._columns[kind] = KeyColumns(fmt.file(kind), names, self.checks.derive)
+            spelled = [f for v in fmt.variants if v.kind == kind and self.collector.wants(v.rule) for f in v.fields]
+            self._columns[kind] = KeyColumns(fmt.file(kind), names, self.checks.derive, spelled)
         return self._columns[kind]
 
     def source(self, file: DataFile) -> Source:
         """The file, to be read from its beginning."""
         limit = max(self.options.memory_limit // 4, 1 << 16)
-        return Source(
-            file.path, file.path.name.endswith(".gz"), min(BLOCK_BYTES, limit), max_line_bytes=limit
-        )
+        texts = any(f.type != "integer" for r in self.kind(file).records for f in r.fields)
+        size = TEXT_BLOCK_BYTES if texts and self.big else BLOCK_BYTES
+        return Source(file.path, file.path.name.endswith(".gz"), min(size, limit), max_line_bytes=limit)
 
     def progress(self, file: DataFile, done: int) -> None:
         """Tell how far we are."""

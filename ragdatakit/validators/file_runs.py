@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import os
-import threading
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.allocation import pin_worker
 from ragdatakit.tables.arrays import ArraySource, Element, Part
 from ragdatakit.tables.datasets import DataFile
 from ragdatakit.tables.positions import BlockTable
@@ -23,22 +20,6 @@ from ragdatakit.validators.sets import Hits, SetChecks
 
 if TYPE_CHECKING:
     from ragdatakit.validators.dataset_run import DatasetRun
-
-_turns = itertools.count()
-
-
-def pin_worker() -> None:
-    """Keep each worker on a processor of its own.
-
-    Workers hand the interpreter lock to each other all the time, and Linux tends to wake a thread where its waker runs:
-    measured, two workers then share one processor and gain nothing; pinned they gain 1.7 times.
-    """
-    if hasattr(os, "sched_setaffinity"):
-        processors = sorted(os.sched_getaffinity(0))
-        if len(processors) > 1:
-            with contextlib.suppress(OSError):
-                os.sched_setaffinity(threading.get_native_id(), {processors[next(_turns) % len(processors)]})
-
 
 LONG_BLOCK = 32 << 20
 _HARMLESS = {"byte-order-mark", "mislabelled-compression"}
@@ -60,7 +41,8 @@ class _FileRun:
         if checks.record_checks(file.kind):
 
             def extra(value: Any) -> list[Problem]:
-                return run.guarded(file, lambda: checks.record(file, value))
+                with run.lock:  # checks keep counts of their own
+                    return run.guarded(file, lambda: checks.record(file, value))
 
         self.checker = RecordChecker(self.declared.records, extra)
         names = run.columns(file.kind).names
@@ -247,15 +229,15 @@ class ArrayRun(_FileRun):
 
     def _values(self, part: Part, syntax_rule: str) -> list[Any]:
         """The part's decoded elements; their problems are reported."""
-        values = self.checker.plain_list(part.data) if part.proved else None
-        if values is not None:
-            found = [self.checker.problems(value) for value in values]
+        plain = self.checker.plain_list(part.data) if part.proved else None
+        if plain is not None:
+            found = [self.checker.problems(value) for value in plain]
             if any(found):
                 elements = [e for e in part.elements() if not e.error]
                 for element, problems in zip(elements, found, strict=True):
                     self._emit(problems, element)
-            return values
-        values = []
+            return plain
+        values: list[Any] = []
         for element in part.elements():
             if element.error:
                 if syntax_rule:

@@ -107,9 +107,7 @@ class LightSpladeChecks(FormatChecks):
     def needs_values(self, kind: str) -> bool:
         return kind == "scores"
 
-    def batch(
-        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
-    ) -> Iterable[Hits]:
+    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
         if kind == "queries" and self._has_scores:
             self._queries.update(_integers(batch.codes(("qid",))[0]))
         if kind == "positives" and self._has_scores:
@@ -135,7 +133,7 @@ class LightSpladeChecks(FormatChecks):
         """What a query's scores lack or contradict, given its positive list and the document master."""
         documents, rows = batch.codes(("@doc_ids",))
         index = sets.lookup("documents", "doc_id")
-        known = set(map(int, index.present(documents))) if index is not None else None
+        known = set(map(int, index.present(index.find(documents)))) if index is not None else None
         by_row: dict[int, list[tuple[int, bool]]] = {}
         for i, (document, row) in enumerate(zip(_integers(documents), map(int, rows), strict=True)):
             by_row.setdefault(row, []).append((document, known is None or i in known))
@@ -191,7 +189,8 @@ class LightSpladeChecks(FormatChecks):
             self._config(dataset.config, emit)
 
     def _missing_files(self, emit: Emit) -> None:
-        splits = list(dict.fromkeys(f.split for f in self.dataset.files if f.split)) or [None]
+        splits: list[str | None] = list(dict.fromkeys(f.split for f in self.dataset.files if f.split))
+        splits = splits or [None]
         stems = {"queries": "query_master", "documents": "doc_master", "positives": "positive_lists"}
         for split in splits:
             place = next((f for f in self.dataset.files if f.split == split), self.dataset.files[0])
@@ -229,8 +228,11 @@ class LightSpladeChecks(FormatChecks):
 
     def finish(self, emit: Emit) -> None:
         unknown = self._scored - self._queries
-        if unknown and self.dataset.of_kind("queries"):
-            facts = {"what": f"query {min(unknown)}" + (f" (and {len(unknown) - 1:,} more)" if len(unknown) > 1 else "")}
+        queries = self.dataset.of_kind("queries")
+        if unknown and queries and all(f.readable for f in queries):
+            facts = {
+                "what": f"query {min(unknown)}" + (f" (and {len(unknown) - 1:,} more)" if len(unknown) > 1 else "")
+            }
             emit(self.dataset.of_kind("scores")[0], Problem("scores-for-unknown", facts=facts))
         config, options = self.dataset.config, self.dataset.options
         if config is None or "eval_loss_size" in options["missing_keys"]:
@@ -298,5 +300,3 @@ def _integers(codes: Any) -> list[int]:
 
     found: list[int] = codes.view(np.int64).tolist()
     return found
-
-

@@ -19,7 +19,9 @@ from ragdatakit.tables import strict_json
 _COLON = re.compile(rb'"[ \t\r\n]*:')
 _SAFE = 2**53
 MAX_FLOAT = sys.float_info.max
-_NUMERIC_TEXT = re.compile(r"\s*[+-]?(\d+(_?\d+)*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?(inf|infinity|nan)\s*", re.I)
+_NUMERIC_TEXT = re.compile(
+    r"\s*[+-]?(\d+(_?\d+)*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?(inf|infinity|nan)\s*", re.I | re.A
+)
 _INTEGER_TEXT = re.compile(r"[+-]?\d{1,19}")
 
 Extra = Callable[[Any], Iterable[Problem]]
@@ -35,7 +37,7 @@ class RecordChecker:
     def __init__(self, records: tuple[Record, ...], extra: Extra | None = None) -> None:
         self.records = records
         self.extra = extra
-        self.by_shape = {r.shape: r for r in reversed(records)}
+        self.by_shape: dict[str, Record] = {r.shape: r for r in reversed(records)}
 
     def examine(self, raw: bytes) -> tuple[Any, list[Problem]]:
         """The decoded record (None if it is not JSON) and all its faults."""
@@ -64,7 +66,7 @@ class RecordChecker:
         except UnicodeDecodeError as error:
             text = raw.decode("utf-8", "replace")
             position = len(raw[: error.start].decode("utf-8", "replace"))
-            facts = {"byte": raw[error.start]}
+            facts: dict[str, Any] = {"byte": raw[error.start]}
             problems.append(Problem("invalid-utf8", value=None, facts=facts, position=position, length=1))
         decoded = strict_json.decode(text)
         if decoded.error:

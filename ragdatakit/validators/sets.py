@@ -105,17 +105,15 @@ class SetChecks:
         self.consistencies = [(c, new_consistency()) for c in same]
         self.variants = [(v, new_consistency()) for v in fmt.variants if v.kind in kinds and wanted(v.rule)]
         self.indexes: dict[IndexKey, Any] = {}
-        looked_up = {(r.to_kind, (r.to_field,)) for r in self.references}
+        looked_up: set[IndexKey] = {(r.to_kind, (r.to_field,)) for r in self.references}
         looked_up |= {(m.to_kind, m.to_fields) for m in self.memberships}
         looked_up |= {(c.kind, (c.field,)) for c in self.coverages}
-        compared = {(d.kind, (d.field,)) for d in self.disjoints}
+        compared: set[IndexKey] = {(d.kind, (d.field,)) for d in self.disjoints}
         for agreement in self.agreements:
             for name, value in agreement.names:
                 compared |= {(agreement.kind, (name,)), (agreement.kind, (name, value))}
         self._looked_up = looked_up
-        for key in dict.fromkeys(
-            [*((k.kind, k.fields) for k in self.keys), *sorted(looked_up), *sorted(compared)]
-        ):
+        for key in dict.fromkeys([*((k.kind, k.fields) for k in self.keys), *sorted(looked_up), *sorted(compared)]):
             self.indexes[key] = new_index(*key, key in looked_up or key in compared)
         within = {(m.to_kind, m.to_fields) for m in self.memberships if m.within}
         self._marks: dict[Coverage, Any] = {}
@@ -125,12 +123,20 @@ class SetChecks:
         """What is wrong with references of these records, by the indexes that are complete."""
         hits: list[Hits] = []
         dangling: set[int] = set()
+        found_in: dict[tuple[IndexKey, str], Any] = {}
+
+        def find(key: IndexKey, field: str) -> Any:
+            if (key, field) not in found_in:
+                found_in[key, field] = self.indexes[key].find(batch.codes((field,))[0])
+            return found_in[key, field]
+
         for ref in self.references:
             if ref.kind == kind and ref.to_kind not in self.unreliable:
-                values, rows = batch.codes((ref.field,))
-                found = self.indexes[ref.to_kind, (ref.to_field,)].missing(values)
-                if len(found):
-                    hits.append(Hits(ref.rule, kind, ref.field, _take(rows, found), _take(values, found)))
+                key = (ref.to_kind, (ref.to_field,))
+                missing = self.indexes[key].missing(find(key, ref.field))
+                if len(missing):
+                    values, rows = batch.codes((ref.field,))
+                    hits.append(Hits(ref.rule, kind, ref.field, _take(rows, missing), _take(values, missing)))
                     dangling.update(map(int, hits[-1].rows))
         for member in self.memberships:
             if member.kind == kind and member.to_kind not in self.unreliable:
@@ -138,18 +144,20 @@ class SetChecks:
         for coverage in self.coverages:
             for by_kind, field in coverage.by:
                 if by_kind == kind and coverage in self._marks:
-                    index = self.indexes[coverage.kind, (coverage.field,)]
-                    index.mark(batch.codes((field,))[0], self._marks[coverage])
+                    key = (coverage.kind, (coverage.field,))
+                    self.indexes[key].mark(find(key, field), self._marks[coverage])
         return hits
 
     def _probe_membership(self, member: Membership, batch: Batch, dangling: set[int]) -> list[Hits]:
         index = self.indexes[member.to_kind, member.to_fields]
         pairs, rows = batch.codes(member.fields)
-        found = index.missing(pairs) if member.within else index.present(pairs)
+        looked_up = index.find(pairs)
+        found = index.missing(looked_up) if member.within else index.present(looked_up)
         if member.within and len(found):
             # A row whose reference dangles, or whose list is missing or unreadable, has been reported for that.
             heads, head_rows = batch.codes(member.fields[:1])
-            without = self.heads[member.to_kind, member.to_fields].missing(heads)
+            head_index = self.heads[member.to_kind, member.to_fields]
+            without = head_index.missing(head_index.find(heads))
             dangling = dangling | {int(head_rows[i]) for i in without}
             found = [i for i in found if int(rows[i]) not in dangling]
         if member.same_as:
@@ -221,20 +229,28 @@ class SetChecks:
         for apart in self.disjoints:
             if apart.kind not in both:
                 continue
-            rows, firsts = self.indexes[apart.kind, (apart.field,)].common(
-                earlier.indexes[apart.kind, (apart.field,)]
-            )
+            rows, firsts = self.indexes[apart.kind, (apart.field,)].common(earlier.indexes[apart.kind, (apart.field,)])
             if len(rows):
                 hits.append(Hits(apart.rule, apart.kind, apart.field, rows, None, firsts, apart.kind, "also here"))
         for same in self.agreements:
             for name, value in same.names if same.kind in both else ():
                 rows, firsts = self.indexes[same.kind, (name,)].common(earlier.indexes[same.kind, (name,)])
-                agreeing = set(self.indexes[same.kind, (name, value)].common(earlier.indexes[same.kind, (name, value)])[0])
+                agreeing = set(
+                    self.indexes[same.kind, (name, value)].common(earlier.indexes[same.kind, (name, value)])[0]
+                )
                 pairs = [(r, f) for r, f in zip(rows, firsts, strict=True) if r not in agreeing]
                 if pairs:
                     hits.append(
-                        Hits(same.rule, same.kind, name, [r for r, _ in pairs], None, [f for _, f in pairs], same.kind,
-                             "the other text")
+                        Hits(
+                            same.rule,
+                            same.kind,
+                            name,
+                            [r for r, _ in pairs],
+                            None,
+                            [f for _, f in pairs],
+                            same.kind,
+                            "the other text",
+                        )
                     )
         return hits
 

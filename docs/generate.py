@@ -1,0 +1,74 @@
+"""Writes what is generated in the docs: ``python docs/generate.py``; ``--check`` tells what has drifted instead.
+
+Whole files come from the declarations (rules, formats, schemas, the schema of the output). In README.md and the other
+written pages, the examples are run and the blocks between ``<!-- generated: NAME -->`` and ``<!-- end generated -->``
+are filled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from docs.generator.format_pages import format_pages  # noqa: E402 - found only now that the root is on the path
+from docs.generator.pages import written_pages  # noqa: E402
+from docs.generator.rule_pages import rule_pages  # noqa: E402
+from ragdatakit.reports.output_schema import output_schema  # noqa: E402
+from ragdatakit.schemas import all_formats  # noqa: E402
+from ragdatakit.schemas.json_schema import file_schema  # noqa: E402
+
+OWNED = ("docs/rules/*.md", "docs/formats/*.md", "docs/schemas/*.json", "docs/output-schema.json")
+"""Whole files that are generated; one that is generated no more is removed."""
+
+
+def generated() -> dict[str, str]:
+    """Path below the root to the text that should stand there."""
+    files = {f"docs/{name}": text for name, text in {**rule_pages(), **format_pages()}.items()}
+    files["docs/output-schema.json"] = _json(output_schema())
+    for fmt in all_formats():
+        for kind in fmt.files:
+            if kind.records:
+                files[f"docs/schemas/{fmt.name}.{kind.kind}.schema.json"] = _json(file_schema(fmt, kind))
+    return {**files, **written_pages()}
+
+
+def drifted(files: dict[str, str]) -> list[str]:
+    """The files that are not as they should be, and those that should not be there."""
+    wrong = [name for name, text in files.items() if not (ROOT / name).exists() or (ROOT / name).read_text() != text]
+    stale = [p.relative_to(ROOT).as_posix() for pattern in OWNED for p in ROOT.glob(pattern)]
+    return sorted({*wrong, *(name for name in stale if name not in files)})
+
+
+def _json(document: object) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    """Write, or compare; returns the exit code."""
+    parser = argparse.ArgumentParser(description="Write the generated part of the docs.")
+    parser.add_argument("--check", action="store_true", help="change nothing, list the files that have drifted")
+    check = parser.parse_args().check
+    files = generated()
+    wrong = drifted(files)
+    for name in wrong:
+        if not check:
+            path = ROOT / name
+            if name in files:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(files[name])
+            else:
+                path.unlink()
+        print(f"{'drifted' if check else 'wrote' if name in files else 'removed'}: {name}")
+    if check and wrong:
+        print(f"{len(wrong)} files lag behind the code; run `make docs`", file=sys.stderr)
+    return int(check and bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""The generated blocks within written pages, by name."""
+
+from __future__ import annotations
+
+import ast
+
+from docs.generator.markdown import code, fence, table
+from docs.generator.workspaces import ROOT
+from ragdatakit.schemas import all_formats
+from ragdatakit.schemas.shared import RULES as SHARED
+
+
+def block(name: str) -> str:
+    """The text of a block: ``formats``, ``source PATH NAME`` or ``file PATH``."""
+    word, *words = name.split()
+    return {"formats": _formats, "source": _source, "file": _file}[word](*words)
+
+
+def _formats() -> str:
+    rows = [
+        [
+            f"[{fmt.title}](docs/formats/{fmt.name}.md)",
+            code(fmt.name),
+            ", ".join(fmt.profiles) or "–",
+            f"yes, [{len(fmt.rules)} rules](docs/rules/{fmt.name}.md)",
+            "yes",
+            "planned",
+        ]
+        for fmt in all_formats()
+    ]
+    head = ("format", "name", "profiles", "`validate`", "`schema`, `init`, SQL views", "convert, report, index, eval")
+    total = sum(len(fmt.rules) for fmt in all_formats()) + len(SHARED)
+    shared = f"{len(SHARED)} [rules](docs/rules/shared.md) are shared by all formats; [all {total}](docs/rules/index.md)."
+    return f"{table(head, rows)}\n\n{shared}"
+
+
+def _file(path: str) -> str:
+    language = {"json": "json", "ndjson": "json", "jsonl": "json", "py": "python"}.get(path.rsplit(".", 1)[-1], "text")
+    return f"`{path}`\n\n{fence((ROOT / path).read_text(), language)}"
+
+
+def _source(path: str, name: str) -> str:
+    """A function, a method, or a call that has this name among its arguments (such as a rule), as it stands."""
+    text = (ROOT / path).read_text()
+    for node in ast.walk(ast.parse(text)):
+        if _is(node, name):
+            lines = text.splitlines()[node.lineno - 1 : node.end_lineno]  # type: ignore[attr-defined]
+            return f"`{path}`\n\n{fence(chr(10).join(lines), 'python')}"
+    raise ValueError(f"{path} has no {name}")
+
+
+def _is(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return node.name == name
+    if isinstance(node, ast.Call):
+        named = [k.value for k in node.keywords if k.arg in ("name", "rule")]
+        return any(isinstance(v, ast.Constant) and v.value == name for v in named)
+    return False

@@ -1,0 +1,225 @@
+"""The pages of the formats: files, records, what must fit together, an example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from docs.generator.markdown import code, fence, plain, rule_link, rule_title, table
+from docs.generator.rule_pages import NOTE
+from docs.generator.workspaces import Workspace
+from ragdatakit.schemas import all_formats
+from ragdatakit.schemas.declarations import Field, File, Format, Layout, Record
+from ragdatakit.schemas.shared import RULES as SHARED
+
+_RULES = "../rules/"
+_CONTAINERS = {
+    "ndjson": "NDJSON: one JSON object per line",
+    "json-array": "one JSON array",
+    "text": "text",
+    "opaque": "never opened",
+}
+
+
+def format_pages() -> dict[str, str]:
+    """Path below docs/ to text."""
+    return {f"formats/{fmt.name}.md": _page(fmt) for fmt in all_formats()}
+
+
+def _page(fmt: Format) -> str:
+    parts = [NOTE, f"# {fmt.title} (`{fmt.name}`)\n", f"{plain(fmt.description)}\n", f"Home: <{fmt.homepage}>\n"]
+    parts += ["## How to validate\n", _console(fmt), *filter(None, [_profiles(fmt)])]
+    parts += ["## Files\n", _files(fmt), *_layouts(fmt)]
+    parts += ["## Records\n", *(_records(fmt, kind) for kind in fmt.files if kind.records)]
+    checks = list(_checks(fmt))
+    if checks:
+        parts += ["## What must fit together\n", "Within a split, where the dataset has splits and nothing else is said.\n", *checks, ""]
+    parts += ["## A minimal dataset\n", f"`ragdata init {fmt.name} DIR` writes it:\n", _example(fmt)]
+    parts += ["## Rules\n", f"[All {len(fmt.rules)} rules of {fmt.title}]({_RULES}{fmt.name}.md), and the "]
+    parts[-1] += f"[shared rules]({_RULES}shared.md).\n"
+    return "\n".join(parts)
+
+
+def _console(fmt: Format) -> str:
+    with Workspace() as workspace:
+        commands = [f"ragdata init {fmt.name} data > /dev/null", "ragdata validate data"]
+        outputs = [workspace.run(command) for command in commands]
+    lines = [f"$ {commands[1]}", outputs[1]]
+    return fence("\n".join(lines), "console") + "\n"
+
+
+def _profiles(fmt: Format) -> str:
+    if not fmt.profiles:
+        return ""
+    counts = []
+    for profile in fmt.profiles:
+        alone = sum(not isinstance(r.upstream, str) and set(r.upstream) == {profile} for r in fmt.rules)
+        counts.append(f"`{profile}`" + (f" ({alone} rules are about it alone)" if alone else ""))
+    return (
+        f"Profiles: {', '.join(counts)}. Without `--profile`, the dataset is checked for all that apply; "
+        f"`--profile {fmt.profiles[0]}` checks for that one only.\n"
+    )
+
+
+def _files(fmt: Format) -> str:
+    rows = []
+    refused: dict[str, None] = {}
+    for kind in fmt.files:
+        patterns = dict.fromkeys(p for layout in fmt.layouts for p, k in layout.files.items() if k == kind.kind)
+        accepted = [p for p in patterns if _accepted(kind, p)] or list(patterns)
+        refused.update({_ending(p): None for p in patterns if p not in accepted})
+        schema = f"[JSON Schema](../schemas/{fmt.name}.{kind.kind}.schema.json)" if kind.records else ""
+        what = " ".join(filter(None, [plain(kind.description), schema]))
+        rows.append([code(kind.kind), _CONTAINERS[kind.container], _names(accepted) or "by its content", what])
+    listed = table(("kind", "container", "names", "what it holds"), rows) + "\n"
+    if refused:
+        endings = ", ".join(code(e) for e in refused)
+        listed += f"\nFiles that end in {endings} instead are looked at, too, and reported.\n"
+    return listed
+
+
+def _names(patterns: list[str]) -> str:
+    """Patterns; those that differ only by their folder are told once."""
+    folders: dict[str, list[str]] = {}
+    for pattern in patterns:
+        folder, slash, name = pattern.rstrip("/").rpartition("/")
+        folders.setdefault(name + pattern[len(pattern.rstrip("/")) :], []).append(folder + slash)
+    shared: dict[tuple[str, ...], list[str]] = {}
+    for name, where in folders.items():
+        shared.setdefault(tuple(where), []).append(name)
+    words = []
+    for where, names in shared.items():
+        if len(where) == 1:
+            words += [code(where[0] + name) for name in names]
+        else:
+            places = " or ".join(code(w) if w else "the folder itself" for w in where)
+            words.append(f"{', '.join(map(code, names))} in {places}")
+    return "; ".join([", ".join(w for w in words if " in " not in w), *(w for w in words if " in " in w)]).strip("; ")
+
+
+def _ending(pattern: str) -> str:
+    name = pattern.rsplit("/", 1)[-1]
+    return name[name.index(".") :] if "." in name else name
+
+
+def _accepted(kind: File, pattern: str) -> bool:
+    return pattern.endswith("/") or not kind.suffixes or any(pattern.rstrip("*").endswith(s) for s in kind.suffixes)
+
+
+def _layouts(fmt: Format) -> Iterator[str]:
+    yield "A folder is taken for such a dataset where the files of one of these layouts are found:\n"
+    for layout in fmt.layouts:
+        yield f"- *{layout.name}*: {plain(_layout_words(layout))}"
+    yield ""
+    if any(kind.shards for kind in fmt.files):
+        kinds = ", ".join(code(kind.kind) for kind in fmt.files if kind.shards)
+        yield f"A name that ends in `/` is a folder of shards, which are read together ({kinds}).\n"
+    yield "A lone file is recognised by its name and its first records; `--format` says what it is where that fails.\n"
+
+
+def _layout_words(layout: Layout) -> str:
+    words = layout.description.rstrip(".")
+    if layout.sniff:
+        words += "; the first record must look like it, too"
+    if layout.requires:
+        words += f"; {', '.join(layout.requires)} must be there"
+    return words
+
+
+def _records(fmt: Format, kind: File) -> str:
+    parts = [f"### {kind.kind}\n"]
+    if len(kind.records) > 1:
+        parts.append("The first record of a file decides which of these shapes all of them have.\n")
+    for record in kind.records:
+        parts += [f"**{plain(record.title)}.** {plain(record.description)}\n"]
+        if record.fields:
+            rows = [_field_row(fmt, record, f) for f in record.fields]
+            parts.append(table(("field", "type", "required", "null", "meaning", "rules"), rows) + "\n")
+            rule = record.rules.get("extra") if record.extra == "forbid" else ""
+            extra = f"Other fields are a fault ({_link(fmt, rule)})." if rule else "Other fields are passed over."
+            parts.append(f"{extra}\n")
+    return "\n".join(parts)
+
+
+def _field_row(fmt: Format, record: Record, field: Field) -> list[str]:
+    names = dict.fromkeys(r for r in {**record.rules, **field.rules}.values() if r)
+    own = [r for r in names if r in field.rules.values() or (r == record.rules.get("missing") and field.required)]
+    return [
+        code(field.name),
+        _type_words(field),
+        "yes" if field.required else "no",
+        "allowed" if field.nullable else "no",
+        plain(field.description),
+        ", ".join(_link(fmt, r) for r in own),
+    ]
+
+
+def _type_words(field: Field) -> str:
+    words: str = field.type
+    if field.items:
+        words = f"list of {field.items}"
+    elif field.values:
+        words = f"object of {field.values}"
+    if field.enum:
+        words += ": " + ", ".join(code(e) for e in field.enum)
+    if field.type == "number" and field.minimum is not None and field.maximum is not None:
+        words += f", {field.minimum} to {field.maximum}"
+    if field.lax_number:
+        words += " (or text of a number)"
+    return words + (", not empty" if field.non_empty else "")
+
+
+def _checks(fmt: Format) -> Iterator[str]:
+    for key in fmt.keys:
+        together = " together" if len(key.fields) > 1 else ""
+        yield _check(fmt, f"{_fields(key.fields)} of {key.kind} stands once{together}", key.rule)
+    for ref in fmt.references:
+        each = "every item of " if _is_list(fmt, ref.kind, ref.field) else ""
+        target = f"{_fields((ref.to_field,))} of {ref.to_kind}"
+        yield _check(fmt, f"{each}{_fields((ref.field,))} of {ref.kind} is some {target}", ref.rule)
+    for cov in fmt.coverages:
+        by = " or ".join(f"{_fields((f,))} of {k}" for k, f in cov.by)
+        where = f" (in {', '.join(cov.splits)})" if cov.splits else ""
+        yield _check(fmt, f"every {_fields((cov.field,))} of {cov.kind} is named by {by}{where}", cov.rule)
+    for member in fmt.memberships:
+        verb = "stand" if member.within else "do not stand"
+        pairs = f"{_fields(member.fields)} of {member.kind} {verb} together in {member.to_kind}"
+        yield _check(fmt, pairs, member.rule)
+    for same in fmt.consistencies:
+        names = " and ".join(f"{code(n)} always has the same {code(v)}" for n, v in same.names)
+        yield _check(fmt, f"in {same.kind}, {names}", same.rule)
+    for variant in fmt.variants:
+        yield _check(fmt, f"{_fields(variant.fields)} of {variant.kind} spell one name one way", variant.rule)
+    for apart in fmt.disjoints:
+        yield _check(fmt, f"no two splits share a {_fields((apart.field,))} of {apart.kind}", apart.rule)
+    for agreed in fmt.agreements:
+        pairs = " and ".join(f"{code(v)} of one {code(n)}" for n, v in agreed.names)
+        yield _check(fmt, f"all splits have the same {pairs} ({agreed.kind})", agreed.rule)
+
+
+def _is_list(fmt: Format, kind: str, name: str) -> bool:
+    return any(f.name == name and f.type == "array" for r in fmt.file(kind).records for f in r.fields)
+
+
+def _check(fmt: Format, words: str, rule: str) -> str:
+    return f"- {words[0].upper()}{words[1:]}: {_link(fmt, rule, full=True)}"
+
+
+def _fields(names: tuple[str, ...]) -> str:
+    """Columns; a derived one is worked out from the whole record."""
+    told = [code(n.removeprefix("@")) for n in names]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def _link(fmt: Format, name: str, full: bool = False) -> str:
+    for rule in fmt.rules:
+        if rule.name == name:
+            return rule_link(rule, fmt, _RULES, rule_title(rule) if full else "")
+    shared = next(rule for rule in SHARED if rule.name == name)
+    return rule_link(shared, None, _RULES, rule_title(shared) if full else "")
+
+
+def _example(fmt: Format) -> str:
+    parts = []
+    for name, content in fmt.example.items():
+        parts += [f"`{name}`\n", fence(content, "json" if name.endswith((".json", ".ndjson", ".jsonl")) else "text"), ""]
+    return "\n".join(parts)

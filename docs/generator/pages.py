@@ -1,0 +1,101 @@
+"""The written pages: their console and Python examples are run, their generated blocks filled."""
+
+from __future__ import annotations
+
+import code
+import contextlib
+import io
+import re
+from pathlib import Path
+
+from docs.generator.blocks import block
+from docs.generator.markdown import Fence, fences
+from docs.generator.workspaces import ROOT, Workspace
+
+WRITTEN = (
+    "README.md",
+    "docs/adding-a-format.md",
+    "docs/adding-a-rule.md",
+    "docs/architecture.md",
+    "docs/cli.md",
+    "docs/python-api.md",
+)
+
+_BLOCK = re.compile(r"(<!-- generated: (?P<name>.*?) -->\n).*?(<!-- end generated -->)", re.S)
+
+
+def written_pages() -> dict[str, str]:
+    """Path below the root to text, as it should be."""
+    return {name: filled((ROOT / name).read_text()) for name in WRITTEN if (ROOT / name).exists()}
+
+
+def filled(text: str) -> str:
+    """A page with its examples run and its blocks made."""
+    text = _BLOCK.sub(lambda match: f"{match[1]}\n{block(match['name'])}\n\n{match[3]}", text)
+    lines = text.split("\n")
+    made: list[str] = []
+    done = 0
+    with Workspace() as workspace:
+        session = Session(workspace.folder)
+        for found in fences(lines):
+            made += lines[done : found.first]
+            made += _run(found, lines[found.first : found.last], workspace, session)
+            done = found.last
+    return "\n".join(made + lines[done:])
+
+
+def _run(found: Fence, body: list[str], workspace: Workspace, session: Session) -> list[str]:
+    if found.title and found.language == "diff":
+        workspace.change(found.title, "\n".join(body))
+    elif found.title:
+        workspace.write(found.title, "\n".join(body) + "\n")
+    elif found.language == "console":
+        return _run_console(body, workspace)
+    elif found.language == "pycon":
+        return session.run(body)
+    return body
+
+
+def _run_console(body: list[str], workspace: Workspace) -> list[str]:
+    made = []
+    for line in body:
+        if line.startswith("$ "):
+            made.append(line)
+            output = workspace.run(line[2:])
+            made += output.split("\n") if output else []
+    return made
+
+
+class Session(code.InteractiveInterpreter):
+    """The Python prompt of one page."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__({"__name__": "__console__"})
+        self._folder = folder
+        self._written = ""
+
+    def write(self, data: str) -> None:
+        """An error: the prompt's reader wants its last line."""
+        last = data.rstrip("\n").rsplit("\n", 1)[-1]
+        self._written += f"Traceback (most recent call last):\n  …\n{last}\n"
+
+    def run(self, body: list[str]) -> list[str]:
+        """The statements of one block, each followed by what it prints."""
+        made: list[str] = []
+        statement: list[str] = []
+        for number, line in enumerate(body):
+            if line.startswith((">>> ", "... ")) or line in (">>>", "..."):
+                statement.append(line)
+                following = body[number + 1] if number + 1 < len(body) else ""
+                if not following.startswith("..."):
+                    made += [*statement, *self._execute("\n".join(s[4:] for s in statement))]
+                    statement = []
+        return made
+
+    def _execute(self, source: str) -> list[str]:
+        shown = io.StringIO()
+        self._written = ""
+        with contextlib.chdir(self._folder), contextlib.redirect_stdout(shown):
+            self.runsource(source + "\n", symbol="single")
+        output = shown.getvalue() + self._written
+        return output.replace(str(self._folder), ".").rstrip("\n").split("\n") if output else []

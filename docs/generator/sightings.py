@@ -1,0 +1,49 @@
+"""A rule as users see it: the finding in the fixture that breaks it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import ragdatakit
+from ragdatakit.reports.text import TextOptions, text_lines
+from ragdatakit.schemas.declarations import Format, Rule
+from ragdatakit.schemas.findings import Finding
+
+ROOT = Path(__file__).parents[2]
+
+_BY_TIME = {"stale-index", "stale-storage"}
+"""A clone has files of its own time: these fixtures show something else tomorrow."""
+
+
+def sighting(rule: Rule, fmt: Format | None) -> str:
+    """The finding, as text; empty where no fixture shows it the same on every machine."""
+    folder = ROOT / "fixtures" / (fmt.name if fmt is not None else "shared") / "broken" / rule.name
+    # The reason is worded by Python or SQLite, and differs between their versions.
+    if "{reason}" in rule.message or rule.name in _BY_TIME or not (folder / "expected.json").is_file():
+        return ""
+    finding = _finding(folder, rule.code)
+    if finding is None:
+        return ""
+    report = ragdatakit.Report(findings=[replace(finding, hint="")])
+    lines = list(text_lines(report, TextOptions()))
+    return "\n".join(lines[1 : lines.index("")])
+
+
+@cache
+def _finding(folder: Path, code: str) -> Finding | None:
+    expected = json.loads((folder / "expected.json").read_text())
+    words = expected.get("args", [])
+    profiles = [words[i + 1] for i, word in enumerate(words) if word == "--profile"]
+    formats = [words[i + 1] for i, word in enumerate(words) if word == "--format"]
+    with contextlib.chdir(folder):
+        try:
+            report = ragdatakit.validate(
+                expected.get("target", "data"), profile=profiles, format=formats[0] if formats else None
+            )
+        except ragdatakit.RagdataError:
+            return None
+    return next((f for f in report.findings if f.code == code), None)

@@ -1,0 +1,89 @@
+"""A scratch folder in which the examples of one page are run, one after the other, as a reader would."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).parents[2]
+_SECONDS = re.compile(r"\bin \d+\.\d\d s$", re.M)
+
+
+class Workspace:
+    """Holds the fixtures, and the files that the page tells its reader to write.
+
+    As soon as the page touches the package, the folder gets a copy of it, which the commands then use.
+    """
+
+    def __enter__(self) -> Workspace:
+        self.folder = Path(tempfile.mkdtemp(prefix="ragdata-docs-"))
+        (self.folder / "fixtures").mkdir()
+        for fixture in sorted((ROOT / "fixtures").iterdir()):
+            (self.folder / "fixtures" / fixture.name).symlink_to(fixture)
+        (self.folder / ".bin").mkdir()
+        # Run from the workspace, `-m` finds a copy of the package before the installed one.
+        self._command("ragdata", f'exec "{sys.executable}" -m ragdatakit "$@"')
+        self._command("python", f'exec "{sys.executable}" "$@"')
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        shutil.rmtree(self.folder)
+
+    def _command(self, name: str, line: str) -> None:
+        path = self.folder / ".bin" / name
+        path.write_text(f"#!/bin/sh\n{line}\n")
+        path.chmod(0o755)
+
+    def write(self, name: str, text: str) -> None:
+        """A file that the page shows whole."""
+        path = self._path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def change(self, name: str, diff: str) -> None:
+        """Lines that the page adds to a file, marked ``+``, with lines around them that the file has."""
+        path = self._path(name)
+        lines = diff.splitlines()
+        old = "\n".join(line[1:] for line in lines if line[:1] in (" ", "-")) + "\n"
+        new = "\n".join(line[1:] for line in lines if line[:1] in (" ", "+")) + "\n"
+        text = path.read_text()
+        if text.count(old) != 1:
+            raise ValueError(f"{name} does not have these lines once:\n{old}")
+        path.write_text(text.replace(old, new))
+
+    def _path(self, name: str) -> Path:
+        path = self.folder / name
+        if name.startswith("ragdatakit/") and not (self.folder / "ragdatakit").exists():
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / "ragdatakit", self.folder / "ragdatakit", ignore=ignore)
+        return path
+
+    def run(self, command: str) -> str:
+        """What a command prints; seconds are made the same for every run."""
+        path = os.pathsep.join([str(self.folder / ".bin"), os.environ.get("PATH", "")])
+        environment = {
+            "PATH": path,
+            "HOME": str(self.folder),
+            "COLUMNS": "100",
+            "NO_COLOR": "1",
+            "LC_ALL": "C.UTF-8",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": os.pathsep.join([str(self.folder), str(ROOT)]),
+        }
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=120,
+            check=False,
+        )
+        text = done.stdout.decode().replace(str(self.folder), ".")
+        return _SECONDS.sub("in 0.04 s", text).rstrip("\n")

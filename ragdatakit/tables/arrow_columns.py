@@ -1,0 +1,44 @@
+"""Small conversions between Arrow arrays, numpy and Python lists that do not import pandas (as pyarrow's own do)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+
+def string_array(values: Sequence[str | None]) -> Any:
+    """A string column; texts must be encodable."""
+    encoded = [b"" if v is None else v.encode() for v in values]
+    offsets = np.zeros(len(encoded) + 1, np.int32)
+    np.cumsum([len(e) for e in encoded], out=offsets[1:])
+    missing = any(v is None for v in values)
+    valid = np.packbits([v is not None for v in values], bitorder="little") if missing else None
+    buffers = [
+        pa.py_buffer(valid) if valid is not None else None,
+        pa.py_buffer(offsets),
+        pa.py_buffer(b"".join(encoded)),
+    ]
+    return pa.StringArray.from_buffers(len(encoded), buffers[1], buffers[2], buffers[0])
+
+
+def int64_values(array: Any) -> npt.NDArray[np.int64]:
+    """The values of an integer array without nulls."""
+    array = array.cast(pa.int64())
+    values: npt.NDArray[np.int64] = np.frombuffer(array.buffers()[1], np.int64)[
+        array.offset : array.offset + len(array)
+    ]
+    return values
+
+
+def one_array(table: Any, name: str) -> Any:
+    """A column as one array; nulls where there is no such column."""
+    if name not in table.column_names:
+        return pa.nulls(table.num_rows)
+    column = table.column(name)
+    if isinstance(column, pa.ChunkedArray):
+        return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+    return column

@@ -1,0 +1,81 @@
+"""The command `ragdata` run by tests: in this process (fast), or as a process of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import orjson
+
+from ragdatakit.cli import main
+
+ROOT = Path(__file__).parents[1]
+FIXTURES = ROOT / "fixtures"
+GOOD = FIXTURES / "light-splade" / "valid" / "triplet"
+DEMO = FIXTURES / "demo-broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run left: its exit code and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output, decoded."""
+        return orjson.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        """Standard output, decoded line by line."""
+        return [orjson.loads(line) for line in self.out.splitlines()]
+
+
+class _Stream(io.TextIOWrapper):
+    """A text stream over memory that may pass for a terminal."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True)
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+    def text(self) -> str:
+        self.flush()
+        buffer = self.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue().decode("utf-8")
+
+
+def run(*words: str | Path, terminal: bool = False, env: dict[str, str] | None = None) -> Outcome:
+    """Run in this process; ``terminal`` makes both outputs pass for one."""
+    out, err = _Stream(terminal), _Stream(terminal)
+    settings = {"NO_COLOR": "", "FORCE_COLOR": "", "COLUMNS": "100", "TERM": "xterm", **(env or {})}
+    arguments = mock.patch.object(sys, "argv", ["ragdata", *map(str, words)])
+    code: Any = 0
+    with arguments, mock.patch.dict(os.environ, settings), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code
+    assert isinstance(code, int)
+    return Outcome(code, out.text(), err.text())
+
+
+def spawn(*words: str | Path, code: Iterable[str] = ("-m", "ragdatakit"), seconds: float = 60) -> Outcome:
+    """Run as a process of its own; fails where it takes longer than ``seconds``."""
+    command = [sys.executable, *code, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=seconds, check=False, stdin=subprocess.DEVNULL)
+    return Outcome(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))

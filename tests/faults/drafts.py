@@ -1,0 +1,138 @@
+"""A dataset as files of cells, each one record with its bytes: what the injector changes, and what it writes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.schemas.declarations import File, Format
+
+
+class NoRecord:
+    """Stands for the value of a cell that no reader can decode."""
+
+
+UNREADABLE = NoRecord()
+BLANK = NoRecord()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One record as it stands in a file: what a reader makes of it, its bytes, the line end behind them.
+
+    ``end`` None is the file's usual one. ``lines`` is how many lines the bytes take.
+    """
+
+    value: Any
+    raw: bytes
+    end: bytes | None = None
+
+    @property
+    def lines(self) -> int:
+        """How many lines it takes."""
+        return self.raw.count(b"\n") + 1
+
+
+def cell(value: Any) -> Cell:
+    """A sound record."""
+    return Cell(value, json.dumps(value, ensure_ascii=False).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class DraftFile:
+    """One file of a dataset; ``head`` stands before everything else, ``content`` replaces everything if given."""
+
+    path: str
+    kind: File
+    cells: tuple[Cell, ...]
+    split: str | None = None
+    head: bytes = b""
+    content: bytes | None = None
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is one JSON array, an element a line."""
+        return self.kind.container == "json-array"
+
+    def line(self, index: int) -> int:
+        """The 1-based line on which a cell begins."""
+        return 1 + self.is_array + sum(c.lines for c in self.cells[:index])
+
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        if self.content is not None:
+            return self.content
+        if not self.is_array:
+            body = b"".join(c.raw + (b"\n" if c.end is None else c.end) for c in self.cells)
+        else:
+            ends = [b",\n"] * (len(self.cells) - 1) + [b"\n"]
+            told = zip(self.cells, ends, strict=True)
+            body = b"[\n" + b"".join(b"  " + c.raw + (e if c.end is None else c.end) for c, e in told) + b"]\n"
+        return gzip.compress(self.head + body, mtime=0) if self.path.endswith(".gz") else self.head + body
+
+    def with_cell(self, index: int, new: Cell) -> DraftFile:
+        """With another cell in this place."""
+        return replace(self, cells=(*self.cells[:index], new, *self.cells[index + 1 :]))
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """(line, value) of the cells that can be decoded."""
+        line = 1 + self.is_array
+        for one in self.cells:
+            if not isinstance(one.value, NoRecord):
+                yield line, one.value
+            line += one.lines
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A rule broken at a line of a file (None: the file as a whole)."""
+
+    rule: str
+    path: str
+    line: int | None
+
+
+Consequences = Callable[["Draft"], set[Place]]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A dataset: its files, what is reported of it although it is clean, and what its format adds.
+
+    ``derive`` gives the keys of a record that are no fields, ``own_rules`` the rules that a damage of a field breaks
+    by the format's own checks (kind, field, variant; a leading ``!``: of the file as a whole), ``consequences`` those
+    that follow elsewhere and that no declaration says.
+    """
+
+    name: str
+    format: Format
+    files: tuple[DraftFile, ...]
+    baseline: frozenset[tuple[str, str]] = frozenset()
+    derive: Callable[[str, str, Any], dict[str, Any]] = lambda path, kind, value: {}
+    own_rules: Callable[[str, str, str], tuple[str, ...]] = lambda kind, name, variant: ()
+    consequences: Consequences = lambda draft: set()
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def with_file(self, new: DraftFile) -> Draft:
+        """With another file of that path."""
+        return replace(self, files=tuple(new if f.path == new.path else f for f in self.files))
+
+    def file(self, path: str) -> DraftFile:
+        """The file of that path."""
+        return next(f for f in self.files if f.path == path)
+
+    def write(self, root: Path) -> None:
+        """Write all files below ``root``."""
+        for each in self.files:
+            write_file(root, each)
+
+
+def write_file(root: Path, file: DraftFile) -> None:
+    """Write one file of a dataset."""
+    path = root / file.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(file.data())

@@ -1,0 +1,155 @@
+"""Faults of a file: cut, in another encoding, with a byte-order mark, with odd line ends, packed otherwise."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tests.faults.drafts import BLANK, UNREADABLE, Cell, NoRecord
+from tests.faults.expected import is_fault
+from tests.faults.injections import Injection, Target
+
+_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:%b\nsize 1508\n" % (b"9b" * 32)
+
+_IN_ANOTHER_ENCODING = (
+    ("Latin-1", b"number", b"n\xfcmber"),
+    ("Latin-1", b"harbour", b"h\xe4fen"),
+    ("cut character", b"moon", b"mo\xe2\x82n"),
+)
+
+
+def file_faults(target: Target) -> Iterator[Injection]:
+    """Every damage of the file that the record stands in."""
+    yield from _cut(target)
+    yield from _not_utf8(target)
+    yield from _mark(target)
+    if target.file.is_array:
+        yield from _array_faults(target)
+    else:
+        yield from _line_ends(target)
+    yield from _blank_lines(target)
+    yield from _packing(target)
+
+
+def _shared(target: Target, rule: str) -> str:
+    return rule if is_fault(target.draft.format, rule) else ""
+
+
+def _cut(target: Target) -> Iterator[Injection]:
+    syntax = target.record.rules.get("syntax", "")
+    last = len(target.file.cells) - 1
+    raw = target.file.cells[last].raw
+    for name, length in (("in the last record", len(raw) // 2), ("before its last byte", len(raw) - 1)):
+        file = target.file.with_cell(last, Cell(UNREADABLE, raw[:length], b""))
+        if not file.is_array:
+            faults = target.places(syntax, line=file.line(last))
+            yield target.injection(file, "cut file", name, faults)
+        elif length < len(raw) - 1:
+            cut = replace(file, content=file.data().removesuffix(b"]\n"))
+            yield target.injection(cut, "cut file", name, target.places(syntax, line=file.line(last)))
+    if not file.is_array:
+        file = target.file.with_cell(last, Cell(target.file.cells[last].value, raw, b""))
+        yield target.injection(file, "cut file", "before the last line feed (no fault)", frozenset())
+    if target.file.path.endswith(".gz"):
+        for name, rest in (("gzip data in the middle", 2), ("gzip data at the end", 1)):
+            data = target.file.data()
+            data = data[: len(data) // 2] if rest == 2 else data[:-4]
+            faults = target.places("!broken-compression")
+            yield target.injection(replace(target.file, content=data), "cut file", name, faults, alone=True)
+
+
+def _not_utf8(target: Target) -> Iterator[Injection]:
+    """Latin-1 in a text; where the record has none, a stray byte behind it, which is no JSON either."""
+    rule = _shared(target, "invalid-utf8")
+    raw = target.file.cells[target.index].raw
+    for name, old, new in _IN_ANOTHER_ENCODING:
+        if (at := raw.lower().find(old)) >= 0:
+            damaged = raw[:at] + new + raw[at + len(old) :]
+            text = damaged.decode("utf-8", "replace")
+            yield target.injection(
+                target.replaced(Cell(json.loads(text), damaged)), "invalid UTF-8", name, target.places(rule)
+            )
+            break
+    if not target.file.is_array:
+        faults = target.places(rule, target.record.rules.get("syntax", ""))
+        damaged = raw.removesuffix(b"}") + b"\xff}"
+        yield target.injection(target.replaced(Cell(UNREADABLE, damaged)), "invalid UTF-8", "stray byte", faults)
+
+
+def _mark(target: Target) -> Iterator[Injection]:
+    faults = target.places(_shared(target, "byte-order-mark"), line=1)
+    yield target.injection(replace(target.file, head=b"\xef\xbb\xbf"), "byte-order mark", "at the start", faults)
+
+
+def _line_ends(target: Target) -> Iterator[Injection]:
+    file = target.file
+    this = file.cells[target.index]
+    mixed = target.places(_shared(target, "mixed-line-endings"))
+    yield target.injection(target.replaced(replace(this, end=b"\r\n")), "CR LF", "on one line", mixed)
+    lone = target.places(_shared(target, "lone-carriage-return"))
+    yield target.injection(target.replaced(replace(this, end=b"\r")), "CR LF", "a lone CR", lone)
+    windows = replace(file, cells=tuple(replace(c, end=b"\r\n") for c in file.cells))
+    yield target.injection(windows, "CR LF", "on every line (no fault)", frozenset())
+
+
+def _blank_lines(target: Target) -> Iterator[Injection]:
+    cells = target.file.cells
+    rule = target.record.rules.get("blank", "") if not target.file.is_array else ""
+    for name, index, raw in (
+        ("in the middle", target.index, b""),
+        ("of spaces", target.index, b"  \t "),
+        ("at the end", len(cells), b""),
+    ):
+        end = b"\n" if target.file.is_array else None
+        if target.file.is_array and index == len(cells):
+            continue
+        file = replace(target.file, cells=(*cells[:index], Cell(BLANK, raw, end), *cells[index:]))
+        yield target.injection(file, "blank line", name, target.places(rule, line=file.line(index)))
+
+
+def _array_faults(target: Target) -> Iterator[Injection]:
+    """Commas and brackets between the elements; each costs no element."""
+    file = target.file
+    syntax = target.record.rules.get("syntax", "")
+    this = file.cells[target.index]
+    last = len(file.cells) - 1
+    doubled = target.replaced(replace(this, end=b",,\n"))
+    yield target.injection(doubled, "bad JSON", "two commas", target.places(syntax))
+    final = file.with_cell(last, replace(file.cells[last], end=b",\n"))
+    yield target.injection(final, "bad JSON", "a comma before the bracket", target.places(syntax, line=file.line(last)))
+    data = file.data()
+    below = file.line(last) + 1
+    for name, content, line in (
+        ("array not closed", data.removesuffix(b"]\n"), below),
+        ("text behind the array", data + b"pear\n", below + 1),
+        ("a second array", data + b"[]\n", below + 1),
+    ):
+        yield target.injection(
+            replace(file, content=content), "bad JSON", name, target.places(syntax, line=line), alone=True
+        )
+    for name, content, damage in (
+        ("an object", b'{"records": %b}\n' % data, "top-level"),
+        ("a number", b"12\n", "top-level"),
+        ("a text", b'"pear"\n', "top-level-string"),
+        ("null", b"null\n", "top-level"),
+    ):
+        rules = file.kind.record.rules
+        rule = rules.get(damage, rules.get("top-level", ""))
+        yield target.injection(
+            replace(file, content=content), "not an array", name, target.places(rule, line=1), alone=True
+        )
+
+
+def _packing(target: Target) -> Iterator[Injection]:
+    file = target.file
+    gz = file.path.endswith(".gz")
+    plain = b"\n".join(c.raw for c in file.cells if not isinstance(c.value, NoRecord)) + b"\n" if gz else b""
+    content = plain if gz else gzip.compress(file.data(), mtime=0)
+    if not gz and file.is_array:
+        content = gzip.compress(file.data(), mtime=0)
+    faults = target.places("!" + (_shared(target, "mislabelled-compression")))
+    yield target.injection(replace(file, content=content), "wrong packing", "named otherwise", faults, alone=True)
+    pointer = target.places("!lfs-pointer")
+    yield target.injection(replace(file, content=_POINTER), "wrong packing", "Git LFS pointer", pointer, alone=True)

@@ -1,0 +1,108 @@
+"""The whole grid: every injection of every clean dataset, and the verdict on what is reported of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ragdatakit
+from ragdatakit.validators import blocks, dataset_run
+from tests.faults import arag, datamind, light_splade
+from tests.faults.drafts import Draft, Place, write_file
+from tests.faults.field_faults import field_faults
+from tests.faults.file_faults import file_faults
+from tests.faults.injections import Injection, targets
+from tests.faults.record_faults import record_faults
+from tests.faults.relation_faults import relation_faults
+
+DRAFTS: tuple[Draft, ...] = (*light_splade.drafts(), *arag.drafts(), *datamind.drafts())
+SMALL, COLUMNAR = "small", "columnar"
+BLOCK, PART = 700, 250
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was expected of one injection and is not there, and what is there and was not expected."""
+
+    injection: Injection
+    missed: tuple[Place, ...]
+    lost: tuple[Place, ...]
+    unexpected: tuple[Place, ...]
+    unpointed: tuple[tuple[str, str], ...]
+
+    @property
+    def right(self) -> bool:
+        """Whether exactly the expected was reported."""
+        return not (self.missed or self.lost or self.unexpected or self.unpointed)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.injection}\n  missed {[*self.missed]}\n  consequences missed {[*self.lost]}\n"
+            f"  unexpected {[*self.unexpected]}\n  not pointed at {[*self.unpointed]}"
+        )
+
+
+def injections(draft: Draft) -> Iterator[Injection]:
+    """All faults of one clean dataset."""
+    for target in targets(draft):
+        yield from field_faults(target)
+        yield from record_faults(target)
+        yield from file_faults(target)
+    yield from relation_faults(draft)
+
+
+@contextmanager
+def engine(name: str) -> Iterator[None]:
+    """Validate with the small engine, or with the columnar one in tiny blocks whatever the size."""
+    before = (dataset_run.SMALL_DATASET, dataset_run.BLOCK_BYTES, dataset_run.TEXT_BLOCK_BYTES, blocks.PART_BYTES)
+    try:
+        if name == COLUMNAR:
+            dataset_run.SMALL_DATASET = -1
+            dataset_run.BLOCK_BYTES, dataset_run.TEXT_BLOCK_BYTES, blocks.PART_BYTES = BLOCK, BLOCK, PART
+        yield
+    finally:
+        dataset_run.SMALL_DATASET, dataset_run.BLOCK_BYTES, dataset_run.TEXT_BLOCK_BYTES, blocks.PART_BYTES = before
+
+
+class Bench:
+    """One clean dataset on disk, damaged and restored again and again."""
+
+    def __init__(self, draft: Draft, root: Path) -> None:
+        self.draft = draft
+        self.root = root
+        draft.write(root)
+
+    def findings(self, injection: Injection | None, engine_name: str) -> list[dict[str, Any]]:
+        """Everything that is reported of the damaged dataset, paths relative."""
+        if injection is not None:
+            write_file(self.root, injection.draft.file(injection.path))
+        try:
+            with engine(engine_name):
+                report = ragdatakit.validate(self.root / self.draft.notes.get("entry", ""), max_per_rule=0)
+        finally:
+            if injection is not None:
+                write_file(self.root, self.draft.file(injection.path))
+        prefix = f"{self.root}/"
+        found = [f.as_dict() for f in report.findings]
+        for each in found:
+            each["path"] = each["path"].removeprefix(prefix)
+            each["related"] = [{**r, "path": r["path"].removeprefix(prefix)} for r in each["related"]]
+        return found
+
+
+def judge(injection: Injection, findings: list[dict[str, Any]]) -> Verdict:
+    """Compare what is reported with what must be."""
+    baseline = injection.draft.baseline
+    found = {Place(f["rule"], f["path"], f["line"]) for f in findings if (f["rule"], f["path"]) not in baseline}
+    expected = injection.consequences()
+    pointed = {(f["rule"], f["pointer"]) for f in findings}
+    return Verdict(
+        injection,
+        tuple(injection.faults - found),
+        tuple(expected - found),
+        tuple(found - expected - injection.faults),
+        tuple(injection.pointers - pointed),
+    )

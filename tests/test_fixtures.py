@@ -1,0 +1,211 @@
+"""Every dataset in fixtures/, through the library and through the command line; and that no rule goes without one.
+
+A broken case is a folder with the dataset in ``data/`` and ``expected.json`` beside it: ``findings`` are all errors and
+warnings, ``infos`` what must be among the rest, ``target`` the path to validate (``data``), ``args`` further words of
+the command line, ``modified`` the times of files that a clone cannot keep. A valid case is the dataset itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragdatakit import validate
+from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas.findings import Finding
+from tests.command_line import FIXTURES, GOOD, run
+
+SHOWN_BY_OTHER_TESTS = {
+    "unreadable-file": "git keeps neither permissions nor FIFOs: test_hostile_files.py",
+    "decompression-bomb": "the smallest honest one unpacks to a gigabyte: test_hostile_files.py",
+    "line-too-long": "needs a line of megabytes: test_hostile_content.py",
+    "rule-crashed": "no data is known to crash a check: test_hostile_content.py",
+}
+
+Key = tuple[str, int | None, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One fixture."""
+
+    folder: Path
+    target: str
+    args: tuple[str, ...] = ()
+    findings: tuple[dict[str, Any], ...] = ()
+    infos: tuple[dict[str, Any], ...] = ()
+    modified: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.folder.relative_to(FIXTURES).as_posix()
+
+    def stand(self, scratch: Path) -> Path:
+        """Where to validate it: in place, or a copy where the times of files matter."""
+        if not self.modified:
+            return self.folder
+        copy = scratch / "case"
+        shutil.copytree(self.folder, copy, symlinks=True)
+        for name, told in self.modified.items():
+            seconds = datetime.fromisoformat(told).timestamp()
+            os.utime(copy / name, (seconds, seconds))
+        return copy
+
+
+def broken_cases() -> list[Case]:
+    cases = []
+    for path in sorted(FIXTURES.glob("*/broken/*")):
+        told = json.loads((path / "expected.json").read_text(encoding="utf-8"))
+        assert told.keys() <= {"target", "args", "findings", "infos", "modified"}, path
+        cases.append(
+            Case(
+                path,
+                told.get("target", "data"),
+                tuple(told["args"]),
+                tuple(told["findings"]),
+                tuple(told.get("infos", ())),
+                told.get("modified", {}),
+            )
+        )
+    return cases
+
+
+def valid_cases() -> list[Case]:
+    """A folder with a data config in ``config/`` is validated by way of it."""
+    cases = []
+    for path in sorted(FIXTURES.glob("*/valid/*")):
+        configs = sorted(path.glob("config/**/*.yaml"))
+        cases.append(Case(path, configs[0].relative_to(path).as_posix() if configs else "."))
+    return cases
+
+
+BROKEN, VALID = broken_cases(), valid_cases()
+broken = pytest.mark.parametrize("case", BROKEN, ids=lambda c: c.id)
+valid = pytest.mark.parametrize("case", VALID, ids=lambda c: c.id)
+
+
+def wanted(entries: Iterable[dict[str, Any]]) -> Counter[Key]:
+    return Counter((e["path"], e["line"], e["code"], e["rule"]) for e in entries)
+
+
+def found(findings: Iterable[dict[str, Any]], folder: Path, severities: tuple[str, ...]) -> Counter[Key]:
+    return Counter(
+        (Path(f["path"]).relative_to(folder).as_posix(), f["line"], f["code"], f["rule"])
+        for f in findings
+        if f["severity"] in severities
+    )
+
+
+def profiles(args: tuple[str, ...]) -> list[str]:
+    assert args[::2] == ("--profile",) * (len(args) // 2), "the walker knows --profile only"
+    return list(args[1::2])
+
+
+@broken
+def test_broken_through_the_library(case: Case, tmp_path: Path) -> None:
+    folder = case.stand(tmp_path)
+    kept: list[Finding] = []
+
+    report = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0, on_finding=kept.append)
+
+    findings = [f.as_dict() for f in report.findings]
+    assert found(findings, folder, ("error", "warning")) == wanted(case.findings)
+    assert wanted(case.infos) <= found(findings, folder, ("info",))
+    assert Counter(map(id, kept)) == Counter(map(id, report.findings))
+    assert sum(report.counts.values()) == len(findings)
+
+
+@broken
+def test_broken_through_the_command_line(case: Case, tmp_path: Path) -> None:
+    folder = case.stand(tmp_path)
+    words = ["validate", folder / case.target, *case.args, "--max-per-rule", "0"]
+
+    outcome = run(*words, "--output-format", "json", "--severity", "info")
+    screen = run(*words)
+
+    report = outcome.json
+    assert found(report["findings"], folder, ("error", "warning")) == wanted(case.findings)
+    errors = any(f["severity"] == "error" for f in report["findings"])
+    assert (outcome.code, outcome.err) == (int(errors), "")
+    assert screen.code == int(errors)
+    assert all(f"{entry['code']} " in screen.out for entry in case.findings)
+    by_library = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0)
+    assert report == json.loads(json.dumps(by_library.as_dict()))
+
+
+@valid
+def test_valid_through_the_library(case: Case) -> None:
+    report = validate(case.folder / case.target)
+
+    assert report.datasets
+    assert [f.message for f in report.findings if f.severity == "error"] == []
+    assert report.ok
+
+
+@valid
+def test_valid_through_the_command_line(case: Case) -> None:
+    outcome = run("validate", case.folder / case.target)
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "\nValid" in f"\n{outcome.out}"
+
+
+@pytest.mark.parametrize("case", [c for c in VALID if c.id.startswith("light-splade/")], ids=lambda c: c.id)
+def test_valid_light_splade_without_warning(case: Case) -> None:
+    report = validate(case.folder / case.target, severity="warning")
+
+    assert report.findings == []
+
+
+def shown_rules() -> set[tuple[str, str]]:
+    return {(entry["code"], entry["rule"]) for case in BROKEN for entry in (*case.findings, *case.infos)}
+
+
+@pytest.mark.parametrize(("code", "name"), [(r.code, r.name) for r, _ in all_rules()])
+def test_rule_has_a_broken_fixture(code: str, name: str) -> None:
+    shown = (code, name) in shown_rules()
+
+    if code.startswith("RD") and name in SHOWN_BY_OTHER_TESTS:
+        assert not shown, "a fixture shows it now: take it off the list"
+    else:
+        assert shown
+
+
+def test_fixtures_name_rules_that_exist() -> None:
+    assert shown_rules() <= {(rule.code, rule.name) for rule, _ in all_rules()}
+
+
+def test_folder_of_a_case_is_named_by_its_rule() -> None:
+    names = {rule.name for rule, _ in all_rules()}
+
+    strangers = [
+        case.id
+        for case in BROKEN
+        if case.folder.name.rstrip("0123456789").rstrip("-") not in names
+        and case.folder.name not in names
+        and case.folder.name not in ("two-faults-apart",)  # shows that one fault hides no other
+    ]
+
+    assert strangers == []
+
+
+@pytest.mark.parametrize("name", [f.name for f in all_formats()])
+def test_format_has_valid_and_broken_fixtures(name: str) -> None:
+    assert any(case.id.startswith(f"{name}/") for case in VALID)
+    assert any(case.id.startswith(f"{name}/") for case in BROKEN)
+
+
+def test_several_paths_in_one_run() -> None:
+    outcome = run("validate", GOOD, FIXTURES / "demo-broken", "--output-format", "json")
+
+    assert len({dataset["path"] for dataset in outcome.json["datasets"]}) == 2
+    assert outcome.code == 1

@@ -1,0 +1,67 @@
+"""The explicit lists (formats, checks, commands) say what the folders hold, no more and no less."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import ragdatakit
+from ragdatakit import cli, validators
+from ragdatakit.schemas import FORMATS, all_formats
+from ragdatakit.schemas.declarations import Format
+from ragdatakit.validators.checks import FormatChecks
+
+PACKAGE = Path(ragdatakit.__file__).parent
+
+
+def modules(room: str) -> list[str]:
+    return [f"ragdatakit.{room}.{p.stem}" for p in sorted((PACKAGE / room).glob("[!_]*.py"))]
+
+
+def test_formats_are_the_modules_that_declare_one() -> None:
+    declared = {
+        (name, attribute)
+        for name in modules("schemas")
+        for attribute, value in vars(importlib.import_module(name)).items()
+        if isinstance(value, Format)
+    }
+
+    assert set(FORMATS.values()) == declared
+    assert [f.name for f in all_formats()] == list(FORMATS)
+
+
+def test_checks_are_the_classes_of_the_folder() -> None:
+    found = {
+        (name, attribute)
+        for name in modules("validators")
+        for attribute, value in vars(importlib.import_module(name)).items()
+        if isinstance(value, type) and issubclass(value, FormatChecks) and value is not FormatChecks
+        if value.__module__ == name and not attribute.startswith("_")
+    }
+
+    assert set(validators.CHECKS.values()) == found
+    assert validators.CHECKS.keys() <= FORMATS.keys()
+
+
+def test_one_word_for_a_format_in_every_room() -> None:
+    for name, (module, _) in FORMATS.items():
+        word = name.replace("-", "_")
+        assert module == f"ragdatakit.schemas.{word}"
+        assert validators.CHECKS.get(name, (f"ragdatakit.validators.{word}", ""))[0] == f"ragdatakit.validators.{word}"
+
+
+def test_codes_are_the_formats_letters_and_unique() -> None:
+    seen: set[str] = set()
+    for fmt in all_formats():
+        for rule in fmt.rules:
+            assert rule.code[:2] == fmt.letters
+            assert rule.code not in seen
+            seen.add(rule.code)
+
+
+def test_commands_are_the_modules_that_define_one() -> None:
+    found = {
+        name.rsplit(".", 1)[1] for name in modules("cli") if hasattr(importlib.import_module(name), "command")
+    }
+
+    assert {module for module, _ in cli.COMMANDS.values()} == found

@@ -1,0 +1,168 @@
+"""The DuckDB views of a dataset: as many rows as the report counts records, typed columns, every way files may lie."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragdatakit
+from ragdatakit.schemas import get_format
+
+ROOT = Path(__file__).parent.parent
+VALID = sorted(p for p in (ROOT / "fixtures").glob("*/valid/*") if p.is_dir())
+
+
+def query(connection: Any, sql: str) -> list[Any]:
+    return list(connection.execute(sql).fetchall())
+
+
+def views(connection: Any) -> list[tuple[str, str]]:
+    sql = "select schema_name, view_name from duckdb_views() where not internal and view_name != 'datasets'"
+    return [(schema, view) for schema, view in query(connection, sql)]
+
+
+def write_example(format_name: str, folder: Path) -> Path:
+    for name, content in get_format(format_name).example.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return folder
+
+
+@pytest.mark.parametrize("folder", VALID, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_views_have_the_rows_that_the_report_counts(folder: Path) -> None:
+    expected: Counter[str] = Counter()
+    for dataset in ragdatakit.validate(folder).datasets:
+        for file in dataset.files:
+            if file.records is not None and get_format(dataset.format).file(file.kind).records:
+                expected[file.kind.replace("-", "_")] += file.records
+
+    connection = ragdatakit.connect(folder)
+    found: Counter[str] = Counter()
+    for schema, view in views(connection):
+        found[view] += query(connection, f'select count(*) from "{schema}"."{view}"')[0][0]
+
+    assert +found == +expected
+
+
+def test_columns_are_typed_by_the_declaration(tmp_path: Path) -> None:
+    connection = ragdatakit.connect(write_example("light-splade", tmp_path))
+
+    described = query(connection, "select column_name, column_type from (describe triplets)")
+
+    assert described[:3] == [("qid", "BIGINT"), ("pos_doc_id", "BIGINT"), ("neg_doc_id", "BIGINT")]
+    assert [name for name, _ in described[3:]] == ["split", "file"]
+    assert query(connection, "select column_type from (describe positives) limit 2") == [("BIGINT",), ("BIGINT[]",)]
+
+
+def test_splits_and_files_are_columns(tmp_path: Path) -> None:
+    connection = ragdatakit.connect(write_example("light-splade", tmp_path))
+
+    rows = query(connection, 'select qid, split, "file" from queries order by qid')
+
+    assert rows == [
+        (1, "train", "train/query_master.ndjson"),
+        (2, "train", "train/query_master.ndjson"),
+        (3, "validation", "validation/query_master.ndjson"),
+    ]
+
+
+def test_shards_and_gzip_are_one_view(tmp_path: Path) -> None:
+    write_example("light-splade", tmp_path)
+    whole = (tmp_path / "train/triplets.ndjson").read_bytes()
+    (tmp_path / "train/triplets.ndjson").unlink()
+    shards = tmp_path / "train/triplets"
+    shards.mkdir()
+    (shards / "a [1]*.ndjson.gz").write_bytes(gzip.compress(whole))
+    (shards / "it's b.ndjson").write_bytes(whole)
+
+    connection = ragdatakit.connect(tmp_path)
+
+    rows = query(connection, 'select "file", count(*) from triplets group by all order by all')
+    assert rows == [("train/triplets/a [1]*.ndjson.gz", 2), ("train/triplets/it's b.ndjson", 2)]
+
+
+def test_scores_are_a_map(tmp_path: Path) -> None:
+    write_example("light-splade", tmp_path)
+    (tmp_path / "hard_negative_scores.ndjson").write_text('{"qid": 1, "scores": {"10": 6.5, "12": -3}}\n')
+
+    connection = ragdatakit.connect(tmp_path)
+
+    assert query(connection, "select scores['12'] from scores") == [(-3.0,)]
+
+
+def test_chunk_strings_are_cut_at_the_first_colon(tmp_path: Path) -> None:
+    chunks = ["0:Note: tides.", "1:", "no colon"]
+    (tmp_path / "chunks.json").write_text(json.dumps(chunks))
+
+    connection = ragdatakit.connect(tmp_path / "chunks.json")
+
+    assert query(connection, "select id, text from chunks") == [("0", "Note: tides."), ("1", ""), (None, "no colon")]
+
+
+def test_chunk_objects_have_the_same_columns(tmp_path: Path) -> None:
+    (tmp_path / "chunks.json").write_text(json.dumps([{"id": "0", "text": "Note: tides."}]))
+
+    connection = ragdatakit.connect(tmp_path / "chunks.json")
+
+    assert query(connection, "select id, text from chunks") == [("0", "Note: tides.")]
+
+
+def test_a_broken_line_is_a_row_of_nulls(tmp_path: Path) -> None:
+    write_example("light-splade", tmp_path)
+    with (tmp_path / "train/triplets.ndjson").open("a") as file:
+        file.write('{"qid": 1,\n')
+
+    connection = ragdatakit.connect(tmp_path)
+
+    assert query(connection, "select count(*), count(qid) from triplets") == [(3, 2)]
+
+
+def test_several_datasets_have_a_schema_each(tmp_path: Path) -> None:
+    write_example("light-splade", tmp_path / "splade")
+    write_example("datamind", tmp_path / "more/mind")
+
+    connection = ragdatakit.connect(tmp_path)
+
+    rows = query(connection, "select * from datasets order by all")
+    assert rows == [
+        ("more/mind", str(tmp_path / "more/mind"), "datamind"),
+        ("splade", str(tmp_path / "splade"), "light-splade"),
+    ]
+    assert query(connection, 'select count(*) from "more/mind".chunks') == [(2,)]
+
+
+def test_a_config_leads_to_its_files(tmp_path: Path) -> None:
+    write_example("light-splade", tmp_path / "data")
+    folder = tmp_path / "data/train"
+    config = tmp_path / "toy.yaml"
+    config.write_text(
+        f"DATA_PATH: {folder}\ntrain_query_master: ${{.DATA_PATH}}/query_master.ndjson\n"
+        f"train_doc_master: ${{.DATA_PATH}}/doc_master.ndjson\n"
+    )
+
+    connection = ragdatakit.connect(config)
+
+    assert query(connection, 'select count(*), max("file") from queries') == [(2, "data/train/query_master.ndjson")]
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    write_example("arag", tmp_path / "a")
+    secret = tmp_path / "secret.json"
+    shutil.move(tmp_path / "a/questions.json", secret)
+    (tmp_path / "a/questions.json").symlink_to(secret)
+
+    connection = ragdatakit.connect(tmp_path / "a")
+
+    assert views(connection) == [("main", "chunks")]
+
+
+def test_nothing_recognised_is_an_error_of_the_run(tmp_path: Path) -> None:
+    with pytest.raises(ragdatakit.RagdataError, match="no dataset recognised"):
+        ragdatakit.connect(tmp_path)
