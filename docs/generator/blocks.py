@@ -30,7 +30,9 @@ def _formats() -> str:
     ]
     head = ("format", "name", "profiles", "`validate`", "`schema`, `init`, SQL views", "convert, report, index, eval")
     total = sum(len(fmt.rules) for fmt in all_formats()) + len(SHARED)
-    shared = f"{len(SHARED)} [rules](docs/rules/shared.md) are shared by all formats; [all {total}](docs/rules/index.md)."
+    shared = (
+        f"{len(SHARED)} [rules](docs/rules/shared.md) are shared by all formats; [all {total}](docs/rules/index.md)."
+    )
     return f"{table(head, rows)}\n\n{shared}"
 
 

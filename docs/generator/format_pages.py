@@ -32,7 +32,12 @@ def _page(fmt: Format) -> str:
     parts += ["## Records\n", *(_records(fmt, kind) for kind in fmt.files if kind.records)]
     checks = list(_checks(fmt))
     if checks:
-        parts += ["## What must fit together\n", "Within a split, where the dataset has splits and nothing else is said.\n", *checks, ""]
+        parts += [
+            "## What must fit together\n",
+            "Within a split, where the dataset has splits and nothing else is said.\n",
+            *checks,
+            "",
+        ]
     parts += ["## A minimal dataset\n", f"`ragdata init {fmt.name} DIR` writes it:\n", _example(fmt)]
     parts += ["## Rules\n", f"[All {len(fmt.rules)} rules of {fmt.title}]({_RULES}{fmt.name}.md), and the "]
     parts[-1] += f"[shared rules]({_RULES}shared.md).\n"
@@ -65,7 +70,7 @@ def _files(fmt: Format) -> str:
     refused: dict[str, None] = {}
     for kind in fmt.files:
         patterns = dict.fromkeys(p for layout in fmt.layouts for p, k in layout.files.items() if k == kind.kind)
-        accepted = [p for p in patterns if _accepted(kind, p)] or list(patterns)
+        accepted = [p for p in patterns if kind.container == "opaque" or _accepted(kind, p)]
         refused.update({_ending(p): None for p in patterns if p not in accepted})
         schema = f"[JSON Schema](../schemas/{fmt.name}.{kind.kind}.schema.json)" if kind.records else ""
         what = " ".join(filter(None, [plain(kind.description), schema]))
@@ -170,8 +175,9 @@ def _type_words(field: Field) -> str:
 
 def _checks(fmt: Format) -> Iterator[str]:
     for key in fmt.keys:
-        together = " together" if len(key.fields) > 1 else ""
-        yield _check(fmt, f"{_fields(key.fields)} of {key.kind} stands once{together}", key.rule)
+        each = "every item of " if _is_list(fmt, key.kind, key.fields[0]) else ""
+        stands = "stand once together" if len(key.fields) > 1 else "stands once"
+        yield _check(fmt, f"{each}{_fields(key.fields)} of {key.kind} {stands}", key.rule)
     for ref in fmt.references:
         each = "every item of " if _is_list(fmt, ref.kind, ref.field) else ""
         target = f"{_fields((ref.to_field,))} of {ref.to_kind}"
@@ -221,5 +227,9 @@ def _link(fmt: Format, name: str, full: bool = False) -> str:
 def _example(fmt: Format) -> str:
     parts = []
     for name, content in fmt.example.items():
-        parts += [f"`{name}`\n", fence(content, "json" if name.endswith((".json", ".ndjson", ".jsonl")) else "text"), ""]
+        parts += [
+            f"`{name}`\n",
+            fence(content, "json" if name.endswith((".json", ".ndjson", ".jsonl")) else "text"),
+            "",
+        ]
     return "\n".join(parts)

@@ -25,8 +25,10 @@ def _format_page(fmt: Format) -> str:
     parts = [
         NOTE,
         f"# Rules of {fmt.title}\n",
-        f"What a [{fmt.title}](../formats/{fmt.name}.md) dataset can have wrong, and what {fmt.title} makes of it. "
-        f"Codes begin with {fmt.letters}; `ragdata explain CODE` shows the same.\n",
+        (
+            f"What a [{fmt.title}](../formats/{fmt.name}.md) dataset can have wrong, and what {fmt.title} makes of it. "
+            f"Codes begin with {fmt.letters}; `ragdata explain CODE` shows the same.\n"
+        ),
         *(_section(rule, fmt) for rule in fmt.rules),
     ]
     if fmt.adopts:
@@ -53,8 +55,10 @@ def _shared_page() -> str:
         [
             NOTE,
             "# Rules that all formats share\n",
-            "About bytes, compression and JSON that readers read differently. A format may give such a rule another "
-            "severity, or another consequence: both are said here.\n",
+            (
+                "About bytes, compression and JSON that readers read differently. A format may give such a rule another "
+                "severity, or another consequence: both are said here.\n"
+            ),
             *(_section(rule, None) for rule in SHARED),
         ]
     )
@@ -75,9 +79,11 @@ def _index_page() -> str:
         [
             NOTE,
             "# Rules\n",
-            "*error*: the framework's loader refuses, drops or misreads the data, or its documentation forbids it. "
-            "*warning*: it loads, and is risky. *info*: worth knowing (shown with `-v`). A released code is never used "
-            "for another thing. `--select` and `--ignore` take codes, the beginnings of codes (`SP2`) and names.\n",
+            (
+                "*error*: the framework's loader refuses, drops or misreads the data, or its documentation forbids it. "
+                "*warning*: it loads, and is risky. *info*: worth knowing (shown with `-v`). A released code is never used "
+                "for another thing. `--select` and `--ignore` take codes, the beginnings of codes (`SP2`) and names.\n"
+            ),
             table(("code", "name", "severity", "format", "what is wrong"), rows) + "\n",
         ]
     )

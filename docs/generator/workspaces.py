@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 ROOT = Path(__file__).parents[2]
 _SECONDS = re.compile(r"\bin \d+\.\d\d s$", re.M)
@@ -21,7 +22,7 @@ class Workspace:
     As soon as the page touches the package, the folder gets a copy of it, which the commands then use.
     """
 
-    def __enter__(self) -> Workspace:
+    def __enter__(self) -> Self:
         self.folder = Path(tempfile.mkdtemp(prefix="ragdata-docs-"))
         (self.folder / "fixtures").mkdir()
         for fixture in sorted((ROOT / "fixtures").iterdir()):
@@ -32,7 +33,9 @@ class Workspace:
         self._command("python", f'exec "{sys.executable}" "$@"')
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         shutil.rmtree(self.folder)
 
     def _command(self, name: str, line: str) -> None:

@@ -83,10 +83,13 @@ def command(**words: Any) -> int:
     ragdata validate config/data/toy_triplet_data.yaml
     ragdata validate data/ --profile v1 --output-format json
     """
+    import gc
+
     from ragdatakit.validators.collector import Selection
     from ragdatakit.validators.dataset_run import RunOptions
     from ragdatakit.validators.run import validate_paths
 
+    gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
     select, ignore = _rules(words["select"]), _rules(words["ignore"])
     severity: Severity = "info" if words["verbose"] and words["severity"] == "warning" else words["severity"]
     out = words["output_file"]

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from ragdatakit.tables.sources import Source
 
 _BORDER = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.S)
-_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]|"', re.S)
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.S)
+_BRACKETS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]|"', re.S)
 _SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _RESYNC = re.compile(
@@ -43,7 +44,10 @@ class Element:
 
 @dataclass(slots=True)
 class Part:
-    """Consecutive elements. ``proved``: ``[data]`` decodes as they stand; ``indent``: characters before on its line."""
+    """Consecutive elements; ``indent``: characters before them on their line.
+
+    ``proved``: ``[data]`` decodes as they stand, and ``values`` is what it decodes to.
+    """
 
     data: bytes
     byte_offset: int
@@ -53,6 +57,7 @@ class Part:
     count: int = 0
     indent: int = 0
     found: list[Element] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
 
     def elements(self) -> list[Element]:
         """The elements one by one, with positions."""
@@ -118,6 +123,7 @@ class ArraySource:
             except orjson.JSONDecodeError:
                 continue
             part = Part(data[:cut], reader.offset, reader.line, record, True, len(values), reader.indent)
+            part.values = values
             reader.take(cut + 1)
             return part
         return None

@@ -137,25 +137,21 @@ class Source:
 
     def _plain_blocks(self, fd: int) -> Iterator[Block]:
         offset = self._bom_length(os.pread(fd, 3, 0))
-        want = self.block_bytes
         while True:
-            data = os.pread(fd, want, offset)
+            data = os.pread(fd, self.block_bytes, offset)
             if not data:
                 return
-            last = len(data) < want and not os.pread(fd, 1, offset + len(data))
+            last = len(data) < self.block_bytes and not os.pread(fd, 1, offset + len(data))
             cut = len(data) if last else data.rfind(b"\n") + 1
             if cut:
                 yield Block(data if cut == len(data) else data[:cut], offset)
                 offset += cut
-                want = self.block_bytes
-            elif want < self.max_line_bytes:
-                want = min(want * 4, self.max_line_bytes)
-                continue
-            else:
+            else:  # one line that is longer than a block: only this line, and only if it may be held
+                end = self._end_of_line(fd, offset + len(data))
                 del data
-                end = self._end_of_line(fd, offset + want)
-                yield Block(b"", offset, end - offset)
-                offset, want = end, self.block_bytes
+                long = end - offset > self.max_line_bytes
+                yield Block(b"", offset, end - offset) if long else Block(os.pread(fd, end - offset, offset), offset)
+                offset = end
             self.bytes_read = self.progress = offset
 
     def _end_of_line(self, fd: int, offset: int) -> int:

@@ -140,7 +140,10 @@ def resolve(value: Any, pointer: str | None) -> Any:
     return value
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+MOST_LOCATED = 1 << 24
+"""Characters of a record beyond which nobody looks for a column in it."""
+
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]++', re.S)
 
 
 def locate(text: str, pointer: str) -> tuple[int, int] | None:
@@ -148,6 +151,8 @@ def locate(text: str, pointer: str) -> tuple[int, int] | None:
 
     The last of repeated keys is meant, as in ``json.loads``.
     """
+    if len(text) >= MOST_LOCATED:
+        return None
     path: list[Any] = []
     want = [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]
     start: int | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,9 @@ class Fault:
     is_record: bool = True
 
 
+_NAMES = {b"\n": "lf", b"\r\n": "crlf", b"\r": "cr"}
+
+
 @dataclass(slots=True)
 class LineEnds:
     """How often each line end occurs, and where first: (count, line within the block, offset)."""
@@ -36,6 +40,12 @@ class LineEnds:
     lf: tuple[int, int, int] = (0, 0, 0)
     crlf: tuple[int, int, int] = (0, 0, 0)
     cr: tuple[int, int, int] = (0, 0, 0)
+
+    def count(self, end: bytes, line: int, offset: int) -> None:
+        """One more line ends so."""
+        name = _NAMES[end]
+        count, first, at = getattr(self, name)
+        setattr(self, name, (count + 1, first, at) if count else (1, line, offset))
 
     def add(self, other: LineEnds, line: int, offset: int) -> None:
         """Take in what a later part has, which begins at this line and offset."""
@@ -58,64 +68,79 @@ class Segment:
 
 @dataclass(slots=True)
 class JudgedBlock:
-    """What one block holds."""
+    """What one block holds.
 
-    segments: list[Segment] = field(default_factory=list)
+    ``faults`` are kept up to a limit per rule, ``excess`` counts the others. ``batches`` are for the caller.
+    """
+
     faults: list[Fault] = field(default_factory=list)
+    excess: Counter[str] = field(default_factory=Counter)
     records: int = 0
     lines: int = 0
     ends: LineEnds = field(default_factory=LineEnds)
-    batches: list[tuple[int, Any, list[Any] | None, Any]] = field(default_factory=list)
+    batches: list[Any] = field(default_factory=list)
+    kept: Counter[str] = field(default_factory=Counter)
 
 
 Suspects = Callable[[Any], Any]
+Take = Callable[[Segment], None]
 
 
 class BlockJudge:
     """Judges blocks of one file; `judge` may run in any thread.
 
     ``decoder`` is the columnar one (None: always line by line), ``suspects`` names rows of clean columns that the
-    format's own checks must see. ``blank_rule`` is the rule that a blank line breaks, if any.
+    format's own checks must see. ``most`` is how many faults of one rule are kept per block (0: all).
     """
+
+    _PATIENCE, _PAUSE = 16, 32
 
     def __init__(
         self,
         checker: RecordChecker,
         decoder: ColumnarDecoder | None = None,
         suspects: Suspects | None = None,
+        most: int = 0,
     ) -> None:
         self._checker = checker
         self._decoder = decoder
         self._suspects = suspects
+        self._most = most
         self._blank = checker.records[0].rules.get("blank", "")
         self._refused = 0
+        self._paused = 0
 
-    def judge(self, data: bytes, columns: bool = True) -> JudgedBlock:
-        """All records of a block of whole lines; ``columns`` false: line by line."""
+    def judge(self, data: bytes, take: Take, columns: bool = True) -> JudgedBlock:
+        """All records of a block of whole lines, given to ``take`` in order; ``columns`` false: line by line.
+
+        After many refused blocks in a row the columnar way is not even tried for a while.
+        """
         block = JudgedBlock()
-        if not columns:
-            self._by_line(data, 0, block)
-            return block
-        if self._try_columns(data, block):
-            self._refused = max(0, self._refused - 1)
-            return block
-        if self._decoder is None or self._refused > 16:
-            self._by_line(data, 0, block)
-            self._refused -= 1 if self._refused % 8 else -7  # look again now and then
-            return block
-        self._refused += 1
+        if self._decoder is None or not columns or self._paused > 0:
+            self._paused -= 1
+            self._by_parts(data, block, take, columns=False)
+        elif self._try_columns(data, 0, block, take):
+            self._refused = 0
+        else:
+            self._refused += 1
+            if self._refused > self._PATIENCE:
+                self._refused, self._paused = 0, self._PAUSE
+            self._by_parts(data, block, take, columns=True)
+        return block
+
+    def _by_parts(self, data: bytes, block: JudgedBlock, take: Take, columns: bool) -> None:
+        """Part by part, so that only what is refused again goes line by line, and little is held at a time."""
         offset = 0
         while offset < len(data):
             cut = data.rfind(b"\n", offset, offset + PART_BYTES) + 1
             if not cut:
                 cut = (data.find(b"\n", offset) + 1) or len(data)
-            part = data[offset:cut]
-            if not self._try_columns(part, block, offset):
-                self._by_line(part, offset, block)
+            part = data if cut == len(data) and not offset else data[offset:cut]
+            if not (columns and self._try_columns(part, offset, block, take)):
+                self._by_line(part, offset, block, take)
             offset = cut
-        return block
 
-    def _try_columns(self, data: bytes, block: JudgedBlock, offset: int = 0) -> bool:
+    def _try_columns(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> bool:
         if self._decoder is None:
             return False
         columns = self._decoder.decode(data)
@@ -125,45 +150,49 @@ class BlockJudge:
         if suspects is None:
             return False
         for row in suspects:
-            self._look_at(data, columns, int(row), offset, block)
+            raw = columns.line(data, int(row))
+            _, problems = self._checker.examine(raw)
+            start = offset + columns.start(int(row))
+            self._add(block, Fault(block.records + int(row), block.lines + int(row), start, raw, problems))
         ends = LineEnds()
         setattr(ends, "crlf" if columns.crlf else "lf", (columns.length, 0, 0))
         block.ends.add(ends, block.lines, offset)
-        block.segments.append(Segment(columns.length, columns))
         block.records += columns.length
         block.lines += columns.length
+        take(Segment(columns.length, columns))
         return True
 
-    def _look_at(self, data: bytes, columns: ColumnBlock, row: int, offset: int, block: JudgedBlock) -> None:
-        raw = columns.line(data, row)
-        _, problems = self._checker.examine(raw)
-        if problems:
-            start = offset + columns.start(row)
-            block.faults.append(Fault(block.records + row, block.lines + row, start, raw, problems))
+    def _add(self, block: JudgedBlock, fault: Fault) -> None:
+        if self._most:
+            kept = []
+            for problem in fault.problems:
+                if block.kept[problem.rule] < self._most:
+                    block.kept[problem.rule] += 1
+                    kept.append(problem)
+                else:
+                    block.excess[problem.rule] += 1
+            fault.problems = kept
+        if fault.problems:
+            block.faults.append(fault)
 
-    def _by_line(self, data: bytes, offset: int, block: JudgedBlock) -> None:
+    def _by_line(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> None:
         examine = self._checker.examine
         values: list[Any] = []
         records, lines = block.records, block.lines
         ends = LineEnds()
         for start, line, end in iter_lines(data):
-            if end == b"\n":
-                count, first, at = ends.lf
-                ends.lf = (count + 1, first, at) if count else (1, lines - block.lines, start)
-            elif end:
-                name = "crlf" if end == b"\r\n" else "cr"
-                count, first, at = getattr(ends, name)
-                setattr(ends, name, (count + 1, first, at) if count else (1, lines - block.lines, start))
+            if end:
+                ends.count(end, lines - block.lines, start)
             if line.strip():
                 value, problems = examine(line)
                 values.append(value)
                 if problems:
-                    block.faults.append(Fault(records, lines, offset + start, line, problems))
+                    self._add(block, Fault(records, lines, offset + start, line, problems))
                 records += 1
             elif self._blank:
                 blank = Problem(self._blank, value=line.decode("utf-8", "replace"))
-                block.faults.append(Fault(records, lines, offset + start, line, [blank], is_record=False))
+                self._add(block, Fault(records, lines, offset + start, line, [blank], is_record=False))
             lines += 1
         block.ends.add(ends, block.lines, offset)
-        block.segments.append(Segment(len(values), None, values))
         block.records, block.lines = records, lines
+        take(Segment(len(values), None, values))

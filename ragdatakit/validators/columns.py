@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ragdatakit.tables.columnar import ColumnBlock
     from ragdatakit.tables.numpy_keys import NumpyBatch
 
+LONG_TEXT = 1 << 24
+"""Characters of a text beyond which it is not compared with others: it would be copied several times for that."""
+
 Derive = Callable[[str, Any], dict[str, Any]]
 DeriveCodes = Callable[[str, Any, Any], bool]
 
@@ -47,6 +50,8 @@ class KeyColumns:
                     found = [readable_key(i, kind) for i in found] if isinstance(found, list) else None
                 else:
                     found = readable_key(found, self.types[name])
+                    if type(found) is str and len(found) > LONG_TEXT:
+                        found = None
                 columns[name].append(found)
             if self._derived:
                 derived = self._derive(self.kind.kind, value) if value is not None else {}

@@ -17,6 +17,7 @@ from ragdatakit.tables.allocation import keep_freed_memory
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.positions import BlockTable
 from ragdatakit.tables.sources import BLOCK_BYTES, TEXT_BLOCK_BYTES, Source
+from ragdatakit.tables.strict_json import MOST_LOCATED
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
@@ -28,6 +29,7 @@ SMALL_DATASET = 3 << 20
 """Below this many bytes a dataset is checked in plain Python, without importing numpy, Arrow or DuckDB."""
 
 TEXT_LIMIT = 64 << 20
+SHOWN_OF_LONG = 1 << 12
 
 Progress = Callable[[str, int, int], None]
 
@@ -200,7 +202,8 @@ class DatasetRun:
         """The file, to be read from its beginning."""
         limit = max(self.options.memory_limit // 4, 1 << 16)
         texts = any(f.type != "integer" for r in self.kind(file).records for f in r.fields)
-        size = TEXT_BLOCK_BYTES if texts and self.big else BLOCK_BYTES
+        lines = self.kind(file).container == "ndjson"
+        size = TEXT_BLOCK_BYTES if texts and lines and self.big else BLOCK_BYTES
         return Source(file.path, file.path.name.endswith(".gz"), min(size, limit), max_line_bytes=limit)
 
     def progress(self, file: DataFile, done: int) -> None:
@@ -240,8 +243,9 @@ class DatasetRun:
         if not self.collector.room(problem.rule, file):
             self.collector.count(problem.rule, file)
             return
-        text = raw.decode("utf-8", "replace")
         start, length = problem.position, problem.length
+        longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
+        text = raw[:longest].decode("utf-8", "replace") if len(raw) > MOST_LOCATED else raw.decode("utf-8", "replace")
         if start is None and problem.pointer:
             span = strict_json.locate(text, problem.pointer)
             start, length = span if span is not None else (None, 0)

@@ -105,8 +105,9 @@ class LinesRun(_FileRun):
             self._report_ends()
 
     def _judge(self) -> BlockJudge:
+        most = self.run_.collector.selection.max_per_rule
         if not self.run_.big:
-            return BlockJudge(self.checker)
+            return BlockJudge(self.checker, most=most)
         from ragdatakit.tables.columnar import ColumnarDecoder, can_decode
 
         record = self.declared.record
@@ -118,7 +119,7 @@ class LinesRun(_FileRun):
             def suspects(columns: Any) -> Any:
                 return self.run_.checks.suspects(self.file.kind, columns.table)
 
-        return BlockJudge(self.checker, decoder, suspects)
+        return BlockJudge(self.checker, decoder, suspects, most)
 
     def _judged(self, judge: BlockJudge) -> Iterator[tuple[Block, JudgedBlock]]:
         if not self.run_.big or self.run_.options.threads < 2:
@@ -140,17 +141,23 @@ class LinesRun(_FileRun):
 
     def _work(self, judge: BlockJudge, block: Block) -> JudgedBlock:
         """In a worker: judge the block, take its key columns, probe references."""
-        judged = judge.judge(block.data, columns=len(block.data) <= LONG_BLOCK)
-        if self.columns is None or not self.run_.big:
-            return judged
+        batches: list[tuple[int, Any, list[Any] | None, list[Hits]]] = []
         first = 0
-        for segment in judged.segments:
-            batch = self._coded(segment)
-            hits = self.sets.probe(self.file.kind, batch)
-            judged.batches.append((first, batch, segment.values if self.keep_values else None, hits))
+
+        def take(segment: Segment) -> None:
+            nonlocal first
+            if self.columns is None:
+                return
+            if self.run_.big:
+                batch = self._coded(segment)
+                hits = self.sets.probe(self.file.kind, batch)
+                batches.append((first, batch, segment.values if self.keep_values else None, hits))
+            else:
+                batches.append((first, None, segment.values, []))
             first += segment.length
-            segment.columns = None
-            segment.values = []
+
+        judged = judge.judge(block.data, take, columns=len(block.data) <= LONG_BLOCK)
+        judged.batches = batches
         return judged
 
     def _coded(self, segment: Segment) -> Any:
@@ -164,15 +171,16 @@ class LinesRun(_FileRun):
         if self.fresh:
             for fault in judged.faults:
                 record = self._records + fault.record if fault.is_record else None
+                line, offset = self._lines + 1 + fault.line, block.offset + fault.offset
                 for problem in fault.problems:
-                    self.run_.emit_record(
-                        self.file, problem, record, self._lines + 1 + fault.line, block.offset + fault.offset, fault.raw
-                    )
-        if not self.run_.big:
-            values = [v for segment in judged.segments for v in segment.values]
-            self._take_values(values, self._records)
-        for first, batch, values, hits in judged.batches:
-            self._take_batch(self.base + self._records + first, batch, values, hits)
+                    self.run_.emit_record(self.file, problem, record, line, offset, fault.raw)
+            for rule, number in judged.excess.items():
+                self.run_.collector.count(rule, self.file, number)
+        if self.run_.big:
+            for first, batch, values, hits in judged.batches:
+                self._take_batch(self.base + self._records + first, batch, values, hits)
+        elif judged.batches:
+            self._take_values([v for _, _, values, _ in judged.batches for v in values], self._records)
         self._ends.add(judged.ends, self._lines, block.offset)
         self._records += judged.records
         self._lines += judged.lines
@@ -229,7 +237,7 @@ class ArrayRun(_FileRun):
 
     def _values(self, part: Part, syntax_rule: str) -> list[Any]:
         """The part's decoded elements; their problems are reported."""
-        plain = self.checker.plain_list(part.data) if part.proved else None
+        plain = part.values if part.proved and self.checker.is_plain(part.values, part.data) else None
         if plain is not None:
             found = [self.checker.problems(value) for value in plain]
             if any(found):

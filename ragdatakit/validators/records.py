@@ -53,10 +53,10 @@ class RecordChecker:
             problems += self.extra(value)
         return problems
 
-    def plain_list(self, data: bytes) -> list[Any] | None:
-        """The elements of ``[data]`` if every reader reads them the same, else None."""
-        values = _plain_value(b"[%b]" % data)
-        return values if isinstance(values, list) else None
+    def is_plain(self, values: list[Any], data: bytes) -> bool:
+        """Whether every reader reads these elements of ``[data]`` the same (see `_plain_value`)."""
+        keys = _count_keys(values, 0)
+        return not keys or (keys > 0 and len(_COLON.findall(data)) == keys)
 
     def _examine_closely(self, raw: bytes) -> tuple[Any, list[Problem]]:
         """With Python's own reader, and whatever other readers would see differently."""

@@ -151,6 +151,10 @@ OWN_OF_BARE: dict[tuple[str, str, str], str] = {
 }
 OWN_OF_FULL: dict[tuple[str, str, str], str] = {
     ("chunks", "text", "empty"): "image-only-chunk",
+    ("chunks", "image_path", "missing"): "modality-without-image",
+    ("chunks", "image_path", "null"): "modality-without-image",
+    ("chunks", "image_path", "empty"): "modality-without-image",
+    ("chunks", "modality", "missing"): "image-with-text-modality",
     ("chunks", "image_path", "blank"): "missing-image",
     ("chunks", "image_path", "surrogate"): "missing-image",
     ("chunks", "source", "an object"): "source-not-string",

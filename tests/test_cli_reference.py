@@ -1,0 +1,144 @@
+"""`formats`, `rules`, `explain`, `schema` and `init`: complete, true to the declarations, and fit for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from ragdatakit import validate
+from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas.declarations import File, Format, Rule
+from tests.command_line import run, spawn
+
+FORMATS = all_formats()
+RULES = [rule for rule, _ in all_rules()]
+RECORDS = [(fmt, file) for fmt in FORMATS for file in fmt.files if file.records]
+each_format = pytest.mark.parametrize("fmt", FORMATS, ids=lambda f: f.name)
+each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda r: r.code)
+each_kind = pytest.mark.parametrize(("fmt", "file"), RECORDS, ids=lambda v: v.name if isinstance(v, Format) else v.kind)
+
+
+@each_format
+def test_init_writes_a_dataset_that_passes(fmt: Format, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+
+    outcome = run("init", fmt.name, folder)
+
+    written = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    assert (outcome.code, written) == (0, set(fmt.example))
+    assert all(name in outcome.out for name in written)
+    report = validate(folder, severity="warning")
+    assert ([f.message for f in report.findings], report.unrecognised) == ([], [])
+    assert {d.format for d in report.datasets} == {fmt.name}
+    assert run("validate", folder).code == 0
+
+
+def test_init_leaves_what_is_there_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+
+    refused, taken = run("init", "light-splade", tmp_path), run("init", "light-splade", tmp_path / "empty")
+
+    assert (refused.code, taken.code) == (2, 0)
+    assert {p.name for p in tmp_path.iterdir()} == {"mine.txt", "empty"}
+
+
+@each_rule
+def test_explain_by_code_and_by_name(rule: Rule) -> None:
+    by_code, by_name = run("explain", rule.code.lower()), run("explain", rule.name)
+
+    assert (by_code.code, by_name.code) == (0, 0)
+    assert by_code.out in by_name.out
+    assert f"{rule.code} {rule.name}" in by_code.out
+    assert "What to do: " in by_code.out and "None" not in by_code.out
+
+
+@each_rule
+def test_explanation_leaves_no_template_open(rule: Rule) -> None:
+    """Braces of examples in JSON or YAML are quoted as they are; a word in braces would be a fact nobody filled in."""
+    shown = run("explain", rule.code).out
+    for text in (rule.bad, rule.good, rule.hint):
+        for line in text.splitlines():
+            shown = shown.replace(line, "")
+
+    assert re.findall(r"(?<!\$)\{\w+(?::[^}]*)?\}", shown) == []
+
+
+def test_rules_as_text_and_as_json_are_all() -> None:
+    text, listed = run("rules").out, run("rules", "--output-format", "json").json
+
+    assert [r["code"] for r in listed] == [rule.code for rule in RULES]
+    assert [line.split()[0] for line in text.splitlines()] == [rule.code for rule in RULES]
+    assert all(r.keys() == {"code", "name", "severity", "format", "summary", "upstream", "hint"} for r in listed)
+
+
+@each_format
+def test_rules_of_one_format(fmt: Format) -> None:
+    listed = run("rules", "--format", fmt.name, "--output-format", "json").json
+
+    assert {r["code"][:2] for r in listed} == {"RD", fmt.letters}
+
+
+@each_format
+def test_formats_shows_every_kind(fmt: Format) -> None:
+    text = run("formats", fmt.name).out
+    (listed,) = run("formats", fmt.name, "--output-format", "json").json
+
+    assert all(file.kind in text and file.title in text for file in fmt.files)
+    assert (listed["name"], listed["rules"]) == (fmt.name, len(fmt.rules))
+    assert [f["kind"] for f in listed["files"]] == [file.kind for file in fmt.files]
+
+
+def test_formats_lists_every_format() -> None:
+    listed = run("formats", "--output-format", "json").json
+
+    assert [f["name"] for f in listed] == [fmt.name for fmt in FORMATS]
+
+
+def examples(document: Any) -> list[Any]:
+    """The examples of a schema's records, at its top and in its alternatives."""
+    found = list(document.get("examples", ()))
+    for part in document.get("anyOf", ()):
+        found += part.get("examples", ())
+    return found
+
+
+@each_kind
+def test_schema_is_2020_12_and_accepts_its_examples(fmt: Format, file: File) -> None:
+    document = run("schema", fmt.name, file.kind).json
+
+    assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    jsonschema.Draft202012Validator.check_schema(document)
+    judge = jsonschema.Draft202012Validator(document)
+    assert examples(document) and all(judge.is_valid(example) for example in examples(document))
+
+
+@each_format
+def test_schema_of_a_format_is_that_of_its_kinds(fmt: Format, tmp_path: Path) -> None:
+    together = run("schema", fmt.name).json
+    written = run("schema", fmt.name, "--all", tmp_path / "schemas")
+
+    kinds = [file.kind for file in fmt.files if file.records]
+    assert list(together) == kinds
+    for kind in kinds:
+        assert together[kind] == run("schema", fmt.name, kind).json
+        assert together[kind] == json.loads((tmp_path / "schemas" / f"{fmt.name}.{kind}.schema.json").read_text())
+    assert (written.code, len(list((tmp_path / "schemas").iterdir()))) == (0, len(kinds))
+
+
+def test_schema_of_files_without_records_is_refused() -> None:
+    outcome = run("schema", "light-splade", "training-pairs")
+
+    assert (outcome.code, "hold no JSON records" in outcome.err) == (2, True)
+
+
+def test_version() -> None:
+    from ragdatakit import __version__
+
+    assert run("--version").out == f"ragdata {__version__}\n"
+    assert spawn("--version").out == f"ragdata {__version__}\n"

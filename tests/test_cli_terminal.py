@@ -1,0 +1,167 @@
+"""What a terminal gets and a pipe does not: colour, progress, the end of a reader; and the screens, kept as text."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import DEMO, FIXTURES, ROOT, run
+
+SCREENS = Path(__file__).parent / "screens"
+ESCAPE = "\x1b["
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "help": ("--help",),
+    "validate-help": ("validate", "--help"),
+    "valid": ("validate", "fixtures/light-splade/valid/triplet"),
+    "broken": ("validate", "fixtures/demo-broken"),
+    "verbose": ("validate", "fixtures/light-splade/broken/shared-positive/data", "-v"),
+    "statistics": ("validate", "fixtures/demo-broken", "--statistics", "--select", "SP1"),
+    "capped": ("validate", "fixtures/demo-broken", "fixtures/light-splade/broken/dangling-qid/data")
+    + ("--select", "SP201", "--max-per-rule", "1"),
+    "quiet": ("validate", "fixtures/demo-broken", "-q"),
+    "unrecognised": ("validate", "fixtures/shared/broken/lfs-pointer"),
+    "config": ("validate", "fixtures/light-splade/broken/eval-loss-size-too-large/data/config.yaml"),
+    "no-dataset": ("validate", "tests/screens"),
+    "unknown-rule": ("validate", "fixtures/demo-broken", "--select", "dangling-qd"),
+    "explain": ("explain", "dangling-qid"),
+    "explain-shared": ("explain", "RD202"),
+    "formats": ("formats", "light-splade"),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_screen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set RAGDATA_WRITE_SCREENS=1 to write them anew; read the difference before it is committed."""
+    monkeypatch.chdir(ROOT)
+
+    outcome = run(*WORDS[name])
+
+    shown = f"$ ragdata {' '.join(WORDS[name])}\n{outcome.out}{outcome.err}(exit code {outcome.code})\n"
+    shown = re.sub(r"\d+\.\d\d s\b", "0.00 s", shown)
+    kept = SCREENS / f"{name}.txt"
+    if os.environ.get("RAGDATA_WRITE_SCREENS"):
+        kept.write_text(shown, encoding="utf-8")
+    assert shown == kept.read_text(encoding="utf-8")
+
+
+def test_no_screen_is_left_over() -> None:
+    assert {p.stem for p in SCREENS.glob("*.txt")} == set(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("terminal", "env", "coloured"),
+    [
+        (False, {}, False),
+        (True, {}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (False, {"FORCE_COLOR": "0"}, False),
+        (False, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    ],
+)
+@pytest.mark.parametrize("words", [("validate", str(DEMO)), ("explain", "SP201"), ("formats",)], ids=lambda w: w[0])
+def test_colour(words: tuple[str, ...], terminal: bool, env: dict[str, str], coloured: bool) -> None:
+    outcome = run(*words, terminal=terminal, env=env)
+
+    assert (ESCAPE in outcome.out) == coloured
+
+
+@pytest.mark.parametrize("form", ["json", "ndjson"])
+def test_colour_is_for_people(form: str) -> None:
+    outcome = run("validate", DEMO, "--output-format", form, terminal=True, env={"FORCE_COLOR": "1"})
+
+    assert ESCAPE not in outcome.out
+
+
+def test_colour_changes_no_word() -> None:
+    plain, coloured = run("validate", DEMO), run("validate", DEMO, terminal=True)
+
+    stripped = re.sub(r"\x1b\[[\d;]*[mK]", "", coloured.out)
+    assert re.sub(r"\d\.\d\d s", "", stripped) == re.sub(r"\d\.\d\d s", "", plain.out)
+
+
+@pytest.fixture
+def fast_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock on which every look is two seconds later."""
+    ticks = iter(range(0, 10**6, 2))
+    monkeypatch.setattr("ragdatakit.cli.progress.time.monotonic", lambda: float(next(ticks)))
+
+
+@pytest.mark.usefixtures("fast_clock")
+def test_progress_is_shown_on_a_terminal_and_removed() -> None:
+    from ragdatakit.cli.progress import ProgressLine
+
+    reader, writer = os.openpty()
+    with os.fdopen(writer, "w", encoding="utf-8") as stream, os.fdopen(reader, "rb", buffering=0) as screen:
+        assert stream.isatty()
+        line = ProgressLine(stream)
+        for done in range(0, 101, 20):
+            line.show("train/\x1b[31mtriplets.ndjson", done, 100)
+        line.clear()
+        os.set_blocking(reader, False)
+        shown = b"".join(iter(screen.readall, None)).decode()
+
+    assert "100%" in shown and "triplets.ndjson" in shown
+    assert "\x1b[31m" not in shown
+    assert shown.endswith("\r\x1b[K")
+
+
+@pytest.mark.usefixtures("fast_clock")
+def test_progress_goes_to_the_terminal_only() -> None:
+    watched, piped = run("validate", DEMO, terminal=True), run("validate", DEMO)
+
+    assert "triplets.ndjson" in watched.err and watched.err.endswith("\r\x1b[K")
+    assert piped.err == ""
+
+
+def test_no_progress_for_quick_work() -> None:
+    assert run("validate", DEMO, terminal=True).err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("rules",), ("rules", "--output-format", "json"), ("validate", str(FIXTURES), "--max-per-rule", "0")],
+    ids=lambda w: " ".join(w[:2])[:14],
+)
+def test_reader_that_stops_early_is_no_failure_of_ours(words: tuple[str, ...]) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ragdatakit", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.read(10)
+    process.stdout.close()
+
+    complaint = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(60) in (0, 1, 141)
+    assert complaint == b""
+
+
+def test_interrupt_ends_with_a_word() -> None:
+    script = (
+        "import ragdatakit.validators.run as r, sys, time\n"
+        "def wait(*_): print('started', flush=True); time.sleep(30)\n"
+        "r.detect = wait\n"
+        "from ragdatakit.cli import main\n"
+        f"sys.argv = ['ragdata', 'validate', {str(DEMO)!r}]\n"
+        "main()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(0.1)
+    process.send_signal(2)
+
+    _, complaint = process.communicate(timeout=30)
+    assert (process.returncode, complaint.splitlines()[-1]) == (130, "ragdata: stopped")
+    assert "Traceback" not in complaint

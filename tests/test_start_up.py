@@ -1,0 +1,64 @@
+"""What a short run does not import: the price of a tiny dataset must not be that of a big one."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragdatakit.schemas import all_formats
+from tests.command_line import FIXTURES, GOOD, spawn
+
+HEAVY = set(
+    "numpy pandas pandera polars pyarrow duckdb jsonschema great_expectations yaml isal msgspec asyncio hypothesis".split()
+)
+
+SCRIPT = """
+import sys
+from ragdatakit.cli import main
+try:
+    main()
+except SystemExit as stop:
+    print("exit", stop.code)
+print("\\n".join(sorted(sys.modules)))
+"""
+
+
+def imported(*words: str) -> set[str]:
+    outcome = spawn(*words, code=("-c", SCRIPT))
+    assert "exit 0" in outcome.out, outcome.err
+    return {name.strip() for name in outcome.out.splitlines()}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--help",),
+        ("--version",),
+        ("validate", "--help"),
+        ("validate", str(GOOD)),
+        ("validate", str(FIXTURES / "light-splade/valid/gz")),
+        ("validate", str(GOOD), "--output-format", "json"),
+        ("validate", str(FIXTURES / "arag/valid/strings")),
+        ("validate", str(FIXTURES / "datamind/valid/profile")),
+        ("rules",),
+        ("explain", "SP201"),
+    ],
+    ids=lambda words: " ".join(w.replace(str(FIXTURES), "") for w in words),
+)
+def test_no_heavy_library(words: tuple[str, ...]) -> None:
+    names = imported(*words)
+
+    assert names & HEAVY == set()
+
+
+def test_help_imports_no_room_but_its_own() -> None:
+    names = {name for name in imported("--help") if name.startswith("ragdatakit.")}
+
+    assert {name.split(".")[1] for name in names} <= {"cli", "schemas"}
+    assert "ragdatakit.schemas.declarations" not in names
+
+
+def test_one_format_costs_no_other() -> None:
+    names = imported("validate", str(GOOD))
+
+    others = [fmt.name.replace("-", "_") for fmt in all_formats() if fmt.name != "light-splade"]
+    assert [n for n in names if n.startswith("ragdatakit.validators.") and n.rsplit(".", 1)[1].startswith(tuple(others))] == []
