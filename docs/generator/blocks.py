@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from textwrap import dedent
 
 from docs.generator.markdown import code, fence, table
 from docs.generator.workspaces import ROOT
@@ -13,7 +15,8 @@ from ragdatakit.schemas.shared import RULES as SHARED
 def block(name: str) -> str:
     """The text of a block: ``formats``, ``source PATH NAME`` or ``file PATH``."""
     word, *words = name.split()
-    return {"formats": _formats, "source": _source, "file": _file}[word](*words)
+    makers: dict[str, Callable[..., str]] = {"formats": _formats, "source": _source, "file": _file}
+    return makers[word](*words)
 
 
 def _formats() -> str:
@@ -46,8 +49,8 @@ def _source(path: str, name: str) -> str:
     text = (ROOT / path).read_text()
     for node in ast.walk(ast.parse(text)):
         if _is(node, name):
-            lines = text.splitlines()[node.lineno - 1 : node.end_lineno]  # type: ignore[attr-defined]
-            return f"`{path}`\n\n{fence(chr(10).join(lines), 'python')}"
+            excerpt = dedent(ast.get_source_segment(text, node, padded=True) or "")
+            return f"`{path}`\n\n{fence(excerpt, 'python')}"
     raise ValueError(f"{path} has no {name}")
 
 

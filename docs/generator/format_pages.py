@@ -91,14 +91,15 @@ def _names(patterns: list[str]) -> str:
     shared: dict[tuple[str, ...], list[str]] = {}
     for name, where in folders.items():
         shared.setdefault(tuple(where), []).append(name)
-    words = []
-    for where, names in shared.items():
-        if len(where) == 1:
-            words += [code(where[0] + name) for name in names]
+    alone: list[str] = []
+    grouped: list[str] = []
+    for places, names in shared.items():
+        if len(places) == 1:
+            alone += [code(places[0] + name) for name in names]
         else:
-            places = " or ".join(code(w) if w else "the folder itself" for w in where)
-            words.append(f"{', '.join(map(code, names))} in {places}")
-    return "; ".join([", ".join(w for w in words if " in " not in w), *(w for w in words if " in " in w)]).strip("; ")
+            told = " or ".join(code(p) if p else "the folder itself" for p in places)
+            grouped.append(f"{', '.join(map(code, names))} in {told}")
+    return "; ".join(filter(None, [", ".join(alone), *grouped]))
 
 
 def _ending(pattern: str) -> str:

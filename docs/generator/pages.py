@@ -36,15 +36,15 @@ def filled(text: str) -> str:
     made: list[str] = []
     done = 0
     with Workspace() as workspace:
-        session = Session(workspace.folder)
+        prompt = Prompt(workspace.folder)
         for found in fences(lines):
             made += lines[done : found.first]
-            made += _run(found, lines[found.first : found.last], workspace, session)
+            made += _run(found, lines[found.first : found.last], workspace, prompt)
             done = found.last
     return "\n".join(made + lines[done:])
 
 
-def _run(found: Fence, body: list[str], workspace: Workspace, session: Session) -> list[str]:
+def _run(found: Fence, body: list[str], workspace: Workspace, prompt: Prompt) -> list[str]:
     if found.title and found.language == "diff":
         workspace.change(found.title, "\n".join(body))
     elif found.title:
@@ -52,7 +52,7 @@ def _run(found: Fence, body: list[str], workspace: Workspace, session: Session) 
     elif found.language == "console":
         return _run_console(body, workspace)
     elif found.language == "pycon":
-        return session.run(body)
+        return prompt.run(body)
     return body
 
 
@@ -66,7 +66,7 @@ def _run_console(body: list[str], workspace: Workspace) -> list[str]:
     return made
 
 
-class Session(code.InteractiveInterpreter):
+class Prompt(code.InteractiveInterpreter):
     """The Python prompt of one page."""
 
     def __init__(self, folder: Path) -> None:

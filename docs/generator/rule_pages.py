@@ -56,8 +56,8 @@ def _shared_page() -> str:
             NOTE,
             "# Rules that all formats share\n",
             (
-                "About bytes, compression and JSON that readers read differently. A format may give such a rule another "
-                "severity, or another consequence: both are said here.\n"
+                "About bytes, compression and JSON that readers read differently. A format may give such a rule "
+                "another severity, or another consequence: both are said here.\n"
             ),
             *(_section(rule, None) for rule in SHARED),
         ]
@@ -81,8 +81,8 @@ def _index_page() -> str:
             "# Rules\n",
             (
                 "*error*: the framework's loader refuses, drops or misreads the data, or its documentation forbids it. "
-                "*warning*: it loads, and is risky. *info*: worth knowing (shown with `-v`). A released code is never used "
-                "for another thing. `--select` and `--ignore` take codes, the beginnings of codes (`SP2`) and names.\n"
+                "*warning*: it loads, and is risky. *info*: worth knowing (shown with `-v`). A released code is never "
+                "used for another thing. `--select` and `--ignore` take codes, beginnings of codes (`SP2`) and names.\n"
             ),
             table(("code", "name", "severity", "format", "what is wrong"), rows) + "\n",
         ]

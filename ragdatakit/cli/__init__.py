@@ -49,12 +49,23 @@ class _LazyGroup(click.Group):
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="ragdata", message="%(prog)s %(version)s")
-def group() -> None:
+@click.pass_context
+def group(ctx: click.Context) -> None:
     """Find out what a RAG framework would reject, drop or misread in your data, before it does.
 
     \b
     Start with:  ragdata validate path/to/dataset
     """
+    ctx.color = wants_colour()
+
+
+def wants_colour() -> bool:
+    """Whether to write ANSI colours to stdout: on a terminal, unless NO_COLOR or FORCE_COLOR says otherwise."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR") not in (None, "", "0"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def main() -> None:
@@ -80,8 +91,15 @@ def main() -> None:
     except (OSError, MemoryError) as error:
         click.echo(f"ragdata: {_printable(str(error) or type(error).__name__)}", err=True)
         code = 2
+    except Exception as error:
+        if os.environ.get("RAGDATA_DEBUG"):
+            raise
+        click.echo(f"ragdata: failed on its own: {_printable(f'{type(error).__name__}: {error}')}", err=True)
+        click.echo("ragdata: please report it; RAGDATA_DEBUG=1 shows where", err=True)
+        code = 2
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _printable(text: str) -> str:
+    text = text if len(text) <= 1000 else text[:999] + "…"
     return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from ragdatakit.cli import wants_colour
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Severity
@@ -153,7 +154,7 @@ def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:
         from ragdatakit.reports.text import TextOptions, text_lines
 
         options = TextOptions(
-            colour=out is None and _wants_colour(),
+            colour=out is None and wants_colour(),
             quiet=words["quiet"],
             verbose=words["verbose"],
             statistics=words["statistics"],
@@ -164,11 +165,3 @@ def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:
     if words["output_format"] == "json":
         return json_document(report)
     return b"".join([*map(finding_line, report.findings), *summary_lines(report)])
-
-
-def _wants_colour() -> bool:
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR") not in (None, "", "0"):
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

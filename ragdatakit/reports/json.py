@@ -13,17 +13,35 @@ from ragdatakit.schemas.results import Report
 
 def json_document(report: Report) -> bytes:
     """The whole report; docs/output-schema.json is its JSON Schema."""
-    return orjson.dumps(report.as_dict(), option=orjson.OPT_INDENT_2, default=str) + b"\n"
+    return _dumps(report.as_dict(), orjson.OPT_INDENT_2)
 
 
 def finding_line(finding: Finding) -> bytes:
     """One finding as a line of NDJSON, with ``"type": "finding"``."""
-    return orjson.dumps({"type": "finding", **finding.as_dict()}, default=str) + b"\n"
+    return _dumps({"type": "finding", **finding.as_dict()})
 
 
 def summary_lines(report: Report) -> Iterator[bytes]:
     """What follows the findings in NDJSON output: a line per dataset, then the counts."""
     for dataset in report.datasets:
-        yield orjson.dumps({"type": "dataset", **dataset.as_dict()}) + b"\n"
+        yield _dumps({"type": "dataset", **dataset.as_dict()})
     counts: dict[str, Any] = {"type": "summary", "version": 1, "counts": report.counts, "by_rule": report.by_rule}
-    yield orjson.dumps({**counts, "unrecognised": report.unrecognised}, option=orjson.OPT_SORT_KEYS) + b"\n"
+    yield _dumps({**counts, "unrecognised": report.unrecognised}, orjson.OPT_SORT_KEYS)
+
+
+def _dumps(value: Any, option: int = 0) -> bytes:
+    try:
+        return orjson.dumps(value, option=option | orjson.OPT_APPEND_NEWLINE, default=str)
+    except TypeError:  # a path or a key that is not Unicode text
+        return orjson.dumps(_encodable(value), option=option | orjson.OPT_APPEND_NEWLINE, default=str)
+
+
+def _encodable(value: Any) -> Any:
+    """The same with what UTF-8 cannot hold written as escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_encodable(k): _encodable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(v) for v in value]
+    return value

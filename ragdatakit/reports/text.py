@@ -37,9 +37,9 @@ def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
         yield from _capped(report, paint)
         if options.verbose or not report.findings:
             yield from _dataset_lines(report.datasets, paint)
-        if options.statistics:
-            yield from _statistics(report, paint)
         yield from _unrecognised(report, paint, options.verbose)
+    if options.statistics:
+        yield from _statistics(report, paint)
     yield from _summary(report, paint, options.quiet)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.folders import is_regular
 
 CONFIG_SUFFIXES = (".yaml", ".yml")
 _MASTERS = {"query_master": "queries", "doc_master": "documents", "positives": "positives"}
@@ -64,6 +65,8 @@ def read_config(path: Path, fmt: Format) -> Dataset:
 def _load(path: Path) -> Any:
     import yaml
 
+    if not is_regular(path):
+        raise RagdataError(f"{path}: not a regular file")
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
@@ -72,15 +75,16 @@ def _load(path: Path) -> Any:
         return yaml.safe_load(data)
     except OSError as error:
         raise RagdataError(f"{path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        reason = str(error).replace("\n", " ")
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = str(error).replace("\n", " ")[:200]
         raise RagdataError(f"{path}: not YAML: {reason}") from error
 
 
-def interpolate(value: Any, mapping: dict[str, Any]) -> str:
+def interpolate(named: Any, mapping: dict[str, Any]) -> str:
     """A config value with ``${.KEY}``, ``${KEY}``, ``${data.KEY}`` and ``${oc.env:NAME,default}`` filled in."""
-    if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a path")
+    value: str = named if isinstance(named, str) else ""
+    if not value:
+        raise ValueError(f"it is {type(named).__name__}, not a path")
     for _ in range(20):
         match = _INTERPOLATION.search(value)
         if match is None:
@@ -118,9 +122,12 @@ def _files(named: str, config: Path, suffixes: tuple[str, ...]) -> tuple[list[Pa
 def _place(named: str, config: Path) -> Path | None:
     """Trainers run in the project's root: the folder we are in, else the nearest one above the config that has it."""
     path = Path(named)
-    if path.is_absolute():
-        return path if path.exists() else None
-    for base in (Path(), *config.parents):
-        if (base / path).exists():
-            return base / path
+    try:
+        if path.is_absolute():
+            return path if path.exists() else None
+        for base in (Path(), *config.parents):
+            if (base / path).exists():
+                return base / path
+    except OSError:  # a name that is too long
+        return None
     return None

@@ -8,8 +8,16 @@ from collections.abc import Iterator
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
+LONG_LINE = 1 << 24
+"""Bytes from which on a line alone in ``data`` is given as a view of it instead of a copy."""
+
+
 def iter_lines(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """(offset in ``data``, line without its end, its end) for each line."""
+    """(offset in ``data``, line without its end, its end) for each line; a very long one may be a `memoryview`."""
+    if len(data) > LONG_LINE and b"\r" not in data and data.find(b"\n") in (-1, len(data) - 1):
+        end = b"\n" if data.endswith(b"\n") else b""
+        yield 0, memoryview(data)[: len(data) - len(end)], end  # type: ignore[misc]
+        return
     if b"\r" not in data:
         offset = 0
         lines = data.split(b"\n")

@@ -116,11 +116,24 @@ class NumpyBatch:
         where = np.flatnonzero(keep)
         return names[where], values[where], where + self.first_row
 
-    def spellings(self, field: str) -> Codes:
-        """Codes of a text column's values reduced to what spelling does not change."""
-        codes = self.spelled[field]
+    def spellings(self, field: str) -> tuple[Codes, Codes, Any]:
+        """Codes of a text column's values reduced to what spelling does not change, of the values, and the rows."""
+        names, rows = self.codes((field,))
         valid = self.valid[field]
-        return codes if valid is None else codes[valid]
+        reduced = self.spelled[field]
+        return reduced if valid is None else reduced[valid], names, rows
+
+    def interleaved(self, columns: list[tuple[Codes, Codes, Any]]) -> tuple[Codes, Codes, Any]:
+        """(names, values, rows) of several columns as one, record by record."""
+        if len(columns) == 1:
+            return columns[0]
+        if all(isinstance(rows, range) for _, _, rows in columns):
+            first, second = (np.stack([c[i] for c in columns], axis=1).ravel() for i in (0, 1))
+            return first, second, np.repeat(np.arange(columns[0][2].start, columns[0][2].stop), len(columns))
+        names, values = (np.concatenate([c[i] for c in columns]) for i in (0, 1))
+        rows = np.concatenate([np.asarray(c[2], np.int64) for c in columns])
+        order = np.argsort(rows, kind="stable")
+        return names[order], values[order], rows[order]
 
 
 def _default_code(default: Any) -> np.uint64:
@@ -178,7 +191,7 @@ class NumpyIndex:
         self._rows = RowRuns()
         self._repeats: tuple[Rows, Rows] = (_NO_ROWS, _NO_ROWS)
         self._finder: _RankTable | _HashTable | None = None
-        self._sieve = None if integers else _RepeatSieve()
+        self._sieve: _RepeatSieve | None = None
 
     def add(self, codes: Codes, rows: Any) -> None:
         """Take in keys of the records ``rows``."""
@@ -186,6 +199,10 @@ class NumpyIndex:
         self._rows.add(rows)
         if self._sieve is not None:
             self._sieve.add(codes)
+        elif self._rows.length > _RepeatSieve.WORTH and not self._integers:
+            self._sieve = _RepeatSieve()
+            for chunk in self._chunks:
+                self._sieve.add(chunk)
 
     def freeze(self) -> None:
         """No more keys come: find what repeats, make ready for look-ups."""
@@ -277,6 +294,7 @@ class _RepeatSieve:
     What it lets through (a few per cent, and every real repeat) is compared exactly; the rest need never be sorted.
     """
 
+    WORTH = 1 << 20  # codes below which sorting them all is as quick, and takes less memory
     _BITS, _BLOCK_BITS = 25, 17
 
     def __init__(self) -> None:
@@ -390,7 +408,7 @@ class NumpyConsistency:
     agrees costs a look; only names that share a place, and values that disagree, are kept and compared exactly.
     """
 
-    _BITS = 21
+    _BITS = 20
 
     def __init__(self) -> None:
         size = 1 << self._BITS

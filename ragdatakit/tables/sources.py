@@ -20,6 +20,9 @@ T = TypeVar("T")
 BLOCK_BYTES = 1 << 20
 """Size of a block; small blocks reuse memory and stay in the cache (measured: 0.5-2 MB is best)."""
 
+ARRAY_PART_BYTES = 1 << 19
+"""Size of a part of a JSON array, all of whose elements become Python values."""
+
 TEXT_BLOCK_BYTES = 1 << 21
 """Size of a block of records with texts, whose hashing has a cost per block."""
 

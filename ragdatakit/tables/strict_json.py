@@ -52,7 +52,7 @@ def decode(text: str) -> Decoded:
     try:
         result.value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        result.error, result.position = _plain(error.msg), error.pos
+        result.error, result.position = _reason(text, error)
     except RecursionError:
         result.error = "nested too deeply for Python's reader"
     except ValueError:
@@ -62,8 +62,14 @@ def decode(text: str) -> Decoded:
     return result
 
 
-def _plain(message: str) -> str:
-    return (message[0].lower() + message[1:]).removesuffix(" starting at")
+def _reason(text: str, error: json.JSONDecodeError) -> tuple[str, int]:
+    """Why a text is no JSON and where, in the same words on every version of Python."""
+    before = text[: error.pos].rstrip()
+    if text[error.pos : error.pos + 1] in ("}", "]") and before.endswith(","):
+        return "a trailing comma", len(before) - 1
+    if text[error.pos : error.pos + 1] == "," and "trailing comma" in error.msg:
+        return "a trailing comma", error.pos
+    return (error.msg[0].lower() + error.msg[1:]).removesuffix(" starting at"), error.pos
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,6 +10,9 @@ from pathlib import Path
 def write_whole(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path``; a crash or a full disk leaves the old file as it was. Raises `OSError`."""
     path = path.absolute()
+    if path.exists() and not path.is_file():  # a device or a pipe: there is nothing to replace
+        path.write_bytes(data)
+        return
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

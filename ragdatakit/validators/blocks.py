@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.lines import iter_lines
+from ragdatakit.tables.lines import LONG_LINE, iter_lines
 from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:
@@ -183,11 +183,11 @@ class BlockJudge:
         for start, line, end in iter_lines(data):
             if end:
                 ends.count(end, lines - block.lines, start)
-            if line.strip():
+            if len(line) > LONG_LINE or line.strip():
                 value, problems = examine(line)
                 values.append(value)
                 if problems:
-                    self._add(block, Fault(records, lines, offset + start, line, problems))
+                    self._add(block, Fault(records, lines, offset + start, bytes(line[:LONG_LINE]), problems))
                 records += 1
             elif self._blank:
                 blank = Problem(self._blank, value=line.decode("utf-8", "replace"))

@@ -174,7 +174,8 @@ class DataMindChecks(FormatChecks):
         if self._fatal and self._chunks > _BATCH:
             facts = {"count": f"{self._fatal:,}", "records": f"{self._chunks:,}"}
             emit(chunk_files[0], Problem("partial-index", facts=facts))
-        for name in self._images.unnamed():
+        named_in = [*chunk_files, *self.dataset.of_kind("triplets")]
+        for name in self._images.unnamed() if all(f.readable for f in named_in) else ():
             path = self.dataset.root / name
             emit(DataFile(path, str(path), name, "images"), Problem("unused-image"))
         self._finish_trial(emit)

@@ -8,6 +8,8 @@ import stat
 from pathlib import Path
 from typing import Literal
 
+from ragdatakit.tables.sources import GZIP_MAGIC, LFS_PREFIX
+
 HEAD_BYTES = 1 << 16
 Shape = Literal["lines", "array", "spread objects", "plain text"]
 
@@ -18,6 +20,8 @@ def shape_of(path: Path, plain_allowed: bool) -> Shape:
     if ends is None:
         return "lines"
     head, tail = ends
+    if head.startswith((GZIP_MAGIC, LFS_PREFIX)):
+        return "lines"
     rows = [row for row in head.removeprefix(b"\xef\xbb\xbf").splitlines() if row.strip()]
     if not rows:
         return "lines"

@@ -16,7 +16,7 @@ from ragdatakit.tables import strict_json
 from ragdatakit.tables.allocation import keep_freed_memory
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.positions import BlockTable
-from ragdatakit.tables.sources import BLOCK_BYTES, TEXT_BLOCK_BYTES, Source
+from ragdatakit.tables.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, Source
 from ragdatakit.tables.strict_json import MOST_LOCATED
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
@@ -202,8 +202,9 @@ class DatasetRun:
         """The file, to be read from its beginning."""
         limit = max(self.options.memory_limit // 4, 1 << 16)
         texts = any(f.type != "integer" for r in self.kind(file).records for f in r.fields)
-        lines = self.kind(file).container == "ndjson"
-        size = TEXT_BLOCK_BYTES if texts and lines and self.big else BLOCK_BYTES
+        size = TEXT_BLOCK_BYTES if texts and self.big else BLOCK_BYTES
+        if self.kind(file).container == "json-array":
+            size = ARRAY_PART_BYTES
         return Source(file.path, file.path.name.endswith(".gz"), min(size, limit), max_line_bytes=limit)
 
     def progress(self, file: DataFile, done: int) -> None:

@@ -127,7 +127,8 @@ class HeldFindings:
             if held.first is not None:
                 there = found.get(held.first)
                 related = (Related(held.first[0].display, there.line if there else None, held.note),)
-            self._collector.word(held.file, *_worded(held, place, value_of), related=related)
+            there = found.get(held.first) if held.first is not None else None
+            self._collector.word(held.file, *_worded(held, place, there, value_of), related=related)
         self._held = []
 
 
@@ -137,12 +138,15 @@ def _locate(source: Source, table: BlockTable | None, records: Iterable[int], ar
     return locate_elements(ArraySource(source), table, records) if array else locate_lines(source, table, records)
 
 
-def _worded(held: _Held, place: Located | None, value_of: Callable[[DataFile, str, Any], Any]) -> tuple[Problem, Place]:
+def _worded(
+    held: _Held, place: Located | None, first: Located | None, value_of: Callable[[DataFile, str, Any], Any]
+) -> tuple[Problem, Place]:
     if place is None:
         return Problem(held.rule, f"/{held.field}", held.value), Place(record=held.record)
     text = place.raw.decode("utf-8", "replace")
     record = strict_json.decode(text).value
-    pointer, value = _point(record, held, value_of)
+    other = strict_json.decode(first.raw.decode("utf-8", "replace")).value if first is not None else None
+    pointer, value = _point(record, held, other, value_of)
     span = strict_json.locate(text, pointer)
     start, length = span if span is not None else (0, 0)
     shown = excerpt(text, start, length)
@@ -150,18 +154,30 @@ def _worded(held: _Held, place: Located | None, value_of: Callable[[DataFile, st
     return Problem(held.rule, pointer, value), Place(place.line, column, place.byte_offset, held.record, shown)
 
 
-def _point(record: Any, held: _Held, value_of: Callable[[DataFile, str, Any], Any]) -> tuple[str, Any]:
-    """The JSON Pointer and the value that a hit means."""
+def _point(record: Any, held: _Held, other: Any, value_of: Callable[[DataFile, str, Any], Any]) -> tuple[str, Any]:
+    """The JSON Pointer and the value that a hit means; ``other`` is the record it clashes with."""
     if held.field.startswith("@"):
         return "", value_of(held.file, held.field, record)
     value = strict_json.resolve(record, f"/{held.field}")
     if isinstance(value, dict):
         return f"/{held.field}", held.value
     if isinstance(value, list):
-        wanted = int(held.value) if held.value is not None else None
-        wanted = wanted - 2**64 if wanted is not None and wanted >= 2**63 else wanted
+        there = strict_json.resolve(other, f"/{held.field}")
+        common = there if isinstance(there, list) else []
         for i, item in enumerate(value):
-            if item == wanted or str(item) == str(wanted):
+            if _is_meant(item, held.value) if held.value is not None else item in common:
                 return f"/{held.field}/{i}", item
         return f"/{held.field}", value[0] if len(value) == 1 else None
     return f"/{held.field}", value
+
+
+def _is_meant(item: Any, value: Any) -> bool:
+    """Whether a list's item is the one a set check named: by its value, or by its code."""
+    if isinstance(value, int | str | float):
+        return bool(item == value or str(item) == str(value))
+    if isinstance(item, str):
+        from ragdatakit.tables.arrow_columns import string_array
+        from ragdatakit.tables.string_hash import hash_strings
+
+        return bool(hash_strings(string_array([item.encode("utf-8", "backslashreplace").decode()]))[0] == value)
+    return isinstance(item, int | float) and int(item) % 2**64 == int(value)

@@ -241,7 +241,7 @@ class LightSpladeChecks(FormatChecks):
         kinds = ["triplets"] if self.dataset.of_kind("triplets", "train") else ["queries"]
         samples = sum(self._records.get((kind, "train"), 0) for kind in kinds)
         if not isinstance(size, int) or isinstance(size, bool):
-            emit(config, Problem("broken-config", facts={"reason": f"gives eval_loss_size {size!r}, not a number"}))
+            emit(config, Problem("broken-config", facts={"reason": "gives an eval_loss_size that is no whole number"}))
         elif size >= samples:
             emit(config, Problem("eval-loss-size-too-large", value=size, facts={"samples": samples}))
 

@@ -61,6 +61,7 @@ class RecordChecker:
     def _examine_closely(self, raw: bytes) -> tuple[Any, list[Problem]]:
         """With Python's own reader, and whatever other readers would see differently."""
         problems: list[Problem] = []
+        raw = bytes(raw)  # a very long line comes as a view
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:

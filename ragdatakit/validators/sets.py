@@ -6,11 +6,11 @@ Python for small datasets, typed arrays for big ones), which all have the same m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ragdatakit.schemas.declarations import Consistency, Coverage, Format, Membership
+from ragdatakit.schemas.declarations import Consistency, Coverage, Format, Membership, Variants
 from ragdatakit.tables.python_keys import PythonBatch, PythonConsistency, PythonIndex, spelling
 
 IndexKey = tuple[str, tuple[str, ...]]
@@ -184,9 +184,7 @@ class SetChecks:
                 _add_pairs(store, batch, same)
         for variant, store in self.variants:
             if variant.kind == kind:
-                for field in variant.fields:
-                    names, rows = batch.codes((field,))
-                    store.add(_spellings(batch, field, names), names, rows)
+                _add_spellings(store, batch, variant)
 
     def freeze(self, kind: str) -> list[Hits]:
         """After the last file of a kind: which of its keys repeat, which names disagree."""
@@ -273,18 +271,30 @@ def _also_equal(found: Any, rows: Any, batch: Batch, member: Membership) -> Any:
 
 
 def _add_pairs(store: Any, batch: Batch, same: Consistency) -> None:
+    """All that the records say of names, record by record."""
+    if not isinstance(batch, PythonBatch):
+        store.add(*batch.interleaved([batch.pairs(n, v, same.default) for n, v in same.names]))  # type: ignore[attr-defined]
+        return
+    told = []
     for name, value in same.names:
-        if isinstance(batch, PythonBatch):
-            names = batch.columns[name]
-            values = batch.columns[value]
-            keep = [i for i, n in enumerate(names) if n is not None]
-            given = [same.default if values[i] is None else values[i] for i in keep]
-            store.add([names[i] for i in keep], given, [batch.first_row + i for i in keep])
-        else:
-            store.add(*batch.pairs(name, value, same.default))  # type: ignore[attr-defined]
+        for i, (one, given) in enumerate(zip(batch.columns[name], batch.columns[value], strict=True)):
+            if one is not None:
+                told.append((batch.first_row + i, one, same.default if given is None else given))
+    _add_told(store, told)
 
 
-def _spellings(batch: Batch, field: str, names: Sequence[Any]) -> Any:
-    if isinstance(batch, PythonBatch):
-        return [spelling(n) if isinstance(n, str) else n for n in names]
-    return batch.spellings(field)  # type: ignore[attr-defined]
+def _add_spellings(store: Any, batch: Batch, variant: Variants) -> None:
+    """The names of the records under what their spelling is reduced to."""
+    if not isinstance(batch, PythonBatch):
+        store.add(*batch.interleaved([batch.spellings(f) for f in variant.fields]))  # type: ignore[attr-defined]
+        return
+    told = []
+    for field in variant.fields:
+        names, rows = batch.codes((field,))
+        told += [(row, spelling(n), n) for n, row in zip(names, rows, strict=True) if isinstance(n, str)]
+    _add_told(store, told)
+
+
+def _add_told(store: Any, told: list[tuple[int, Any, Any]]) -> None:
+    told.sort(key=lambda t: t[0])
+    store.add([t[1] for t in told], [t[2] for t in told], [t[0] for t in told])

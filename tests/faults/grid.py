@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ragdatakit
 from ragdatakit.validators import blocks, dataset_run
+from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.dataset_run import RunOptions
+from ragdatakit.validators.run import validate_paths
 from tests.faults import arag, datamind, light_splade
 from tests.faults.drafts import Draft, Place, write_file
 from tests.faults.field_faults import field_faults
@@ -20,7 +22,7 @@ from tests.faults.relation_faults import relation_faults
 
 DRAFTS: tuple[Draft, ...] = (*light_splade.drafts(), *arag.drafts(), *datamind.drafts())
 SMALL, COLUMNAR = "small", "columnar"
-BLOCK, PART = 700, 250
+BLOCK, PART = 1500, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,10 @@ class Verdict:
     """What was expected of one injection and is not there, and what is there and was not expected."""
 
     injection: Injection
-    missed: tuple[Place, ...]
-    lost: tuple[Place, ...]
-    unexpected: tuple[Place, ...]
-    unpointed: tuple[tuple[str, str], ...]
+    missed: tuple[Place, ...] = ()
+    lost: tuple[Place, ...] = ()
+    unexpected: tuple[Place, ...] = ()
+    unpointed: tuple[tuple[str, str], ...] = ()
 
     @property
     def right(self) -> bool:
@@ -75,13 +77,16 @@ class Bench:
         self.root = root
         draft.write(root)
 
-    def findings(self, injection: Injection | None, engine_name: str) -> list[dict[str, Any]]:
-        """Everything that is reported of the damaged dataset, paths relative."""
+    def findings(self, injection: Injection | None, engine_name: str, threads: int = 1) -> list[dict[str, Any]]:
+        """Everything that is reported of the damaged dataset (None: of the clean one), paths relative."""
+        place = self.root / self.draft.notes.get("entry", "")
         if injection is not None:
             write_file(self.root, injection.draft.file(injection.path))
         try:
             with engine(engine_name):
-                report = ragdatakit.validate(self.root / self.draft.notes.get("entry", ""), max_per_rule=0)
+                report = validate_paths(
+                    [place], selection=Selection(max_per_rule=0), options=RunOptions(threads=threads)
+                )
         finally:
             if injection is not None:
                 write_file(self.root, self.draft.file(injection.path))

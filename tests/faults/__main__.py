@@ -1,0 +1,38 @@
+"""Runs the whole grid through both engines and writes docs/fault-score.md."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.faults.grid import COLUMNAR, DRAFTS, SMALL, Bench, Verdict, injections, judge
+from tests.faults.score import PAGE, page, tally
+
+
+def main() -> int:
+    """Write the page; what went wrong goes to stderr."""
+    verdicts = list(_verdicts())
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(page(tally(verdicts)), encoding="utf-8")
+    wrong = [v for v in verdicts if not v.right]
+    for verdict in wrong:
+        print(verdict, file=sys.stderr)
+    print(f"{PAGE.name}: {len(verdicts):,} injections, {len(wrong):,} judged wrongly")
+    return 1 if wrong else 0
+
+
+def _verdicts() -> Iterator[Verdict]:
+    for draft in DRAFTS:
+        with tempfile.TemporaryDirectory() as folder:
+            bench = Bench(draft, Path(folder))
+            for injection in injections(draft):
+                found = bench.findings(injection, SMALL)
+                if bench.findings(injection, COLUMNAR) != found:
+                    print(f"the engines differ: {injection}", file=sys.stderr)
+                yield judge(injection, found)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,66 @@
+"""Every fault of the grid is found at its line, nothing else is reported, and both engines say the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.grid import COLUMNAR, DRAFTS, SMALL, Bench, injections, judge
+from tests.faults.score import DAMAGES, PAGE, all_injections, page, perfect
+
+SLICES = 8
+"""Each dataset's grid is cut into so many tests, for several processes."""
+
+THREADED = 20
+"""One in so many is run with threads."""
+
+
+@pytest.mark.parametrize("draft", DRAFTS, ids=lambda draft: draft.name)
+def test_a_clean_dataset_has_no_findings_but_those_it_is_known_for(draft, tmp_path: Path) -> None:
+    bench = Bench(draft, tmp_path)
+
+    found = {(f["rule"], f["path"]) for f in bench.findings(None, SMALL)}
+
+    assert found == draft.baseline
+    assert bench.findings(None, COLUMNAR) == bench.findings(None, SMALL)
+
+
+@pytest.mark.parametrize("part", range(SLICES))
+@pytest.mark.parametrize("draft", DRAFTS, ids=lambda draft: draft.name)
+def test_every_fault_is_found_and_nothing_else(draft, part: int, tmp_path: Path) -> None:
+    bench = Bench(draft, tmp_path)
+
+    wrong = []
+    for number, injection in enumerate(injections(draft)):
+        if number % SLICES == part:
+            found = bench.findings(injection, SMALL)
+            verdict = judge(injection, found)
+            if not verdict.right:
+                wrong.append(str(verdict))
+            if bench.findings(injection, COLUMNAR, 1 + (number % THREADED == 0)) != found:
+                wrong.append(f"the engines differ: {injection}")
+
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_declared_field_is_damaged() -> None:
+    damaged = {(i.draft.format.name, i.kind, i.name.split(":")[0]) for i in all_injections()}
+    declared = {
+        (draft.format.name, file.kind.kind, field.name)
+        for draft in DRAFTS
+        for file in draft.files
+        for record in file.kind.records
+        for field in record.fields
+    }
+
+    assert declared <= damaged
+
+
+def test_every_kind_of_damage_has_words() -> None:
+    assert {i.damage for i in all_injections()} == set(DAMAGES)
+
+
+def test_the_score_page_is_what_the_grid_gives() -> None:
+    """If the tests above pass, the score is perfect; `python -m tests.faults` writes the page."""
+    assert PAGE.read_text(encoding="utf-8") == page(perfect())
