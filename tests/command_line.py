@@ -39,7 +39,7 @@ class Outcome:
     @property
     def lines(self) -> list[Any]:
         """Standard output, decoded line by line."""
-        return [orjson.loads(line) for line in self.out.splitlines()]
+        return [orjson.loads(line) for line in self.out.removesuffix("\n").split("\n")]
 
 
 class _Stream(io.TextIOWrapper):
@@ -77,5 +77,7 @@ def run(*words: str | Path, terminal: bool = False, env: dict[str, str] | None =
 def spawn(*words: str | Path, code: Iterable[str] = ("-m", "ragdatakit"), seconds: float = 60) -> Outcome:
     """Run as a process of its own; fails where it takes longer than ``seconds``."""
     command = [sys.executable, *code, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=seconds, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, capture_output=True, cwd=ROOT, timeout=seconds, stdin=subprocess.DEVNULL, check=False
+    )
     return Outcome(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))

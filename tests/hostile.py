@@ -27,7 +27,8 @@ def tree(folder: Path) -> dict[str, tuple[object, ...]]:
         for name in (*folders, *files):
             path = Path(here, name)
             info = path.lstat()
-            content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() and os.access(path, os.R_OK) else ""
+            readable = path.is_file() and os.access(path, os.R_OK)
+            content = hashlib.sha256(path.read_bytes()).hexdigest() if readable else ""
             found[str(path)] = (info.st_mode, info.st_mtime_ns, info.st_size, content)
     return found
 

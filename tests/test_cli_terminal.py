@@ -16,6 +16,7 @@ from tests.command_line import DEMO, FIXTURES, ROOT, run
 SCREENS = Path(__file__).parent / "screens"
 ESCAPE = "\x1b["
 
+CAP = ("--select", "SP201", "--max-per-rule", "1")
 WORDS: dict[str, tuple[str, ...]] = {
     "help": ("--help",),
     "validate-help": ("validate", "--help"),
@@ -23,8 +24,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "broken": ("validate", "fixtures/demo-broken"),
     "verbose": ("validate", "fixtures/light-splade/broken/shared-positive/data", "-v"),
     "statistics": ("validate", "fixtures/demo-broken", "--statistics", "--select", "SP1"),
-    "capped": ("validate", "fixtures/demo-broken", "fixtures/light-splade/broken/dangling-qid/data")
-    + ("--select", "SP201", "--max-per-rule", "1"),
+    "capped": ("validate", "fixtures/demo-broken", "fixtures/light-splade/broken/dangling-qid/data", *CAP),
     "quiet": ("validate", "fixtures/demo-broken", "-q"),
     "unrecognised": ("validate", "fixtures/shared/broken/lfs-pointer"),
     "config": ("validate", "fixtures/light-splade/broken/eval-loss-size-too-large/data/config.yaml"),

@@ -23,6 +23,7 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.validators import dataset_run
 from tests.command_line import FIXTURES, GOOD, run
 
 # What no file kept in git can show, and the test that does.
@@ -133,7 +134,7 @@ def test_broken_through_the_library(case: Case, tmp_path: Path) -> None:
 @broken
 def test_broken_through_the_command_line(case: Case, tmp_path: Path) -> None:
     folder = case.stand(tmp_path)
-    words = ["validate", folder / case.target, *case.args, "--max-per-rule", "0"]
+    words: list[str | Path] = ["validate", folder / case.target, *case.args, "--max-per-rule", "0"]
 
     outcome = run(*words, "--output-format", "json", "--severity", "info")
     screen = run(*words)
@@ -146,6 +147,26 @@ def test_broken_through_the_command_line(case: Case, tmp_path: Path) -> None:
     assert all(f"{entry['code']} " in screen.out for entry in case.findings)
     by_library = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0)
     assert report == json.loads(json.dumps(by_library.as_dict()))
+
+
+BIG = {"columns": (-1, 1 << 20), "columns of small blocks": (-1, 150)}
+
+
+@pytest.mark.parametrize("way", BIG)
+@pytest.mark.parametrize("case", [*BROKEN, *VALID], ids=lambda c: c.id)
+def test_read_as_a_big_dataset(case: Case, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small datasets are read in plain Python, big ones in columns: the findings must be the same to the letter."""
+    folder = case.stand(tmp_path)
+    plain = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0)
+
+    small, block = BIG[way]
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", small)
+    monkeypatch.setattr(dataset_run, "BLOCK_BYTES", block)
+    monkeypatch.setattr(dataset_run, "TEXT_BLOCK_BYTES", block)
+    big = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0)
+
+    assert list(map(str, big.findings)) == list(map(str, plain.findings))
+    assert big.as_dict() == plain.as_dict()
 
 
 @valid
@@ -191,7 +212,10 @@ def test_fixtures_name_rules_that_exist() -> None:
     assert shown_rules() <= {(rule.code, rule.name) for rule, _ in all_rules()}
 
 
-@pytest.mark.parametrize("case", [c for c in BROKEN if c.id.startswith(("light-splade/", "shared/"))], ids=lambda c: c.id)
+NAMED_BY_RULE = [case for case in BROKEN if case.id.startswith(("light-splade/", "shared/"))]
+
+
+@pytest.mark.parametrize("case", NAMED_BY_RULE, ids=lambda c: c.id)
 def test_folder_of_a_case_is_named_by_its_rule(case: Case) -> None:
     rules = {entry["rule"] for entry in (*case.findings, *case.infos)}
 

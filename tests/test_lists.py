@@ -60,8 +60,6 @@ def test_codes_are_the_formats_letters_and_unique() -> None:
 
 
 def test_commands_are_the_modules_that_define_one() -> None:
-    found = {
-        name.rsplit(".", 1)[1] for name in modules("cli") if hasattr(importlib.import_module(name), "command")
-    }
+    found = {name.rsplit(".", 1)[1] for name in modules("cli") if hasattr(importlib.import_module(name), "command")}
 
     assert {module for module, _ in cli.COMMANDS.values()} == found

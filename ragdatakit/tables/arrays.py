@@ -15,15 +15,21 @@ from typing import Any
 from ragdatakit.tables.sources import Source
 
 _BORDER = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.S)
-_BRACKETS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]|"', re.S)
+# A raw line feed cannot stand in a JSON string: a string that is not closed ends with its line at the latest.
+_STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
+_BRACKETS = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"|[{}\[\]]|"')
+LONG_ELEMENT = 1 << 24
+"""Bytes of an element that does not end, after which it is taken for a broken one."""
 _SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _RESYNC = re.compile(
     rb'["}\]][ \t]*\r?\n[ \t\r\n]*(?=["{\[\]])|,[ \t]*\r?\n[ \t\r\n]*(?=["{\[])|["}\]][ \t]*,[ \t]*(?=["{\[])'
 )
+_CLOSING = {b"{": b"}", b"[": b"]"}
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _WINDOW = 1 << 14
+MOST_OF_ANOTHER = 1 << 23
+"""Bytes that are looked at to say what a file is that is no array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,9 @@ class ArraySource:
             start = _end_of_space(reader.data)
             if start < len(reader.data) or not reader.fill():
                 break
-        self.head = reader.data[start : start + 4096]
+        if reader.data[start : start + 1] != b"[":
+            reader.fill_to(MOST_OF_ANOTHER)
+        self.head = reader.data[start : start + MOST_OF_ANOTHER]
         if self.head[:1] != b"[":
             self.top = "other" if self.head else "nothing"
             return False
@@ -240,6 +248,11 @@ class _Scan:
                 self.position = start + 1
                 continue
             end = self._end_of_value(start, first)
+            if end < 0 and (broken_at := self._next_line_like(start, end == -2)) > 0:
+                yield self._element(start, broken_at, "")
+                self._record += 1
+                self.position = broken_at
+                continue
             after = _end_of_space(data, end) if end >= 0 else -1
             if end < 0 or after >= len(data):
                 if not self._at_end:
@@ -264,28 +277,48 @@ class _Scan:
             self.position = after
 
     def _end_of_value(self, start: int, first: bytes) -> int:
-        """Behind the value that starts here; -1 where the data ends before it does."""
+        """Behind the value that starts here; -1 where the data ends before it does, -2 where it is surely broken."""
         data = self.data
         if first == b'"':
             match = _STRING.match(data, start)
-            return match.end() if match else -1
+            if match:
+                return match.end()
+            return -2 if data.find(b"\n", start) >= 0 else -1
         if first in (b"{", b"["):
-            depth = 0
+            open_: list[bytes] = []
             for token in _BRACKETS.finditer(data, start):
                 mark = token.group()
-                if mark in (b"{", b"["):
-                    depth += 1
+                if mark in _CLOSING:
+                    open_.append(_CLOSING[mark])
                 elif mark in (b"}", b"]"):
-                    depth -= 1
-                    if not depth:
+                    if open_.pop() != mark:
+                        return -2
+                    if not open_:
                         return token.end()
                 elif mark == b'"':
-                    return -1
+                    return -2 if data.find(b"\n", token.end()) >= 0 else -1
             return -1
         match = _SCALAR.match(data, start)
         if match is None:
             return start + 1
         return match.end()
+
+    def _next_line_like(self, start: int, broken: bool) -> int:
+        """Where to go on behind an element that does not end: the next line that begins as its own does; 0 if none.
+
+        For a string that is the next line. Where the element may only be long, nothing is looked for as long as there
+        is more data to wait for.
+        """
+        data = self.data
+        is_text = data[start : start + 1] == b'"'
+        if not broken and not (self._at_end or len(data) - start > LONG_ELEMENT):
+            return 0
+        begin = data.rfind(b"\n", 0, start) + 1
+        margin = data[begin : start + 1]
+        if not is_text and margin[:-1].strip():
+            return 0  # the element does not begin its line: nothing tells where the next one would
+        end = data.find(b"\n", start) if is_text else data.find(b"\n" + margin, start)
+        return end + 1 if end >= 0 else 0
 
     def _element(self, start: int, end: int, error: str) -> Element:
         lines = self.data.count(b"\n", self._counted, start)

@@ -34,6 +34,18 @@ def int64_values(array: Any) -> npt.NDArray[np.int64]:
     return values
 
 
+def int64_array(values: npt.NDArray[np.int64]) -> Any:
+    """An integer column."""
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values, np.int64))])
+
+
+def mask_of(array: Any) -> npt.NDArray[np.bool_]:
+    """A boolean column without nulls as a mask that may be written to."""
+    bits = np.frombuffer(array.buffers()[1], np.uint8)
+    ones = np.unpackbits(bits, count=array.offset + len(array), bitorder="little")
+    return ones[array.offset :].astype(np.bool_)
+
+
 def one_array(table: Any, name: str) -> Any:
     """A column as one array; nulls where there is no such column."""
     if name not in table.column_names:

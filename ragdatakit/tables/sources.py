@@ -122,7 +122,7 @@ class Source:
         return zipped
 
     def _line_blocks(self, fd: int, size: int, zipped: bool) -> Iterator[Block]:
-        return self._gzip_blocks(fd, size) if zipped else self._plain_blocks(fd)
+        return self._gzip_blocks(fd, size) if zipped else self._plain_blocks(fd, size)
 
     def _byte_pieces(self, fd: int, size: int, zipped: bool) -> Iterator[bytes]:
         if zipped:
@@ -133,32 +133,33 @@ class Source:
                     yield piece[self._bom_length(piece[:3]) :] if not number else piece
             return
         offset = self._bom_length(os.pread(fd, 3, 0))
-        while piece := os.pread(fd, self.block_bytes, offset):
+        while piece := os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset):
             offset += len(piece)
             self.bytes_read = self.progress = offset
             yield piece
 
-    def _plain_blocks(self, fd: int) -> Iterator[Block]:
+    def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
+        """Up to the size that the file had when it was opened: one that grows must come to an end, too."""
         offset = self._bom_length(os.pread(fd, 3, 0))
         while True:
-            data = os.pread(fd, self.block_bytes, offset)
+            data = os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset)
             if not data:
                 return
-            last = len(data) < self.block_bytes and not os.pread(fd, 1, offset + len(data))
+            last = offset + len(data) >= size
             cut = len(data) if last else data.rfind(b"\n") + 1
             if cut:
                 yield Block(data if cut == len(data) else data[:cut], offset)
                 offset += cut
             else:  # one line that is longer than a block: only this line, and only if it may be held
-                end = self._end_of_line(fd, offset + len(data))
+                end = self._end_of_line(fd, offset + len(data), size)
                 del data
                 long = end - offset > self.max_line_bytes
                 yield Block(b"", offset, end - offset) if long else Block(os.pread(fd, end - offset, offset), offset)
                 offset = end
             self.bytes_read = self.progress = offset
 
-    def _end_of_line(self, fd: int, offset: int) -> int:
-        while data := os.pread(fd, self.block_bytes, offset):
+    def _end_of_line(self, fd: int, offset: int, size: int) -> int:
+        while data := os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset):
             found = data.find(b"\n")
             if found >= 0:
                 return offset + found + 1

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.tables.arrow_columns import int64_values, one_array, string_array
+from ragdatakit.tables.arrow_columns import int64_values, mask_of, one_array, string_array
 from ragdatakit.tables.columnar import ColumnBlock
 from ragdatakit.tables.numpy_keys import NumpyBatch
 from ragdatakit.tables.string_hash import hash_columns, hash_strings, spelled
@@ -72,7 +72,7 @@ def coded_block(keys: KeyColumns, block: ColumnBlock, derive_codes: DeriveCodes)
             owners[name] = int64_values(pc.list_parent_indices(column))
             column = pc.list_flatten(column)
         else:
-            batch.valid[name] = None if not column.null_count else _mask(column)
+            batch.valid[name] = None if not column.null_count else mask_of(pc.is_valid(column))
         if pa.types.is_string(column.type):
             texts["plain", name] = column
             if name in keys.spelled:
@@ -95,10 +95,6 @@ def _put(batch: NumpyBatch, name: str, codes: Any, owners: dict[str, Any]) -> No
         batch.lists[name] = (codes, owners[name])
     else:
         batch.columns[name] = codes
-
-
-def _mask(column: Any) -> Any:
-    return np.frombuffer(pc.is_valid(column).cast(pa.uint8()).buffers()[1], np.uint8)[: len(column)].astype(np.bool_)
 
 
 def _number_codes(column: Any) -> Any:

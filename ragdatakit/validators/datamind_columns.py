@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragdatakit.tables import arrow_columns
 from ragdatakit.validators.datamind_chunks import FORBIDDEN_KEYS, SHORT_CHARACTERS, WINDOW_BYTES, taken_keys
 from ragdatakit.validators.datamind_tallies import Trait
 from ragdatakit.validators.datamind_triples import ENTITY_PROPERTIES, NAMES, UNUSED_FIELDS
@@ -164,8 +165,7 @@ def _true(values: Any) -> Mask:
 
 def mask_of(values: Any) -> Mask:
     """An Arrow column of booleans without nulls as a mask that may be written to."""
-    result: Mask = np.array(values)
-    return result
+    return arrow_columns.mask_of(one_array(values))
 
 
 def column_traits(kind: str, table: pa.Table, looked_at: Rows, file_name: str) -> Counter[Trait]:

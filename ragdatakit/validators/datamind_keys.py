@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.tables.string_hash import hash_strings
+from ragdatakit.tables.arrow_columns import int64_array, string_array
+from ragdatakit.tables.string_hash import hash_columns, hash_strings
 from ragdatakit.validators.datamind_columns import Mask, Strings, is_text, mask_of, one_array
 
 
@@ -29,8 +30,7 @@ def fill_keys(table: pa.Table, batch: Any, file_name: str, all_texts: bool) -> b
         return False
     kept = ~_blank(texts)
     named = _given_id(ids, table.num_rows) & kept
-    _put(batch, "@v2_id", _id_texts(ids), named)
-    _put(batch, "@text", texts, kept if all_texts else named)
+    _put(batch, {"@v2_id": (_id_texts(ids), named), "@text": (texts, kept if all_texts else named)})
     _put_hashes(batch, texts, sources, kept & ~named, file_name)
     return True
 
@@ -65,13 +65,15 @@ def _id_texts(ids: Any) -> Any:
     return ids if ids is None or is_text(ids.type) else ids.cast(pa.string())
 
 
-def _put(batch: Any, name: str, column: Any, valid: Mask) -> None:
-    if column is None or not valid.any():
-        batch.columns[name] = np.zeros(len(valid), np.uint64)
-        batch.valid[name] = np.zeros(len(valid), np.bool_)
-        return
-    batch.columns[name] = hash_strings(column)
-    batch.valid[name] = None if valid.all() else valid
+def _put(batch: Any, columns: dict[str, tuple[Any, Mask]]) -> None:
+    """Codes of the columns, hashed together."""
+    codes = hash_columns({n: c for n, (c, valid) in columns.items() if c is not None and valid.any()})
+    for name, (_, valid) in columns.items():
+        batch.columns[name] = codes.get(name, np.zeros(len(valid), np.uint64))
+        if name in codes:
+            batch.valid[name] = None if valid.all() else valid
+        else:
+            batch.valid[name] = np.zeros(len(valid), np.bool_)
 
 
 def _put_hashes(batch: Any, texts: Any, sources: Any, wanted: Mask, file_name: str) -> None:
@@ -79,12 +81,12 @@ def _put_hashes(batch: Any, texts: Any, sources: Any, wanted: Mask, file_name: s
     rows = np.flatnonzero(wanted)
     codes = np.zeros(len(wanted), np.uint64)
     if len(rows):
-        some = texts.take(pa.array(rows))
+        some = texts.take(int64_array(rows))
         if Strings(some).edged().any():
-            some = pa.array([text.strip() for text in some.to_pylist()], pa.string())
+            some = string_array([text.strip() for text in some.to_pylist()])
         names: Any = pa.scalar(file_name)
         if sources is not None:
-            given = sources.take(pa.array(rows))
+            given = sources.take(int64_array(rows))
             names = pc.if_else(pc.fill_null(pc.not_equal(given, ""), False), given, file_name)
         codes[rows] = hash_strings(pc.binary_join_element_wise(names, some, "\0"))
     batch.columns["@v2_hash"] = codes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.tables.allocation import pin_worker
-from ragdatakit.tables.arrays import ArraySource, Element, Part
+from ragdatakit.tables.arrays import MOST_OF_ANOTHER, ArraySource, Element, Part
 from ragdatakit.tables.datasets import DataFile
 from ragdatakit.tables.positions import BlockTable
 from ragdatakit.tables.sources import Block
@@ -269,7 +269,7 @@ class ArrayRun(_FileRun):
         text = array.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]
         whole = strict_json.decode(text)
-        if whole.error and len(array.head) >= 4096 and strict_json.decode(first_line).error:
+        if whole.error and len(array.head) >= MOST_OF_ANOTHER and strict_json.decode(first_line).error:
             rule, facts = rules.get("top-level", ""), {}
         elif whole.error:
             rule, facts = rules.get("syntax", ""), {"reason": whole.error}
@@ -279,5 +279,6 @@ class ArrayRun(_FileRun):
             rule = rules.get("top-level-string", rule)
         if rule:
             shown = whole.value if not whole.error else first_line[:60]
+            first_line = first_line[:4096]
             raw = first_line.encode("utf-8", "replace")
             self._emit([Problem(rule, value=shown, facts=facts)], Element(0, 1, 3 if self.source.bom else 0, raw))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.tables import numpy_keys
 from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import RunOptions
@@ -56,17 +57,32 @@ def injections(draft: Draft) -> Iterator[Injection]:
     yield from relation_faults(draft)
 
 
-@contextmanager
-def engine(name: str) -> Iterator[None]:
+def engine(name: str) -> AbstractContextManager[None]:
     """Validate with the small engine, or with the columnar one in tiny blocks whatever the size."""
-    before = (dataset_run.SMALL_DATASET, dataset_run.BLOCK_BYTES, dataset_run.TEXT_BLOCK_BYTES, blocks.PART_BYTES)
+    return _settings(COLUMNAR_SETTINGS) if name == COLUMNAR else nullcontext()
+
+
+COLUMNAR_SETTINGS: dict[tuple[object, str], int] = {
+    (dataset_run, "SMALL_DATASET"): -1,
+    (dataset_run, "BLOCK_BYTES"): BLOCK,
+    (dataset_run, "TEXT_BLOCK_BYTES"): BLOCK,
+    (blocks, "PART_BYTES"): PART,
+    # A small sieve: its pages cost more than the data here, and it lets more pass that must be compared.
+    (numpy_keys._RepeatSieve, "_BITS"): 12,
+    (numpy_keys._RepeatSieve, "_BLOCK_BITS"): 6,
+}
+
+
+@contextmanager
+def _settings(wanted: dict[tuple[object, str], int]) -> Iterator[None]:
+    before = {(home, name): getattr(home, name) for home, name in wanted}
     try:
-        if name == COLUMNAR:
-            dataset_run.SMALL_DATASET = -1
-            dataset_run.BLOCK_BYTES, dataset_run.TEXT_BLOCK_BYTES, blocks.PART_BYTES = BLOCK, BLOCK, PART
+        for (home, name), value in wanted.items():
+            setattr(home, name, value)
         yield
     finally:
-        dataset_run.SMALL_DATASET, dataset_run.BLOCK_BYTES, dataset_run.TEXT_BLOCK_BYTES, blocks.PART_BYTES = before
+        for (home, name), value in before.items():
+            setattr(home, name, value)
 
 
 class Bench:

@@ -43,11 +43,13 @@ DAMAGES = {
 _HEAD = """# How many faults are found
 
 Written by `python -m tests.faults`. On clean datasets of forty records a file, every field, key and reference that a
-format declares is damaged in every way that applies, one at a time. What must be reported, and on which line, is worked
-out from the declaration, with all that a reader of the whole dataset would see as a consequence; where the declaration
-calls a damage harmless, nothing may be reported. *Found* counts the faults that were reported with the right rule at the
-exact line, with every consequence; *false alarms* everything else that was reported. Both engines, the one for small
-datasets and the columnar one (here with tiny blocks), were run and reported the same.
+format declares is damaged in every way that applies, one at a time. What must be reported, and on which line, is
+worked out from the declaration, with all that a reader of the whole dataset would see as a consequence; where the
+declaration calls a damage harmless, nothing may be reported.
+
+*Found* counts the faults that were reported with the right rule at the exact line, with every consequence, *silent*
+the harmless ones of which nothing was said, *false alarms* everything else that was reported. Both engines were run,
+the one for small datasets and the columnar one with tiny blocks, and reported the same.
 """
 
 

@@ -87,12 +87,13 @@ def _near(kind: str, sound: Any) -> Iterator[Variant]:
     elif kind == "number":
         yield Variant("near type", "digits as text", f'"{0.5 if sound is None else sound}"')
         yield Variant("near type", "text of a number", '"0.5"')
-    elif kind == "array" and sound:
+    elif kind == "array" and isinstance(sound, list) and sound:
         yield Variant("near type", "one item for a list", json.dumps(sound[0]))
         yield Variant("near type", "list as text", json.dumps(json.dumps(sound)))
     elif kind == "object":
-        yield Variant("near type", "object as text", json.dumps(json.dumps(sound or {})))
-        yield Variant("near type", "list of pairs", json.dumps(list(map(list, (sound or {"a": "b"}).items()))))
+        members = sound if isinstance(sound, dict) and sound else {"a": "b"}
+        yield Variant("near type", "object as text", json.dumps(json.dumps(members)))
+        yield Variant("near type", "list of pairs", json.dumps(list(map(list, members.items()))))
 
 
 def _odd_numbers() -> Iterator[Variant]:

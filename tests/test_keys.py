@@ -1,0 +1,223 @@
+"""Keys as typed arrays give the same answers as Python's own sets and dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ragdatakit.schemas import get_format
+from ragdatakit.tables import numpy_keys
+from ragdatakit.tables.numpy_keys import NumpyConsistency, NumpyIndex
+from ragdatakit.tables.python_keys import PythonConsistency, PythonIndex, spelling
+from ragdatakit.tables.string_hash import hash_strings, spelled
+from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.sets import Hits, SetChecks, key_columns
+
+DENSE = st.integers(0, 9)
+WIDE = st.one_of(st.integers(-3, 9), st.integers(-(2**63), 2**63 - 1), st.sampled_from([2**31, -(2**63), 2**63 - 1]))
+TEXTS = st.one_of(
+    st.sampled_from(["", "a", "b", "é", "漢"]), st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
+)
+KEYS = st.sampled_from([(DENSE, True), (WIDE, True), (TEXTS, False)])
+
+
+@st.composite
+def batches(draw: Any, keys: Any) -> list[tuple[list[Any], list[int]]]:
+    """Keys with their rows, batch by batch; a row may have several keys, or none."""
+    found = []
+    row = 0
+    for _ in range(draw(st.integers(0, 4))):
+        values, rows = [], []
+        for _ in range(draw(st.integers(0, 6))):
+            for key in draw(st.lists(keys, min_size=1, max_size=2)) if draw(st.booleans()) else [draw(keys)]:
+                values.append(key)
+                rows.append(row)
+            row += draw(st.sampled_from([1, 1, 1, 2]))
+        found.append((values, rows))
+    return found
+
+
+def codes(values: list[Any], integers: bool) -> Any:
+    if integers:
+        return np.array(values, np.int64).view(np.uint64)
+    return hash_strings(pa.array(values, pa.string()))
+
+
+def rows_of(rows: list[int]) -> Any:
+    """As the engine gives them: a range where they are consecutive."""
+    if rows and rows == list(range(rows[0], rows[0] + len(rows))):
+        return range(rows[0], rows[0] + len(rows))
+    return np.array(rows, np.int64)
+
+
+def filled(told: list[tuple[list[Any], list[int]]], integers: bool) -> tuple[PythonIndex, NumpyIndex]:
+    plain, typed = PythonIndex(), NumpyIndex(True, integers)
+    for values, rows in told:
+        plain.add(values, rows)
+        typed.add(codes(values, integers), rows_of(rows))
+    plain.freeze()
+    typed.freeze()
+    return plain, typed
+
+
+def pairs(found: Iterable[Any]) -> list[tuple[int, int]]:
+    rows, firsts = found
+    return sorted((int(r), int(f)) for r, f in zip(rows, firsts, strict=True))
+
+
+def numbers(found: Any) -> list[int]:
+    return sorted(map(int, found))
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_indexes_agree(data: st.DataObject) -> None:
+    keys, integers = data.draw(KEYS)
+    plain, typed = filled(data.draw(batches(keys)), integers)
+    earlier, typed_earlier = filled(data.draw(batches(keys)), integers)
+    asked = data.draw(st.lists(keys, max_size=8))
+    marked = data.draw(st.lists(keys, max_size=8))
+
+    looked_up, typed_looked_up = plain.find(asked), typed.find(codes(asked, integers))
+    marks, typed_marks = plain.new_marks(), typed.new_marks()
+    plain.mark(plain.find(marked), marks)
+    typed.mark(typed.find(codes(marked, integers)), typed_marks)
+
+    assert pairs(typed.repeats()) == pairs(plain.repeats())
+    assert numbers(typed.missing(typed_looked_up)) == numbers(plain.missing(looked_up))
+    assert numbers(typed.present(typed_looked_up)) == numbers(plain.present(looked_up))
+    assert numbers(typed.unmarked(typed_marks)) == numbers(plain.unmarked(marks))
+    assert set(pairs(typed.common(typed_earlier))) == set(pairs(plain.common(earlier)))
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_consistencies_agree(data: st.DataObject) -> None:
+    keys, integers = data.draw(KEYS)
+    plain, typed = PythonConsistency(), NumpyConsistency()
+    for values, rows in data.draw(batches(keys)):
+        given_values = data.draw(st.lists(st.sampled_from(["x", "y", "z"]), min_size=len(values), max_size=len(values)))
+        plain.add(values, given_values, rows)
+        typed.add(codes(values, integers), codes(given_values, False), rows_of(rows))
+
+    assert pairs(typed.hits()) == pairs(plain.hits())
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_consistencies_agree_where_names_share_places(data: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NumpyConsistency, "_BITS", 1)
+        plain, typed = PythonConsistency(), NumpyConsistency()
+        typed._limit = 3
+        for values, rows in data.draw(batches(TEXTS)):
+            given_values = data.draw(st.lists(st.sampled_from("xyz"), min_size=len(values), max_size=len(values)))
+            plain.add(values, given_values, rows)
+            typed.add(codes(values, False), codes(given_values, False), rows_of(rows))
+
+        assert pairs(typed.hits()) == pairs(plain.hits())
+
+
+@given(st.lists(st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"])), TEXTS), max_size=6))
+@example(["İstanbul", "STRASSE", "straße", "ﬁre", 'a "b"  c', "\x1c a\x85b\u3000c", "ΑΣ", "Σ"])
+@settings(max_examples=500, deadline=None)
+def test_columns_are_spelled_as_names_are(names: list[str | None]) -> None:
+    assert spelled(pa.array(names, pa.string())).to_pylist() == [None if n is None else spelling(n) for n in names]
+
+
+ID = st.one_of(st.integers(0, 6), st.sampled_from([-1, 2**53 + 1, 2**63, "3", 3.0, 3.5, True, None, [1]]))
+NAME = st.sampled_from(
+    ["Moon", "moon", "MOON ", '"Moon"', "Tide", "tide  x", "Tide x", "é", "É", "", 7, None, "e\u0301"]
+)
+TYPE = st.sampled_from(["Body", "Event", "entity", None, 5])
+TEXT = st.sampled_from(["one", "two", "three", None, 4])
+
+
+def records(**fields: Any) -> Any:
+    """Objects with those fields, or without some of them, and now and then something that is no object."""
+    return st.lists(st.one_of(st.fixed_dictionaries({}, optional=fields), st.none(), st.just("x")), max_size=8)
+
+
+KINDS = {
+    "light-splade": {
+        "queries": records(qid=ID, text=TEXT),
+        "documents": records(doc_id=ID, text=TEXT),
+        "positives": records(qid=ID, positive_doc_ids=st.one_of(st.lists(ID, max_size=3), ID)),
+        "triplets": records(qid=ID, pos_doc_id=ID, neg_doc_id=ID),
+    },
+    "datamind": {
+        "triplets": records(subject=NAME, relation=NAME, object=NAME, subject_type=TYPE, object_type=TYPE),
+    },
+}
+
+
+@pytest.mark.parametrize("format_name", KINDS)
+@given(data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_set_checks_agree(format_name: str, data: st.DataObject) -> None:
+    kinds = KINDS[format_name]
+    several = format_name == "light-splade"
+    drawn = [{k: [data.draw(s) for _ in range(data.draw(st.integers(1, 3)))] for k, s in kinds.items()} for _ in "ab"]
+
+    def hits(typed: bool) -> list[Any]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(numpy_keys._RepeatSieve, "_BITS", 4)
+            patch.setattr(numpy_keys._RepeatSieve, "_BLOCK_BITS", 3)
+            return run_checks(format_name, drawn, typed, several)
+
+    assert hits(typed=True) == hits(typed=False)
+
+
+def run_checks(format_name: str, splits: list[dict[str, Any]], typed: bool, several: bool) -> list[Any]:
+    """Every hit over the batches of two splits."""
+    fmt = get_format(format_name)
+    kinds = set(splits[0])
+    columns = {
+        k: KeyColumns(
+            fmt.file(k),
+            [n for n in key_columns(fmt, k) if n[0] != "@"],
+            no_keys,
+            [f for v in fmt.variants if v.kind == k for f in v.fields],
+        )
+        for k in kinds
+    }
+
+    def new_index(kind: str, fields: tuple[str, ...], lookups: bool) -> Any:
+        types = {**columns[kind].types, **columns[kind].item_types}
+        return NumpyIndex(lookups, len(fields) == 1 and types.get(fields[0]) == "integer")
+
+    factories = (new_index, NumpyConsistency) if typed else ()
+    found: list[Hits] = []
+    checks: list[SetChecks] = []
+    next_row = dict.fromkeys(kinds, 0)
+    for name, batches_of in zip(("train", "validation"), splits, strict=True):
+        one = SetChecks(fmt, name, kinds, lambda rule: True, several, *factories)
+        for kind, told in batches_of.items():
+            for values in told:
+                batch: Any = columns[kind].coded(values) if typed else columns[kind].of_values(values, next_row[kind])
+                batch.first_row = next_row[kind]
+                next_row[kind] += len(values)
+                found += one.probe(kind, batch)
+                one.absorb(kind, batch)
+            found += one.freeze(kind)
+        found += one.finish()
+        for earlier in checks:
+            found += one.compare(earlier)
+        checks.append(one)
+    told = set()
+    for one_hit in found:
+        firsts = [None] * len(one_hit.rows) if one_hit.firsts is None else map(int, one_hit.firsts)
+        told |= {
+            (one_hit.rule, one_hit.kind, one_hit.field, int(r), f) for r, f in zip(one_hit.rows, firsts, strict=True)
+        }
+    return sorted(told, key=str)
+
+
+def no_keys(kind: str, value: Any) -> dict[str, Any]:
+    return {}
