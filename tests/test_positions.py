@@ -67,7 +67,6 @@ class Layout:
     final_end: bool
     mark: bool
     zipped: bool
-    columnar: bool
     block_bytes: int
     part_bytes: int
     threads: int
@@ -93,7 +92,6 @@ LAYOUTS = st.builds(
     final_end=st.booleans(),
     mark=st.sampled_from([False, False, True]),
     zipped=st.booleans(),
-    columnar=st.booleans(),
     block_bytes=st.sampled_from([16, 40, 100, 300, 1 << 20]),
     part_bytes=st.sampled_from([1, 50, 120, 1 << 16]),
     threads=st.sampled_from([1, 1, 2]),
@@ -115,13 +113,13 @@ def physical_lines(data: bytes) -> list[tuple[int, bytes]]:
     return lines
 
 
-def findings_of(path: Path, layout: Any) -> list[Finding]:
+def findings_of(path: Path, layout: Any, columnar: bool) -> list[Finding]:
     """What is reported of a file, read in blocks of that size by that engine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dataset_run, "BLOCK_BYTES", layout.block_bytes)
         patch.setattr(dataset_run, "TEXT_BLOCK_BYTES", layout.block_bytes)
         patch.setattr(blocks, "PART_BYTES", layout.part_bytes)
-        if layout.columnar:
+        if columnar:
             patch.setattr(dataset_run, "SMALL_DATASET", -1)
         options = RunOptions(threads=layout.threads)
         return validate_paths([path], selection=Selection(max_per_rule=0), options=options).findings
@@ -143,7 +141,9 @@ def test_lines(layout: Layout, tmp_path: Path) -> None:
     path = tmp_path / f"query_master.ndjson{'.gz' if layout.zipped else ''}"
     path.write_bytes(gzip.compress(data, mtime=0) if layout.zipped else data)
 
-    findings = findings_of(path, layout)
+    findings = findings_of(path, layout, columnar=False)
+
+    assert findings_of(path, layout, columnar=True) == findings
 
     lines = physical_lines(data)
     records = [number for number, (_, content) in enumerate(lines) if content.strip()]
@@ -180,7 +180,6 @@ class ArrayLayout:
     between: str
     before: str
     mark: bool
-    columnar: bool
     block_bytes: int
     part_bytes: int = 1 << 16
     threads: int = 1
@@ -210,7 +209,6 @@ ARRAYS = st.builds(
     between=st.sampled_from([",", ", ", ",\n", ",\n  ", "\n, ", ",\r\n", ",\n\n\t", " ,\n"]),
     before=st.sampled_from(["", "\n", "\n  ", " ", "\r\n"]),
     mark=st.sampled_from([False, False, True]),
-    columnar=st.booleans(),
     block_bytes=st.sampled_from([1, 30, 200, 1 << 20]),
 )
 
@@ -249,7 +247,9 @@ def test_elements(layout: ArrayLayout, tmp_path: Path) -> None:
     path = tmp_path / "questions.json"
     path.write_bytes(data)
 
-    findings = findings_of(path, layout)
+    findings = findings_of(path, layout, columnar=False)
+
+    assert findings_of(path, layout, columnar=True) == findings
 
     lines = data.removeprefix(MARK).split(b"\n")
     told: set[tuple[str, int]] = set()

@@ -225,6 +225,8 @@ class _Scan:
         self.position = 0
         self.closed = False
         self.cut = False
+        self._mark = b""
+        self._first_record = record
         self._indent = indent
         self._offset = offset
         self._line = line
@@ -241,12 +243,17 @@ class _Scan:
                 return
             first = data[start : start + 1]
             if first == b"]":
+                if line := self._line_behind(start):
+                    yield self._element(start, line, "a closing bracket before the end of the array")
+                    self.position = line
+                    continue
                 self.position, self.closed = start + 1, True
                 return
             if first == b",":
                 yield self._element(start, start + 1, "a comma without a value")
                 self.position = start + 1
                 continue
+            self._mark = first
             end = self._end_of_value(start, first)
             if end < 0 and (broken_at := self._next_line_like(start, end == -2)) > 0:
                 yield self._element(start, broken_at, "")
@@ -303,6 +310,15 @@ class _Scan:
             return start + 1
         return match.end()
 
+    def _line_behind(self, start: int) -> int:
+        """Where the next line begins, if it goes on with elements as if the array were not closed; else 0."""
+        end = self.data.find(b"\n", start)
+        if end < 0 or self._record == self._first_record:
+            return 0
+        following = _end_of_space(self.data, end + 1)
+        mark = self.data[following : following + 1]
+        return end + 1 if mark in (b"{", b'"') and mark == self._mark else 0
+
     def _next_line_like(self, start: int, broken: bool) -> int:
         """Where to go on behind an element that does not end: the next line that begins as its own does; 0 if none.
 
@@ -314,9 +330,7 @@ class _Scan:
         if not broken and not (self._at_end or len(data) - start > LONG_ELEMENT):
             return 0
         begin = data.rfind(b"\n", 0, start) + 1
-        margin = data[begin : start + 1]
-        if not is_text and margin[:-1].strip():
-            return 0  # the element does not begin its line: nothing tells where the next one would
+        margin = data[begin : _end_of_space(data, begin)] + data[start : start + 1]
         end = data.find(b"\n", start) if is_text else data.find(b"\n" + margin, start)
         return end + 1 if end >= 0 else 0
 

@@ -239,15 +239,15 @@ class NumpyIndex:
         if not len(twice):
             return
         where = np.isin(codes, np.unique(twice))
-        rows, codes = self._rows.at(places[where]), codes[where]
+        places, codes = places[where], codes[where]
         by_code = np.argsort(codes, kind="stable")
-        sorted_codes = codes[by_code]
-        starts = np.flatnonzero(np.r_[True, sorted_codes[1:] != sorted_codes[:-1]])
-        firsts = np.repeat(rows[by_code][starts], np.diff(np.r_[starts, len(by_code)]))
-        later = rows[by_code]
-        clash = later != firsts
-        order = np.argsort(later[clash], kind="stable")
-        self._repeats = (later[clash][order], firsts[clash][order])
+        ordered = codes[by_code]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        firsts = np.repeat(places[by_code][starts], np.diff(np.r_[starts, len(by_code)]))
+        in_place = np.argsort(places[by_code], kind="stable")
+        later, earlier = self._rows.at(places[by_code][in_place]), self._rows.at(firsts[in_place])
+        clash = later != earlier
+        self._repeats = (later[clash], earlier[clash])
 
     def repeats(self) -> tuple[Rows, Rows]:
         """Rows whose key stood in an earlier row, and those earlier rows."""
@@ -284,7 +284,8 @@ class NumpyIndex:
     def common(self, earlier: NumpyIndex) -> tuple[Rows, Rows]:
         """Rows here whose key ``earlier`` has, and the rows there."""
         positions = earlier.find(self._codes)
-        where = np.flatnonzero(positions >= 0)
+        # of a repeated key one position stands for all
+        where = np.flatnonzero((positions >= 0) & (self.find(self._codes) == np.arange(len(self._codes))))
         return self._rows.at(where), earlier._rows.at(positions[where].astype(np.int64))
 
 

@@ -120,4 +120,6 @@ def spelling(name: str) -> str:
     """What remains of a name when case, Unicode form and surrounding or quote marks do not count."""
     if name.isascii():
         return " ".join(name.replace('"', " ").lower().split())
-    return " ".join(unicodedata.normalize("NFKC", name).replace('"', " ").lower().split())
+    # letter by letter, as Arrow does it: the same name is spelled the same wherever in a text it stands
+    lowered = "".join("i" if c == "İ" else c.lower() for c in unicodedata.normalize("NFKC", name))
+    return " ".join(lowered.replace('"', " ").split())

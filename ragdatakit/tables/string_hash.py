@@ -83,4 +83,4 @@ def _plainly_spaced(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32])
 def _spelled_freely(column: Any) -> Any:
     names = pc.utf8_normalize(column, form="NFKC")
     names = pc.utf8_lower(pc.replace_substring(names, '"', " "))
-    return pc.utf8_trim_whitespace(pc.replace_substring_regex(names, r"[\s\x1c-\x1f\x{85}\p{Z}]+", " "))
+    return pc.utf8_trim_whitespace(pc.replace_substring_regex(names, r"[\s\x0b\x1c-\x1f\x{85}\p{Z}]+", " "))

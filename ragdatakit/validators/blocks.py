@@ -155,7 +155,8 @@ class BlockJudge:
             start = offset + columns.start(int(row))
             self._add(block, Fault(block.records + int(row), block.lines + int(row), start, raw, problems))
         ends = LineEnds()
-        setattr(ends, "crlf" if columns.crlf else "lf", (columns.length, 0, 0))
+        if ended := columns.length - (not data.endswith(b"\n")):
+            setattr(ends, "crlf" if columns.crlf else "lf", (ended, 0, 0))
         block.ends.add(ends, block.lines, offset)
         block.records += columns.length
         block.lines += columns.length
