@@ -39,6 +39,15 @@ def int64_array(values: npt.NDArray[np.int64]) -> Any:
     return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values, np.int64))])
 
 
+def scalar(value: str | bool | float) -> Any:
+    """A constant for Arrow's functions (which import pandas to convert a plain Python one)."""
+    if isinstance(value, str):
+        return string_array([value])[0]
+    if isinstance(value, bool):
+        return pa.Array.from_buffers(pa.bool_(), 1, [None, pa.py_buffer(bytes([value]))])[0]
+    return pa.Array.from_buffers(pa.float64(), 1, [None, pa.py_buffer(np.array([value], np.float64))])[0]
+
+
 def mask_of(array: Any) -> npt.NDArray[np.bool_]:
     """A boolean column without nulls as a mask that may be written to."""
     bits = np.frombuffer(array.buffers()[1], np.uint8)

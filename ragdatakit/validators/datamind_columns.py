@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragdatakit.tables import arrow_columns
+from ragdatakit.tables.arrow_columns import scalar
 from ragdatakit.validators.datamind_chunks import FORBIDDEN_KEYS, SHORT_CHARACTERS, WINDOW_BYTES, taken_keys
 from ragdatakit.validators.datamind_tallies import Trait
 from ragdatakit.validators.datamind_triples import ENTITY_PROPERTIES, NAMES, UNUSED_FIELDS
@@ -36,7 +37,7 @@ def chunk_suspects(table: pa.Table) -> Rows:
     if "image_path" in names:
         mask |= _given(table, "image_path")
     if "modality" in names:
-        mask |= _true(pc.not_equal(table.column("modality"), "text"))
+        mask |= _true(pc.not_equal(table.column("modality"), scalar("text")))
     if "source" in names and not is_text(table.schema.field("source").type):
         mask |= _given(table, "source")
     if "metadata" in names and not _check_metadata(table.column("metadata"), mask):
@@ -86,7 +87,7 @@ def _check_metadata(column: pa.ChunkedArray, mask: Mask) -> bool:
         if values.null_count:
             mask |= mask_of(values.is_null()) & present
         if pa.types.is_floating(child.type):
-            mask |= ~_true(pc.less(pc.abs(values), 2.0**63)) & mask_of(values.is_valid())
+            mask |= ~_true(pc.less(pc.abs(values), scalar(2.0**63))) & mask_of(values.is_valid())
     return True
 
 
@@ -160,7 +161,7 @@ def _given(table: pa.Table, name: str) -> Mask:
 
 
 def _true(values: Any) -> Mask:
-    return mask_of(pc.fill_null(values, False))
+    return mask_of(pc.fill_null(values, scalar(False)))
 
 
 def mask_of(values: Any) -> Mask:
@@ -208,7 +209,7 @@ def _same_source(values: Any, table: pa.Table, file_name: str) -> Mask:
     if not is_text(values.type):
         return np.zeros(table.num_rows, dtype=np.bool_)
     if "source" not in table.column_names or not is_text(table.schema.field("source").type):
-        return _true(pc.equal(values, file_name))
+        return _true(pc.equal(values, scalar(file_name)))
     source = table.column("source").combine_chunks()
-    source = pc.if_else(pc.equal(source, ""), None, source)
-    return _true(pc.equal(values, pc.fill_null(source, file_name)))
+    source = pc.if_else(pc.equal(source, scalar("")), pa.nulls(len(source), pa.string()), source)
+    return _true(pc.equal(values, pc.fill_null(source, scalar(file_name))))

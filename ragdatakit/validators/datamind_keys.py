@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.tables.arrow_columns import int64_array, string_array
+from ragdatakit.tables.arrow_columns import int64_array, scalar, string_array
 from ragdatakit.tables.string_hash import hash_columns, hash_strings
 from ragdatakit.validators.datamind_columns import Mask, Strings, is_text, mask_of, one_array
 
@@ -57,8 +57,10 @@ def _blank(texts: Any) -> Mask:
 def _given_id(ids: Any, length: int) -> Mask:
     if ids is None:
         return np.zeros(length, dtype=np.bool_)
-    nothing = "" if is_text(ids.type) else 0
-    return mask_of(pc.fill_null(pc.not_equal(ids, nothing), False))
+    if not is_text(ids.type):
+        ids = ids.cast(pa.float64())  # only told apart from zero
+    nothing = scalar("") if is_text(ids.type) else scalar(0.0)
+    return mask_of(pc.fill_null(pc.not_equal(ids, nothing), scalar(False)))
 
 
 def _id_texts(ids: Any) -> Any:
@@ -84,10 +86,10 @@ def _put_hashes(batch: Any, texts: Any, sources: Any, wanted: Mask, file_name: s
         some = texts.take(int64_array(rows))
         if Strings(some).edged().any():
             some = string_array([text.strip() for text in some.to_pylist()])
-        names: Any = pa.scalar(file_name)
+        names: Any = scalar(file_name)
         if sources is not None:
             given = sources.take(int64_array(rows))
-            names = pc.if_else(pc.fill_null(pc.not_equal(given, ""), False), given, file_name)
+            names = pc.if_else(pc.fill_null(pc.not_equal(given, scalar("")), scalar(False)), given, scalar(file_name))
         codes[rows] = hash_strings(pc.binary_join_element_wise(names, some, "\0"))
     batch.columns["@v2_hash"] = codes
     batch.valid["@v2_hash"] = wanted
