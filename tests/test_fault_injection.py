@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ragdatakit.schemas import all_formats
+from tests.faults.drafts import Draft
 from tests.faults.grid import COLUMNAR, DRAFTS, SMALL, Bench, injections, judge
 from tests.faults.score import DAMAGES, PAGE, all_injections, page, perfect
 
@@ -21,7 +23,7 @@ THREADED = 20
 
 
 @pytest.mark.parametrize("draft", DRAFTS, ids=lambda draft: draft.name)
-def test_a_clean_dataset_has_no_findings_but_those_it_is_known_for(draft, tmp_path: Path) -> None:
+def test_a_clean_dataset_has_no_findings_but_those_it_is_known_for(draft: Draft, tmp_path: Path) -> None:
     bench = Bench(draft, tmp_path)
 
     found = {(f["rule"], f["path"]) for f in bench.findings(None, SMALL)}
@@ -32,7 +34,7 @@ def test_a_clean_dataset_has_no_findings_but_those_it_is_known_for(draft, tmp_pa
 
 @pytest.mark.parametrize("part", range(SLICES))
 @pytest.mark.parametrize("draft", DRAFTS, ids=lambda draft: draft.name)
-def test_every_fault_is_found_and_nothing_else(draft, part: int, tmp_path: Path) -> None:
+def test_every_fault_is_found_and_nothing_else(draft: Draft, part: int, tmp_path: Path) -> None:
     bench = Bench(draft, tmp_path)
 
     wrong = []
@@ -60,6 +62,12 @@ def test_every_declared_field_is_damaged() -> None:
     }
 
     assert declared <= damaged
+
+
+def test_every_file_of_records_is_in_the_grid() -> None:
+    kinds = {(fmt.name, file.kind) for fmt in all_formats() for file in fmt.files if file.records}
+
+    assert kinds == {(d.format.name, f.kind.kind) for d in DRAFTS for f in d.files if f.kind.records}
 
 
 def test_every_kind_of_damage_has_words() -> None:

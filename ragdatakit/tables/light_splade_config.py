@@ -27,8 +27,8 @@ _INTERPOLATION = re.compile(r"\$\{([^${}]*)\}")
 def read_config(path: Path, fmt: Format) -> Dataset:
     """The dataset a data config describes.
 
-    ``options`` gets ``missing_keys``, ``missing_paths`` (key, value, reason), ``problem`` (text, where the file is no
-    usable mapping) and ``eval_loss_size``. Raises `RagdataError` if the file is no data config at all.
+    ``options`` gets ``missing_keys``, ``missing_paths`` (key, value, reason), ``problems`` (key, text), the
+    ``eval_loss_size`` and ``lines`` (of the keys). Raises `RagdataError` if the file is no data config at all.
     """
     dataset = Dataset(path.parent, str(path), fmt, "config")
     dataset.config = DataFile(path, str(path), path.name, "config")
@@ -41,15 +41,16 @@ def read_config(path: Path, fmt: Format) -> Dataset:
     if not any(k in mapping for k in ("train_triplets", "hard_negative_scores")):
         dataset.options["missing_keys"].append("train_triplets")
     dataset.options["eval_loss_size"] = mapping.get("eval_loss_size")
+    dataset.options["lines"] = _lines_of_keys(path)
     missing: list[tuple[str, str, str]] = []
-    problems: list[str] = []
+    problems: list[tuple[str, str]] = []
     for key, (kind, split) in PATH_KEYS.items():
         if key not in mapping:
             continue
         try:
             named = interpolate(mapping[key], mapping)
         except ValueError as error:
-            problems.append(f"cannot be used: {key}: {error}")
+            problems.append((key, f"cannot be used: {key}: {error}"))
             continue
         files, reason = _files(named, path, fmt.file(kind).suffixes)
         if reason:
@@ -60,6 +61,13 @@ def read_config(path: Path, fmt: Format) -> Dataset:
     splits = ("train", "validation")
     dataset.files.sort(key=lambda f: (splits.index(f.split) if f.split else -1, order[f.kind]))
     return dataset
+
+
+def _lines_of_keys(path: Path) -> dict[str, int]:
+    """The 1-based line on which each key stands (the last, where one is written twice)."""
+    text = path.read_text("utf-8", "replace")
+    found = re.finditer(r"^[ \t]*([A-Za-z_]\w*)[ \t]*:", text, re.M)
+    return {match.group(1): text.count("\n", 0, match.start(1)) + 1 for match in found}
 
 
 def _load(path: Path) -> Any:

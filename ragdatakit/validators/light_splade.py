@@ -211,12 +211,14 @@ class LightSpladeChecks(FormatChecks):
 
     def _config(self, config: DataFile, emit: Emit) -> None:
         options = self.dataset.options
+        lines: dict[str, int] = options["lines"]
         for key in options["missing_keys"]:
             emit(config, Problem("missing-config-key", facts={"key": key}))
-        for reason in options["problems"]:
-            emit(config, Problem("broken-config", facts={"reason": reason}))
+        for key, reason in options["problems"]:
+            emit(config, Problem("broken-config", facts={"reason": reason}, line=lines.get(key)))
         for key, value, reason in options["missing_paths"]:
-            emit(config, Problem("missing-path", value=value, facts={"key": key, "reason": reason}))
+            facts = {"key": key, "reason": reason}
+            emit(config, Problem("missing-path", value=value, facts=facts, line=lines.get(key)))
 
     def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
         self._records[file.kind, file.split] = self._records.get((file.kind, file.split), 0) + records
@@ -237,13 +239,18 @@ class LightSpladeChecks(FormatChecks):
         config, options = self.dataset.config, self.dataset.options
         if config is None or "eval_loss_size" in options["missing_keys"]:
             return
-        size = options["eval_loss_size"]
+        size, line = options["eval_loss_size"], options["lines"].get("eval_loss_size")
         kinds = ["triplets"] if self.dataset.of_kind("triplets", "train") else ["queries"]
         samples = sum(self._records.get((kind, "train"), 0) for kind in kinds)
         if not isinstance(size, int) or isinstance(size, bool):
-            emit(config, Problem("broken-config", facts={"reason": "gives an eval_loss_size that is no whole number"}))
+            emit(
+                config,
+                Problem(
+                    "broken-config", facts={"reason": "gives an eval_loss_size that is no whole number"}, line=line
+                ),
+            )
         elif size >= samples:
-            emit(config, Problem("eval-loss-size-too-large", value=size, facts={"samples": samples}))
+            emit(config, Problem("eval-loss-size-too-large", value=size, facts={"samples": samples}, line=line))
 
 
 class _Scale:

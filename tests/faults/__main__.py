@@ -13,24 +13,26 @@ from tests.faults.score import PAGE, page, tally
 
 def main() -> int:
     """Write the page; what went wrong goes to stderr."""
-    verdicts = list(_verdicts())
+    differing: list[str] = []
+    verdicts = list(_verdicts(differing))
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(tally(verdicts)), encoding="utf-8")
     wrong = [v for v in verdicts if not v.right]
-    for verdict in wrong:
-        print(verdict, file=sys.stderr)
-    print(f"{PAGE.name}: {len(verdicts):,} injections, {len(wrong):,} judged wrongly")
-    return 1 if wrong else 0
+    for said in (*wrong, *differing):
+        print(said, file=sys.stderr)
+    print(f"{PAGE.name}: {len(verdicts):,} injections, {len(wrong):,} judged wrongly, {len(differing):,} differently")
+    return 1 if wrong or differing else 0
 
 
-def _verdicts() -> Iterator[Verdict]:
+def _verdicts(differing: list[str]) -> Iterator[Verdict]:
+    """The verdict on each injection; where the engines do not agree is added to ``differing``."""
     for draft in DRAFTS:
         with tempfile.TemporaryDirectory() as folder:
             bench = Bench(draft, Path(folder))
             for injection in injections(draft):
                 found = bench.findings(injection, SMALL)
                 if bench.findings(injection, COLUMNAR) != found:
-                    print(f"the engines differ: {injection}", file=sys.stderr)
+                    differing.append(f"the engines differ: {injection}")
                 yield judge(injection, found)
 
 

@@ -71,11 +71,11 @@ def _keys_of(shape: type) -> Any:
     def derive(path: str, kind: str, value: Any) -> dict[str, Any]:
         if kind != "chunks":
             return _keys_of_question(value)
-        if not isinstance(value, shape):
-            return {}
-        if isinstance(value, str):
-            name, _, text = value.partition(":") if ":" in value else (None, "", None)
-        else:
+        name: Any = None
+        text: Any = None
+        if shape is str and isinstance(value, str) and ":" in value:
+            name, text = value.split(":", 1)
+        elif shape is dict and isinstance(value, dict):
             name, text = value.get("id"), value.get("text")
         told = text if isinstance(text, str) and text.strip() else None
         return {"@id": name if isinstance(name, str) else None, "@text": told}
@@ -109,7 +109,8 @@ def _consequences(draft: Draft) -> set[Place]:
         if isinstance(value, dict):
             questions.setdefault(_id_of(value), value)
     answered: set[Any] = set()
-    for line, value in files["predictions"].records() if "predictions" in files else ():
+    predictions = files["predictions"].records() if "predictions" in files else iter(())
+    for line, value in predictions:
         key = _id_of(value) if isinstance(value, dict) else None
         if key is None:
             continue

@@ -105,7 +105,8 @@ class Draft:
 
     ``derive`` gives the keys of a record that are no fields, ``own_rules`` the rules that a damage of a field breaks
     by the format's own checks (kind, field, variant; a leading ``!``: of the file as a whole), ``consequences`` those
-    that follow elsewhere and that no declaration says.
+    that follow elsewhere and that no declaration says. ``notes`` name the field that a derived key is made from
+    (``"chunks @id": "id"``) and, under ``"entry"``, the file to be validated in place of the folder.
     """
 
     name: str

@@ -77,8 +77,10 @@ def _is_of(kind: Type, value: Any, lax: bool) -> bool:
     if kind == "any":
         return True
     if kind == "number":
-        if isinstance(value, bool | str):
-            return lax and (value in (True, False) or _NUMERIC_TEXT.fullmatch(value.strip()) is not None)
+        if isinstance(value, bool):
+            return lax
+        if isinstance(value, str):
+            return lax and _NUMERIC_TEXT.fullmatch(value.strip()) is not None
         return isinstance(value, float | int) and (lax or abs(value) <= sys.float_info.max)
     if isinstance(value, bool):
         return kind == "boolean"

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.faults.drafts import BLANK, UNREADABLE, Cell, NoRecord
+from tests.faults.drafts import BLANK, UNREADABLE, Cell
 from tests.faults.expected import is_fault
 from tests.faults.injections import Injection, Target
 
@@ -38,26 +38,24 @@ def _shared(target: Target, rule: str) -> str:
 
 
 def _cut(target: Target) -> Iterator[Injection]:
-    syntax = target.record.rules.get("syntax", "")
-    last = len(target.file.cells) - 1
-    raw = target.file.cells[last].raw
-    for name, length in (("in the last record", len(raw) // 2), ("before its last byte", len(raw) - 1)):
-        file = target.file.with_cell(last, Cell(UNREADABLE, raw[:length], b""))
-        if not file.is_array:
-            faults = target.places(syntax, line=file.line(last))
-            yield target.injection(file, "cut file", name, faults)
-        elif length < len(raw) - 1:
-            cut = replace(file, content=file.data().removesuffix(b"]\n"))
-            yield target.injection(cut, "cut file", name, target.places(syntax, line=file.line(last)))
+    file, syntax = target.file, target.record.rules.get("syntax", "")
+    last = len(file.cells) - 1
+    raw = file.cells[last].raw
+    faults = target.places(syntax, line=file.line(last))
+    middle = file.with_cell(last, Cell(UNREADABLE, raw[: len(raw) // 2], b""))
+    if file.is_array:
+        middle = replace(middle, content=middle.data().removesuffix(b"]\n"))
+    yield target.injection(middle, "cut file", "in the last record", faults)
     if not file.is_array:
-        file = target.file.with_cell(last, Cell(target.file.cells[last].value, raw, b""))
-        yield target.injection(file, "cut file", "before the last line feed (no fault)", frozenset())
-    if target.file.path.endswith(".gz"):
-        for name, rest in (("gzip data in the middle", 2), ("gzip data at the end", 1)):
-            data = target.file.data()
-            data = data[: len(data) // 2] if rest == 2 else data[:-4]
-            faults = target.places("!broken-compression")
-            yield target.injection(replace(target.file, content=data), "cut file", name, faults, alone=True)
+        short = file.with_cell(last, Cell(UNREADABLE, raw[:-1], b""))
+        yield target.injection(short, "cut file", "before its last byte", faults)
+        whole = file.with_cell(last, replace(file.cells[last], end=b""))
+        yield target.injection(whole, "cut file", "before the last line feed (no fault)", frozenset())
+    if file.path.endswith(".gz"):
+        data = file.data()
+        for name, left in (("gzip data in the middle", data[: len(data) // 2]), ("gzip data at the end", data[:-4])):
+            cut = replace(file, content=left)
+            yield target.injection(cut, "cut file", name, target.places("!broken-compression"), alone=True)
 
 
 def _not_utf8(target: Target) -> Iterator[Injection]:
@@ -143,13 +141,12 @@ def _array_faults(target: Target) -> Iterator[Injection]:
 
 
 def _packing(target: Target) -> Iterator[Injection]:
-    file = target.file
-    gz = file.path.endswith(".gz")
-    plain = b"\n".join(c.raw for c in file.cells if not isinstance(c.value, NoRecord)) + b"\n" if gz else b""
-    content = plain if gz else gzip.compress(file.data(), mtime=0)
-    if not gz and file.is_array:
-        content = gzip.compress(file.data(), mtime=0)
-    faults = target.places("!" + (_shared(target, "mislabelled-compression")))
-    yield target.injection(replace(file, content=content), "wrong packing", "named otherwise", faults, alone=True)
-    pointer = target.places("!lfs-pointer")
-    yield target.injection(replace(file, content=_POINTER), "wrong packing", "Git LFS pointer", pointer, alone=True)
+    """What is packed is told by the name; a pointer stands for a file that is elsewhere."""
+    data = target.file.data()
+    packed = gzip.decompress(data) if target.file.path.endswith(".gz") else gzip.compress(data, mtime=0)
+    for name, content, rule in (
+        ("otherwise than the name says", packed, _shared(target, "mislabelled-compression")),
+        ("Git LFS pointer", _POINTER, "lfs-pointer"),
+    ):
+        file = replace(target.file, content=content)
+        yield target.injection(file, "wrong packing", name, target.places(f"!{rule}" if rule else ""), alone=True)

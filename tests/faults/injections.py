@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.schemas.declarations import Record
@@ -50,7 +50,6 @@ class Target:
     draft: Draft
     file: DraftFile
     index: int = TARGET
-    extra: dict[str, Any] = field(default_factory=dict)
 
     @property
     def record(self) -> Record:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ragdatakit.schemas.light_splade import LIGHT_SPLADE
 from tests.faults.drafts import Draft, DraftFile, Place, cell
+from tests.faults.set_oracle import readable
 
 SIZE = 40
 SPLITS = {"train": 0, "validation": 1000}
@@ -124,6 +125,4 @@ def _list_of(value: Any) -> list[int]:
 
 
 def _integer(value: Any) -> Any:
-    from tests.faults.set_oracle import readable
-
     return readable(value, "integer")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.faults.drafts import Cell, cell
+from tests.faults.drafts import Cell
 from tests.faults.injections import Injection, Target, broken_cell, object_text, readable_cell
 
 _NO_OBJECTS = {"a number": "12", "true": "true", "null": "null", "a text": '"pear"', "a list": '[{"a": 1}]'}
@@ -111,8 +111,3 @@ def _gone(target: Target) -> Iterator[Injection]:
     file = replace(target.file, cells=(*cells[: target.index], *cells[target.index + 1 :]))
     own = target.draft.own_rules(target.file.kind.kind, "", "gone")
     yield target.injection(file, "record gone", "not there", target.places(*own))
-
-
-def with_value(target: Target, **changed: object) -> Cell:
-    """The record with other values."""
-    return cell({**target.value, **changed})

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.schemas.declarations import Consistency, Key, Membership, Reference, Variants
-from tests.faults.drafts import Draft, DraftFile
+from tests.faults.drafts import Draft, DraftFile, cell
 from tests.faults.injections import TARGET, Injection, Target, targets
-from tests.faults.record_faults import with_value
 
 LATER = TARGET + 5
 _UNKNOWN = {"integer": 987_654_321, "string": "no such id", "any": "no such id"}
@@ -41,10 +40,9 @@ def relation_faults(draft: Draft) -> Iterator[Injection]:
             yield from _in_two_splits(later)
 
 
-def _changed(target: Target, damage: str, name: str, own: str = "", **changed: Any) -> Injection:
+def _changed(target: Target, damage: str, name: str, changed: dict[str, Any]) -> Injection:
     """What is broken follows from the declarations alone."""
-    faults = target.places(*target.draft.own_rules(target.file.kind.kind, own, name)) if own else frozenset()
-    return target.injection(target.replaced(with_value(target, **changed)), damage, name, faults)
+    return target.injection(target.replaced(cell({**target.value, **changed})), damage, name, frozenset())
 
 
 def _plain(draft: Draft, kind: str, name: str) -> str:
@@ -56,7 +54,7 @@ def _repeated(later: Target, earlier: Target, key: Key) -> Iterator[Injection]:
     names = [_plain(later.draft, key.kind, f) for f in key.fields]
     changed = {n: earlier.value[n] for n in names if n and n in earlier.value}
     if changed:
-        yield _changed(later, "duplicate id", f"{key.rule} by {' and '.join(changed)}", **changed)
+        yield _changed(later, "duplicate id", f"{key.rule} by {' and '.join(changed)}", changed)
 
 
 def _dangling(target: Target, ref: Reference) -> Iterator[Injection]:
@@ -67,21 +65,21 @@ def _dangling(target: Target, ref: Reference) -> Iterator[Injection]:
     field = fields[name]
     unknown: Any = _UNKNOWN[field.items or field.type]
     if isinstance(target.value[name], list):
-        yield _changed(target, "dangling reference", f"{name}, only item", **{name: [unknown]})
-        yield _changed(target, "dangling reference", f"{name}, last item", **{name: [*target.value[name], unknown]})
+        yield _changed(target, "dangling reference", f"{name}, only item", {name: [unknown]})
+        yield _changed(target, "dangling reference", f"{name}, last item", {name: [*target.value[name], unknown]})
     else:
-        yield _changed(target, "dangling reference", name, **{name: unknown})
+        yield _changed(target, "dangling reference", name, {name: unknown})
 
 
 def _unlisted(later: Target, earlier: Target, pair: Membership) -> Iterator[Injection]:
     second = pair.fields[1]
     if pair.within:
-        yield _changed(later, "wrong pair", pair.rule, **{second: earlier.value[second]})
+        yield _changed(later, "wrong pair", pair.rule, {second: earlier.value[second]})
         return
     listed = _first_listed(later, pair)
-    yield _changed(later, "wrong pair", pair.rule, **{second: listed})
+    yield _changed(later, "wrong pair", pair.rule, {second: listed})
     if pair.same_as:
-        yield _changed(later, "wrong pair", f"{pair.rule}, the same", **{second: later.value[pair.same_as]})
+        yield _changed(later, "wrong pair", f"{pair.rule}, the same", {second: later.value[pair.same_as]})
 
 
 def _first_listed(target: Target, pair: Membership) -> Any:
@@ -98,7 +96,7 @@ def _disagreeing(later: Target, earlier: Target, same: Consistency) -> Iterator[
     for name, value in same.names:
         for other, _ in same.names:
             yield _changed(
-                later, "contradiction", f"{name} is an earlier {other}", **{name: earlier.value[other], value: "Other"}
+                later, "contradiction", f"{name} is an earlier {other}", {name: earlier.value[other], value: "Other"}
             )
 
 
@@ -112,7 +110,7 @@ def _respelled(later: Target, earlier: Target, variant: Variants) -> Iterator[In
                 "more spaces": sound.replace(" ", "  "),
             }
             for how, text in respelled.items():
-                yield _changed(later, "other spelling", f"{name} is an earlier {other}, {how}", **{name: text})
+                yield _changed(later, "other spelling", f"{name} is an earlier {other}, {how}", {name: text})
 
 
 def _in_two_splits(later: Target) -> Iterator[Injection]:
@@ -123,12 +121,12 @@ def _in_two_splits(later: Target) -> Iterator[Injection]:
     for apart in draft.format.disjoints:
         if apart.kind == file.kind.kind:
             given = twin.cells[TARGET].value[apart.field]
-            yield _changed(later, "in two splits", apart.field, **{apart.field: given})
+            yield _changed(later, "in two splits", apart.field, {apart.field: given})
     for same in draft.format.agreements:
         if same.kind == file.kind.kind:
             for name, _ in same.names:
                 given = twin.cells[TARGET].value[name]
-                yield _changed(later, "contradiction", f"{name} of another split", **{name: given})
+                yield _changed(later, "contradiction", f"{name} of another split", {name: given})
 
 
 def _twin(draft: Draft, file: DraftFile) -> DraftFile:

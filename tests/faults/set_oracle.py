@@ -12,9 +12,8 @@ from tests.faults.drafts import Draft, DraftFile, Place
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One decoded record: where it stands, in which order, what its keys are."""
+    """One decoded record: where it stands, what its keys are."""
 
-    number: int
     path: str
     line: int
     keys: dict[str, Any]
@@ -22,10 +21,10 @@ class _Row:
 
 def broken_sets(draft: Draft) -> set[Place]:
     """Every place where a declared rule about several records is broken."""
-    splits = list(dict.fromkeys(f.split for f in draft.files if f.split is not None)) or [None]
+    splits: list[str | None] = list(dict.fromkeys(f.split for f in draft.files if f.split is not None))
     found: set[Place] = set()
     earlier: list[_Split] = []
-    for name in splits:
+    for name in splits or [None]:
         split = _Split(draft, name)
         found |= set(split.broken())
         for other in earlier:
@@ -157,7 +156,6 @@ class _Split:
 
 def _rows(draft: Draft, kind: str, files: list[DraftFile]) -> Iterator[_Row]:
     fields = {f.name: f for r in draft.format.file(kind).records for f in r.fields}
-    number = 0
     for file in sorted((f for f in files if f.kind.kind == kind), key=lambda f: f.path):
         for line, value in file.records():
             keys: dict[str, Any] = {}
@@ -171,8 +169,7 @@ def _rows(draft: Draft, kind: str, files: list[DraftFile]) -> Iterator[_Row]:
                         keys[name] = readable(found, field.type)
             if value is not None:
                 keys.update(draft.derive(file.path, kind, value))
-            yield _Row(number, file.path, line, keys)
-            number += 1
+            yield _Row(file.path, line, keys)
 
 
 def readable(value: Any, kind: str) -> Any:
