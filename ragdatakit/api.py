@@ -21,8 +21,8 @@ def validate(
     *,
     format: str | None = None,  # noqa: A002 - the word of the command line
     profile: str | Iterable[str] = (),
-    select: Iterable[str] = (),
-    ignore: Iterable[str] = (),
+    select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     severity: Severity = "info",
     max_per_rule: int = 20,
     memory_limit: int = 1 << 30,
@@ -33,13 +33,14 @@ def validate(
 
     ``format`` and ``profile`` are those of ``ragdata formats``; ``select`` and ``ignore`` take codes, prefixes of
     codes and rule names. ``max_per_rule`` limits the findings that are kept (0: none are dropped), never the counts.
+    ``severity`` is the least severe level that counts (the command line leaves out ``info`` unless told otherwise).
     ``memory_limit`` is in bytes. ``on_finding`` is called for each finding as it is found, before the report is put
     in order.
 
     Raises `RagdataError` if a path is missing or holds nothing recognised, and `UnknownNameError` for unknown names.
     Faults of the data are never raised.
     """
-    from ragdatakit.validators.collector import Selection
+    from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.dataset_run import RunOptions
     from ragdatakit.validators.run import validate_paths
 
@@ -49,7 +50,12 @@ def validate(
         [Path(p) for p in paths],
         format,
         tuple(p for p in profiles if p),
-        Selection(select=tuple(select), ignore=tuple(ignore), severity=severity, max_per_rule=max_per_rule),
+        Selection(
+            select=known_rules([select] if isinstance(select, str) else select),
+            ignore=known_rules([ignore] if isinstance(ignore, str) else ignore),
+            severity=severity,
+            max_per_rule=max_per_rule,
+        ),
         RunOptions(memory_limit=memory_limit, follow_links=follow_links, on_finding=on_finding),
     )
 

@@ -69,7 +69,13 @@ class MemorySize(click.ParamType[int]):
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule.")
-@click.option("--memory-limit", type=MemorySize(), default="1GiB", show_default=True, help="Upper bound of memory.")
+@click.option(
+    "--memory-limit",
+    type=MemorySize(),
+    default="1GiB",
+    show_default=True,
+    help="About how much memory to use: smaller blocks, and a limit for the longest record.",
+)
 @click.option("--follow-links", is_flag=True, help="Read files that links outside of PATH lead to.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("-v", "--verbose", is_flag=True, help="Also the files, info findings and every hint.")
@@ -86,12 +92,12 @@ def command(**words: Any) -> int:
     """
     import gc
 
-    from ragdatakit.validators.collector import Selection
+    from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.dataset_run import RunOptions
     from ragdatakit.validators.run import validate_paths
 
     gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
-    select, ignore = _rules(words["select"]), _rules(words["ignore"])
+    select, ignore = known_rules(words["select"]), known_rules(words["ignore"])
     severity: Severity = "info" if words["verbose"] and words["severity"] == "warning" else words["severity"]
     out = words["output_file"]
     if out is not None and not out.absolute().parent.is_dir():
@@ -118,23 +124,6 @@ def command(**words: Any) -> int:
             progress.clear()
     _print(report, words, out)
     return 0 if report.ok or words["exit_zero"] else 1
-
-
-def _rules(selectors: tuple[str, ...]) -> tuple[str, ...]:
-    """Split at commas; complain about what names no rule."""
-    found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
-    if found:
-        from ragdatakit.schemas import all_rules
-        from ragdatakit.schemas.errors import UnknownNameError
-
-        rules = [rule for rule, _ in all_rules()]
-        for selector in found:
-            if not any(selector == r.name or r.code.startswith(selector.upper()) for r in rules):
-                known = (
-                    [r.code for r in rules] if re.fullmatch(r"[A-Za-z]{2}\d*", selector) else [r.name for r in rules]
-                )
-                raise UnknownNameError("rule", selector, known)
-    return found
 
 
 def _print(report: Report, words: dict[str, Any], out: Path | None) -> None:

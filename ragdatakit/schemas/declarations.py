@@ -288,6 +288,8 @@ class Adopted:
 class Format:
     """A format as data: files, rules, keys, references, coverage, layouts, profiles.
 
+    Kinds stand in the order in which they are read: a reference or membership leads to a kind that stands before.
+    ``profile_needs`` names the kind without which a profile does not concern a dataset.
     ``disjoints`` and ``agreements`` compare the splits of a dataset with each other, all else is checked within a
     split. ``example`` is a minimal valid dataset: path to content.
     """
@@ -301,6 +303,7 @@ class Format:
     rules: tuple[Rule, ...]
     layouts: tuple[Layout, ...] = ()
     profiles: tuple[str, ...] = ()
+    profile_needs: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[Key, ...] = ()
     references: tuple[Reference, ...] = ()
     coverages: tuple[Coverage, ...] = ()
@@ -311,6 +314,13 @@ class Format:
     agreements: tuple[Consistency, ...] = ()
     adopts: Mapping[str, Adopted] = field(default_factory=dict)
     example: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        order = [f.kind for f in self.files]
+        pairs = [(r.kind, r.to_kind) for r in self.references] + [(m.kind, m.to_kind) for m in self.memberships]
+        for kind, to_kind in pairs:
+            if order.index(to_kind) >= order.index(kind):
+                raise ValueError(f"{self.name}: {kind} refers to {to_kind}, which must stand before it")
 
     def file(self, kind: str) -> File:
         """The file kind of that name; raises `UnknownNameError`."""

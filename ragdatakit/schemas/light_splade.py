@@ -244,6 +244,7 @@ LIGHT_SPLADE = Format(
     files=FILES,
     rules=RULES,
     profiles=("triplet", "distil"),
+    profile_needs={"triplet": "triplets", "distil": "scores"},
     layouts=(
         Layout(
             name="splits",

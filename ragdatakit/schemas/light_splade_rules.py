@@ -1,6 +1,8 @@
 """The rules of light-splade datasets, with what upstream's loaders and trainers make of each bad state.
 
 Facts: bizreach-inc/light-splade, commit e1155e5 (data modules identical to release 0.1.3).
+
+A long module, because it is one table of texts: nothing in it is code.
 """
 
 from __future__ import annotations

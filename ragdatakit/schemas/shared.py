@@ -104,7 +104,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="RD111",
         name="line-too-long",
-        severity="warning",
+        severity="error",
         summary="A line that is longer than the memory limit allows; it was not checked.",
         message="this record has more than {bytes} bytes and was not checked",
         upstream="the loader holds it in memory several times over",

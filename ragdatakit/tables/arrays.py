@@ -28,6 +28,7 @@ _RESYNC = re.compile(
 _CLOSING = {b"{": b"}", b"[": b"]"}
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _WINDOW = 1 << 14
+TOO_LONG = "too long"
 MOST_OF_ANOTHER = 1 << 23
 """Bytes that are looked at to say what a file is that is no array."""
 
@@ -81,11 +82,10 @@ class ArraySource:
     without elements), ``"nothing"`` (only white space) or ``"other"``, with ``head`` holding the first bytes.
     """
 
-    def __init__(self, source: Source, decodes: object = None) -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
         self.top = "nothing"
         self.head = b""
-        self._decodes = decodes
 
     def parts(self) -> Iterator[Part]:
         """Read the file once; a part's ``proved`` tells whether its elements decode together."""
@@ -162,10 +162,12 @@ class ArraySource:
                 )
         elif reader.ended or too_long:
             reader.closed = True
-            if not scan.cut:
+            if too_long or not scan.cut:
                 line = reader.line + reader.data.count(b"\n")
                 end = reader.offset + len(reader.data)
-                part.found.append(Element(record + count, line, end, b"", "the array is not closed"))
+                part.found.append(
+                    Element(record + count, line, end, b"", TOO_LONG if too_long else "the array is not closed")
+                )
         return part
 
 
@@ -194,8 +196,14 @@ class _Buffer:
 
     def fill_to(self, length: int) -> None:
         """Read until ``length`` bytes are there, or the file ends."""
-        while len(self.data) < length and not self.ended:
-            self.fill()
+        pieces = [self.data]
+        have = len(self.data)
+        while have < length and not self.ended:
+            piece = next(self._pieces, b"")
+            self.ended = not piece
+            pieces.append(piece)
+            have += len(piece)
+        self.data = b"".join(pieces) if len(pieces) > 1 else self.data
 
     def take(self, length: int) -> None:
         """These bytes are done with."""

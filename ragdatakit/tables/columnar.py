@@ -32,8 +32,7 @@ _SAFE = 2**53
 class ColumnBlock:
     """An accepted block: its rows as an Arrow table or as integer columns, and where its lines end.
 
-    ``ends`` are the offsets of the line feeds; ``crlf`` whether each has a carriage return before it. ``odd_rows`` are
-    rows that a closer look should examine for something that is no damage (such as an id beyond 2^53).
+    ``ends`` are the offsets of the line feeds; ``crlf`` whether each has a carriage return before it.
     """
 
     length: int

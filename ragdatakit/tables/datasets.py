@@ -46,6 +46,12 @@ class Dataset:
     options: dict[str, Any] = field(default_factory=dict)
     config: DataFile | None = None
 
+    def present_profiles(self) -> tuple[str, ...]:
+        """The profiles that the files speak for: all, but for those declared to go with a kind that is not there."""
+        kinds = {f.kind for f in self.files}
+        needs = self.format.profile_needs
+        return tuple(p for p in self.format.profiles if needs.get(p) is None or needs[p] in kinds)
+
     def of_kind(self, kind: str, split: str | None = None) -> list[DataFile]:
         """The files of one kind, of one split where given."""
         return [f for f in self.files if f.kind == kind and (split is None or f.split == split)]

@@ -14,7 +14,23 @@ from ragdatakit.tables.folders import Tree
 from ragdatakit.tables.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.tables.sniffing import guess_kind, looks_like, read_head
 
-DATA_SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".gz", ".txt", ".sql", ".md")
+DATA_SUFFIXES = (
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".gz",
+    ".txt",
+    ".sql",
+    ".md",
+    ".zst",
+    ".bz2",
+    ".xz",
+    ".zip",
+    ".arrow",
+)
 
 
 @dataclass(slots=True)

@@ -32,10 +32,3 @@ def iter_lines(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
         whole = match.group()
         line = whole.rstrip(b"\r\n")
         yield match.start(), line, whole[len(line) :]
-
-
-def count_lines(data: bytes) -> int:
-    """How many lines end in ``data`` (a last line without an end counts)."""
-    if b"\r" not in data:
-        return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-    return sum(1 for _ in _LINE.finditer(data))

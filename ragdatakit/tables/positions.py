@@ -7,18 +7,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ragdatakit.tables.arrays import ArraySource
-from ragdatakit.tables.lines import iter_lines
+from ragdatakit.tables.lines import LONG_LINE, iter_lines
 from ragdatakit.tables.sources import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """One record: its 1-based line, its 0-based offset in the uncompressed file, its bytes."""
+    """One record: its 1-based line, its 0-based offset in the uncompressed file, its bytes (cut, if it is very long).
+
+    ``indent`` is the number of characters before it on its line.
+    """
 
     record: int
     line: int
     byte_offset: int
     raw: bytes
+    indent: int = 0
 
 
 @dataclass(slots=True)
@@ -57,10 +61,10 @@ def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> I
         i = by_offset[block.offset]
         record = table.records[i]
         for number, (offset, line, _) in enumerate(iter_lines(block.data)):
-            if not line.strip():
+            if len(line) <= LONG_LINE and not line.strip():
                 continue
             if record in targets:
-                yield Located(record, table.lines[i] + number, block.offset + offset, line)
+                yield Located(record, table.lines[i] + number, block.offset + offset, bytes(line[:LONG_LINE]))
             record += 1
 
 
@@ -76,4 +80,4 @@ def locate_elements(source: ArraySource, table: BlockTable, records: Iterable[in
         for element in part.elements():
             if element.record in wanted:
                 wanted.discard(element.record)
-                yield Located(element.record, element.line, element.byte_offset, element.raw)
+                yield Located(element.record, element.line, element.byte_offset, element.raw, element.indent)

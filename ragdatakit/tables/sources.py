@@ -176,7 +176,8 @@ class Source:
             yield from self._cut_stream(_gunzip(raw, size), raw, size)
 
     def _cut_stream(self, stream: IO[bytes], raw: IO[bytes], size: int) -> Iterator[Block]:
-        carry, offset, skipped = b"", 0, 0
+        held: list[bytes] = []  # the beginning of a line whose end did not come yet
+        length, offset, skipped = 0, 0, 0
         first = True
         for piece in self._pieces(stream, raw, size):
             if first:
@@ -193,19 +194,20 @@ class Source:
                 offset += skipped
                 piece, cut, skipped = piece[head:], cut - head, 0
             if cut:
-                data = carry + piece[:cut]
+                data = b"".join((*held, piece[:cut]))
                 yield Block(data, offset)
                 offset += len(data)
-                carry = piece[cut:]
+                held, length = [piece[cut:]], len(piece) - cut
             else:
-                carry += piece
-                if len(carry) > self.max_line_bytes:
-                    skipped, carry = len(carry), b""
+                held.append(piece)
+                length += len(piece)
+                if length > self.max_line_bytes:
+                    skipped, held, length = length, [], 0
             self.progress = raw.tell()
         if skipped:
             yield Block(b"", offset, skipped)
-        elif carry and not any(f.rule == "broken-compression" for f in self.faults):
-            yield Block(carry, offset)  # else it is the line that was cut with the file
+        elif length and not any(f.rule == "broken-compression" for f in self.faults):
+            yield Block(b"".join(held), offset)  # else it is the line that was cut with the file
 
     def _last_pieces(self, raw: IO[bytes]) -> Iterator[bytes]:
         """What stands before a fault in gzip data, lost with the read that met it: unpacked again, bit by bit."""

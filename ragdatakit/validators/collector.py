@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragdatakit.schemas.declarations import Format, Rule
+from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity
 from ragdatakit.schemas.shared import RULES as SHARED
 from ragdatakit.tables.datasets import DataFile
@@ -227,6 +228,15 @@ class Collector:
             self._on_finding(finding)
 
 
-def related(places: Iterable[tuple[DataFile, int | None, str]]) -> tuple[Related, ...]:
-    """Second places for a finding."""
-    return tuple(Related(file.display, line, message) for file, line, message in places)
+def known_rules(selectors: Iterable[str]) -> tuple[str, ...]:
+    """Selectors (also several with commas between), if each names a rule; else raises `UnknownNameError`."""
+    found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
+    if found:
+        from ragdatakit.schemas import all_rules
+
+        rules = [rule for rule, _ in all_rules()]
+        for selector in found:
+            if not any(selector == r.name or r.code.startswith(selector.upper()) for r in rules):
+                is_code = selector[:2].isalpha() and selector[2:].isdigit()
+                raise UnknownNameError("rule", selector, [r.code if is_code else r.name for r in rules])
+    return found

@@ -21,7 +21,7 @@ from ragdatakit.tables.strict_json import MOST_LOCATED
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
-from ragdatakit.validators.excerpts import excerpt
+from ragdatakit.validators.excerpts import excerpt, place_of
 from ragdatakit.validators.held import HeldFindings, RowMap
 from ragdatakit.validators.sets import SetChecks, key_columns
 
@@ -36,7 +36,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How to run: ``memory_limit`` in bytes bounds the longest line that is held, ``threads`` the parallel work."""
+    """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held."""
 
     memory_limit: int = 1 << 30
     threads: int = 2
@@ -85,7 +85,15 @@ class DatasetRun:
         self._total = sum(_size(f.path) for f in dataset.files)
 
     def run(self) -> None:
-        """Check everything; results are in ``collector`` and in the files."""
+        """Check everything; results are in ``collector`` and in the files. What was found survives a crash."""
+        try:
+            self._check()
+        finally:
+            is_array = lambda f: self.kind(f).container == "json-array"  # noqa: E731
+            self.held.word(self.tables, self.source, is_array, self._derived_value)
+            self.collector.finish()
+
+    def _check(self) -> None:
         self.checks.start(self.emit)
         groups = list(self._groups())
         seen: set[DataFile] = set()
@@ -95,8 +103,6 @@ class DatasetRun:
                 for hits in group.sets.compare(earlier.sets):
                     self.held.take(hits)
         self.checks.finish(self.emit)
-        self.held.word(self.tables, self.source, lambda f: self.kind(f).container == "json-array", self._derived_value)
-        self.collector.finish()
 
     def _groups(self) -> Iterator[_Group]:
         splits: list[str | None] = list(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None))
@@ -124,13 +130,14 @@ class DatasetRun:
     def _run_group(self, group: _Group, seen: set[DataFile]) -> None:
         for kind in dict.fromkeys(f.kind for f in group.files):
             files = [f for f in group.files if f.kind == kind]
+            new = [f for f in files if f not in seen]
             for file in files:
-                fresh = file not in seen
                 seen.add(file)
-                if not self._run_file(group, file, fresh):
+                if not self._try_file(group, file, file in new):
                     group.sets.unreliable.add(kind)
             for hits in group.sets.freeze(kind):
-                self.held.take(hits)
+                if new:  # a file that splits share was told about with the first of them
+                    self.held.take(hits)
             self._check_empty(files, kind, group)
         for hits in group.sets.finish():
             self.held.take(hits)
@@ -142,6 +149,15 @@ class DatasetRun:
         rule = declared.record.rules.get("no-records", "")
         if rule and not self.checks.may_be_empty(kind, group.split):
             self.emit(files[0], Problem(rule))
+
+    def _try_file(self, group: _Group, file: DataFile, fresh: bool) -> bool:
+        """Whether the file could be read whole; a crash in it is told and does not stop the others."""
+        try:
+            return self._run_file(group, file, fresh)
+        except Exception as error:  # noqa: BLE001 - what the other files hold must be told, too
+            self.emit(file, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
+            file.readable = False
+            return False
 
     def _run_file(self, group: _Group, file: DataFile, fresh: bool) -> bool:
         """Whether the file could be read whole."""
@@ -201,11 +217,12 @@ class DatasetRun:
     def source(self, file: DataFile) -> Source:
         """The file, to be read from its beginning."""
         limit = max(self.options.memory_limit // 4, 1 << 16)
+        most = max(self.options.memory_limit // 128, 1 << 16)
         texts = any(f.type != "integer" for r in self.kind(file).records for f in r.fields)
         size = TEXT_BLOCK_BYTES if texts and self.big else BLOCK_BYTES
         if self.kind(file).container == "json-array":
             size = ARRAY_PART_BYTES
-        return Source(file.path, file.path.name.endswith(".gz"), min(size, limit), max_line_bytes=limit)
+        return Source(file.path, file.path.name.endswith(".gz"), min(size, most), max_line_bytes=limit)
 
     def progress(self, file: DataFile, done: int) -> None:
         """Tell how far we are."""
@@ -250,15 +267,7 @@ class DatasetRun:
         if start is None and problem.pointer:
             span = strict_json.locate(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
-        column = start + 1 + indent if start is not None else None
-        if start is not None and "\n" in text[:start]:
-            lines_before = text.count("\n", 0, start)
-            begin = text.rfind("\n", 0, start) + 1
-            line, column, start = line + lines_before, start - begin + 1, start - begin
-            text = text[begin:]
-        if "\n" in text:
-            text = text[: text.index("\n")]
-        shown = excerpt(text.rstrip("\r"), start or 0, length)
+        line, column, shown = place_of(text, start, length, line, indent)
         self.collector.add(file, problem, Place(line, column, offset, record, shown))
 
     def _derived_value(self, file: DataFile, field_name: str, record: Any) -> Any:

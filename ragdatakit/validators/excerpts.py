@@ -68,3 +68,18 @@ def excerpt(line: str, start: int, length: int) -> Excerpt:
     middle = visible(line[start : min(start + length, end)])
     tail = visible(line[min(start + length, end) : end]) + ("…" if end < len(line) else "")
     return Excerpt(head + middle + tail, len(head), len(middle))
+
+
+def place_of(text: str, start: int | None, length: int, line: int, indent: int) -> tuple[int, int | None, Excerpt]:
+    """Line, column and excerpt of what is at ``start`` in a record that begins on ``line`` behind ``indent``.
+
+    A record of several lines is cut to the line that is meant (its first, where ``start`` is None).
+    """
+    column = start + 1 + indent if start is not None else None
+    if start is not None and "\n" in text[:start]:
+        line += text.count("\n", 0, start)
+        begin = text.rfind("\n", 0, start) + 1
+        start -= begin
+        column, text = start + 1, text[begin:]
+    first, _, _ = text.partition("\n")
+    return line, column, excerpt(first.rstrip("\r"), start or 0, length)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.tables.allocation import pin_worker
-from ragdatakit.tables.arrays import MOST_OF_ANOTHER, ArraySource, Element, Part
+from ragdatakit.tables.arrays import MOST_OF_ANOTHER, TOO_LONG, ArraySource, Element, Part
 from ragdatakit.tables.datasets import DataFile
 from ragdatakit.tables.positions import BlockTable
 from ragdatakit.tables.sources import Block
@@ -58,7 +58,7 @@ class _FileRun:
         self.file.records = records
         self.file.bytes = self.source.bytes_read
         faults = [f.rule for f in self.source.faults]
-        self.whole = all(rule in _HARMLESS for rule in faults)
+        self.whole = self.whole and all(rule in _HARMLESS for rule in faults)
         if not self.fresh:
             return
         if self.source.bom:
@@ -247,9 +247,12 @@ class ArrayRun(_FileRun):
             return plain
         values: list[Any] = []
         for element in part.elements():
+            if element.error == TOO_LONG:
+                self.whole = False
+                self._emit([Problem("line-too-long", facts={"bytes": self.source.max_line_bytes})], element)
+            elif element.error and syntax_rule:
+                self._emit([Problem(syntax_rule, facts={"reason": element.error}, position=0, length=1)], element)
             if element.error:
-                if syntax_rule:
-                    self._emit([Problem(syntax_rule, facts={"reason": element.error}, position=0, length=1)], element)
                 continue
             value, problems = self.checker.examine(element.raw)
             values.append(value)

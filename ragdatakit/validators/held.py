@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from ragdatakit.tables.datasets import DataFile
 from ragdatakit.tables.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.tables.sources import Source
 from ragdatakit.validators.collector import Collector, Place
-from ragdatakit.validators.excerpts import excerpt
+from ragdatakit.validators.excerpts import place_of
 from ragdatakit.validators.sets import Hits
 
 
@@ -54,6 +55,11 @@ class RowMap:
         rows = self._kinds[file.kind]
         rows.length = rows.bases[-1] + records
 
+    def only_file(self, kind: str) -> DataFile | None:
+        """The one file of a kind that was read, if it is one."""
+        files = self._kinds[kind].files
+        return files[0] if len(files) == 1 else None
+
     def find(self, kind: str, row: int) -> tuple[DataFile, int]:
         """The file and the number of the record in it."""
         rows = self._kinds[kind]
@@ -73,6 +79,9 @@ class HeldFindings:
     def take(self, hits: Hits) -> None:
         """Count all rows of a hit and hold those there is room for."""
         collector = self._collector
+        if collector.state(hits.rule).rule.per_file:
+            self._take_per_file(hits)
+            return
         total = len(hits.rows)
         position = 0
         while position < total:
@@ -82,20 +91,38 @@ class HeldFindings:
                 self._count_rest(hits, position)
                 return
             collector.count(hits.rule, file)
-            collector.reserve(hits.rule, file)
-            value = hits.values[position] if hits.values is not None else None
-            first = self._rows.find(hits.first_kind, int(hits.firsts[position])) if hits.firsts is not None else None
-            self._held.append(_Held(hits.rule, file, record, hits.field, value, first, hits.note))
+            self._hold(hits, position, file, record)
             position += 1
+
+    def _hold(self, hits: Hits, position: int, file: DataFile, record: int) -> None:
+        self._collector.reserve(hits.rule, file)
+        value = hits.values[position] if hits.values is not None else None
+        first = self._rows.find(hits.first_kind, int(hits.firsts[position])) if hits.firsts is not None else None
+        self._held.append(_Held(hits.rule, file, record, hits.field, value, first, hits.note))
+
+    def _take_per_file(self, hits: Hits) -> None:
+        """The first row of each file, and the number of the others."""
+        single = self._rows.only_file(hits.kind)
+        rows = hits.rows[:1] if single is not None else hits.rows
+        number: Counter[int] = Counter()
+        files: dict[int, DataFile] = {}
+        for position, row in enumerate(rows):
+            file, record = self._rows.find(hits.kind, int(row))
+            if id(file) not in files:
+                files[id(file)] = file
+                if self._collector.room(hits.rule, file):
+                    self._hold(hits, position, file, record)
+            number[id(file)] += 1
+        for key, file in files.items():
+            self._collector.count(hits.rule, file, len(hits.rows) if single is not None else number[key])
 
     def _count_rest(self, hits: Hits, position: int) -> None:
         """By file: the rows of one file are consecutive in most hits, but not in all."""
         number: dict[int, int] = {}
         files: dict[int, DataFile] = {}
-        first, _ = self._rows.find(hits.kind, int(hits.rows[position]))
-        last, _ = self._rows.find(hits.kind, int(hits.rows[-1]))
-        if first is last and len(hits.rows) - position > 1000:
-            self._collector.count(hits.rule, first, len(hits.rows) - position)
+        single = self._rows.only_file(hits.kind)
+        if single is not None:
+            self._collector.count(hits.rule, single, len(hits.rows) - position)
             return
         for row in hits.rows[position:]:
             file, _ = self._rows.find(hits.kind, int(row))
@@ -147,11 +174,11 @@ def _worded(
     record = strict_json.decode(text).value
     other = strict_json.decode(first.raw.decode("utf-8", "replace")).value if first is not None else None
     pointer, value = _point(record, held, other, value_of)
-    span = strict_json.locate(text, pointer)
-    start, length = span if span is not None else (0, 0)
-    shown = excerpt(text, start, length)
-    column = start + 1 if span is not None else None
-    return Problem(held.rule, pointer, value), Place(place.line, column, place.byte_offset, held.record, shown)
+    start, length = strict_json.locate(text, pointer) or (None, 0)
+    line, column, shown = place_of(text, start, length, place.line, place.indent)
+    if record is None and value is None:  # a record too long to be read once more
+        value = held.value
+    return Problem(held.rule, pointer, value), Place(line, column, place.byte_offset, held.record, shown)
 
 
 def _point(record: Any, held: _Held, other: Any, value_of: Callable[[DataFile, str, Any], Any]) -> tuple[str, Any]:

@@ -27,7 +27,7 @@ def suspect_masters(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
     suspect = (widths == 0) | (widths > long_text)
     filled = np.flatnonzero(widths)
     first = data[offsets[:-1][filled]]
-    space = filled[_SPACE_FIRST[first] & (widths[filled] < 64)]
+    space = filled[_SPACE_FIRST[first]]
     if len(space):
         suspect[[row for row in space.tolist() if not array[row].as_py().strip()]] = True
     suspect[0] = True  # one row of each block tells the order of the fields ...

@@ -129,6 +129,8 @@ def _plain_value(raw: bytes) -> Any:
 def _count_keys(value: Any, depth: int) -> int:
     """Keys in all objects of a value; negative where a number or the depth wants a closer look."""
     kind = type(value)
+    if depth > 200:
+        return -1
     if kind is dict:
         total = len(value)
         for item in value.values():
@@ -140,8 +142,6 @@ def _count_keys(value: Any, depth: int) -> int:
                 total += below
         return total
     if kind is list:
-        if depth > 200:
-            return -1
         total = 0
         for item in value:
             if type(item) is not str:

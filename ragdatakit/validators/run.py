@@ -34,32 +34,32 @@ def validate_paths(
     options = options or RunOptions()
     report = Report()
     carried: Counter[str] = Counter()
+    found: list[tuple[Path, Dataset]] = []
     for path in paths:
-        found = detect(path, format_name)
-        report.unrecognised += found.unrecognised
-        for dataset in found.datasets:
-            _choose_profile(dataset, profiles, format_name)
-            boundary = path if path.is_dir() else None
-            _check(dataset, profiles, selection, options, boundary, carried, report)
+        detected = detect(path, format_name)
+        report.unrecognised += [p for p in detected.unrecognised if p not in report.unrecognised]
+        found += [(path, dataset) for dataset in detected.datasets]
+    _refuse_unknown(profiles, [dataset for _, dataset in found])
+    seen: set[Path] = set()
+    for path, dataset in found:
+        files = {f.path.absolute() for f in dataset.files}
+        if files and files <= seen:  # given twice, as a folder and as a file of it
+            continue
+        seen |= files
+        chosen = tuple(p for p in profiles if p in dataset.format.profiles)
+        dataset.profile = ",".join(chosen or dataset.present_profiles()) or None
+        _check(dataset, chosen, selection, options, path if path.is_dir() else None, carried, report)
     report.seconds = time.perf_counter() - started
     return report
 
 
-def _choose_profile(dataset: Dataset, profiles: tuple[str, ...], format_name: str | None) -> None:
-    known = dataset.format.profiles
+def _refuse_unknown(profiles: tuple[str, ...], datasets: list[Dataset]) -> None:
+    """In a tree of several formats a profile need not be one of each, but of some."""
+    known = list(dict.fromkeys(p for d in datasets for p in d.format.profiles))
     for name in profiles:
-        if name not in known and (format_name is not None or not known):
-            raise UnknownNameError(f"profile of {dataset.format.name}", name, known)
         if name not in known:
-            raise UnknownNameError(f"profile of {dataset.format.name} (found at {dataset.display})", name, known)
-    if profiles:
-        dataset.profile = ",".join(profiles)
-    elif dataset.format.name == "light-splade":
-        present = {f.kind for f in dataset.files}
-        both = [p for p, kind in (("triplet", "triplets"), ("distil", "scores")) if kind in present]
-        dataset.profile = ",".join(both) or None
-    else:
-        dataset.profile = ",".join(known) or None
+            formats = ", ".join(dict.fromkeys(d.format.name for d in datasets))
+            raise UnknownNameError(f"profile of {formats}", name, known)
 
 
 def _check(
