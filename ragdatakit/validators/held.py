@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -177,8 +178,14 @@ def _worded(
     start, length = strict_json.locate(text, pointer) or (None, 0)
     line, column, shown = place_of(text, start, length, place.line, place.indent)
     if record is None and value is None:  # a record too long to be read once more
-        value = held.value
+        value = held.value if held.value is not None else _glimpsed(text, held.field)
     return Problem(held.rule, pointer, value), Place(line, column, place.byte_offset, held.record, shown)
+
+
+def _glimpsed(text: str, field_name: str) -> Any:
+    """A number or short text that stands near the beginning of a record which is not whole."""
+    found = re.search(rf'"{re.escape(field_name)}"\s*:\s*(-?\d+|"[^"\\]*")', text[:4096])
+    return strict_json.decode(found.group(1)).value if found else None
 
 
 def _point(record: Any, held: _Held, other: Any, value_of: Callable[[DataFile, str, Any], Any]) -> tuple[str, Any]:
