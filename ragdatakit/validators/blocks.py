@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragdatakit.tables.columnar import ColumnarDecoder, ColumnBlock
 
 PART_BYTES = 1 << 16
-"""A block that is refused is cut into parts of this size, and only those refused again go line by line."""
+"""A block that is refused is halved down to parts of this size; only those refused again go line by line."""
 
 
 @dataclass(slots=True)
@@ -118,26 +118,35 @@ class BlockJudge:
         block = JudgedBlock()
         if self._decoder is None or not columns or self._paused > 0:
             self._paused -= 1
-            self._by_parts(data, block, take, columns=False)
+            self._by_parts(data, block, take)
         elif self._try_columns(data, 0, block, take):
             self._refused = 0
         else:
             self._refused += 1
             if self._refused > self._PATIENCE:
                 self._refused, self._paused = 0, self._PAUSE
-            self._by_parts(data, block, take, columns=True)
+            self._by_halves(data, 0, block, take)
         return block
 
-    def _by_parts(self, data: bytes, block: JudgedBlock, take: Take, columns: bool) -> None:
-        """Part by part, so that only what is refused again goes line by line, and little is held at a time."""
+    def _by_halves(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> None:
+        """What was refused as a whole, half by half, so that only a small part around a fault goes line by line."""
+        middle = data.rfind(b"\n", 0, len(data) // 2) + 1 or data.find(b"\n", len(data) // 2) + 1
+        if len(data) <= PART_BYTES or not 0 < middle < len(data):
+            self._by_line(data, offset, block, take)
+            return
+        for part, begin in ((data[:middle], offset), (data[middle:], offset + middle)):
+            if not self._try_columns(part, begin, block, take):
+                self._by_halves(part, begin, block, take)
+
+    def _by_parts(self, data: bytes, block: JudgedBlock, take: Take) -> None:
+        """Line by line, a part at a time, so that little is held at once."""
         offset = 0
         while offset < len(data):
             cut = data.rfind(b"\n", offset, offset + PART_BYTES) + 1
             if not cut:
                 cut = (data.find(b"\n", offset) + 1) or len(data)
             part = data if cut == len(data) and not offset else data[offset:cut]
-            if not (columns and self._try_columns(part, offset, block, take)):
-                self._by_line(part, offset, block, take)
+            self._by_line(part, offset, block, take)
             offset = cut
 
     def _try_columns(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> bool:
