@@ -5,10 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ragdatakit.tables.arrays import ArraySource
 from ragdatakit.tables.lines import LONG_LINE, iter_lines
 from ragdatakit.tables.sources import Source
+
+if TYPE_CHECKING:
+    from ragdatakit.tables.arrays import ArraySource
 
 
 @dataclass(frozen=True, slots=True)

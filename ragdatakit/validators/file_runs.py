@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.tables.allocation import pin_worker
-from ragdatakit.tables.arrays import MOST_OF_ANOTHER, TOO_LONG, ArraySource, Element, Part
 from ragdatakit.tables.datasets import DataFile
 from ragdatakit.tables.positions import BlockTable
 from ragdatakit.tables.sources import Block
@@ -19,6 +17,9 @@ from ragdatakit.validators.records import RecordChecker
 from ragdatakit.validators.sets import Hits, SetChecks
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from ragdatakit.tables.arrays import ArraySource, Element, Part
     from ragdatakit.validators.dataset_run import DatasetRun
 
 LONG_BLOCK = 32 << 20
@@ -126,6 +127,8 @@ class LinesRun(_FileRun):
             for block in self.source.blocks():
                 yield block, self._work(judge, block)
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         threads = self.run_.options.threads
         waiting: deque[tuple[Block, Future[JudgedBlock]]] = deque()
         with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
@@ -220,6 +223,8 @@ class ArrayRun(_FileRun):
 
     def run(self) -> None:
         """Read and judge the file."""
+        from ragdatakit.tables.arrays import ArraySource
+
         array = ArraySource(self.source)
         records = 0
         rules = self.declared.record.rules
@@ -245,6 +250,8 @@ class ArrayRun(_FileRun):
                 for element, problems in zip(elements, found, strict=True):
                     self._emit(problems, element)
             return plain
+        from ragdatakit.tables.arrays import TOO_LONG
+
         values: list[Any] = []
         for element in part.elements():
             if element.error == TOO_LONG:
@@ -268,6 +275,7 @@ class ArrayRun(_FileRun):
     def _report_top(self, array: ArraySource, rules: Any) -> None:
         """The file is no array: one JSON value of another kind, several of them, or no JSON at all."""
         from ragdatakit.tables import strict_json
+        from ragdatakit.tables.arrays import MOST_OF_ANOTHER, Element
 
         text = array.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]

@@ -11,7 +11,6 @@ from typing import Any
 
 from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.tables import strict_json
-from ragdatakit.tables.arrays import ArraySource
 from ragdatakit.tables.datasets import DataFile
 from ragdatakit.tables.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.tables.sources import Source
@@ -163,7 +162,11 @@ class HeldFindings:
 def _locate(source: Source, table: BlockTable | None, records: Iterable[int], array: bool) -> Iterable[Located]:
     if table is None or not table.records:
         return ()
-    return locate_elements(ArraySource(source), table, records) if array else locate_lines(source, table, records)
+    if not array:
+        return locate_lines(source, table, records)
+    from ragdatakit.tables.arrays import ArraySource
+
+    return locate_elements(ArraySource(source), table, records)
 
 
 def _worded(
