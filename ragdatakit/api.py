@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding, Severity
 from ragdatakit.schemas.results import Report
 
@@ -45,6 +46,8 @@ def validate(
     from ragdatakit.validators.run import validate_paths
 
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+    if not paths or any(not os.fspath(p) for p in paths):
+        raise RagdataError("no path given" if not paths else "an empty path was given")
     profiles = (profile,) if isinstance(profile, str) else tuple(profile)
     return validate_paths(
         [Path(p) for p in paths],

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.declarations import Format, Rule
 
 
 @click.command("rules", short_help="List the rules.")
@@ -21,7 +26,7 @@ def command(format_name: str | None, output_format: str) -> None:
             {
                 "code": rule.code,
                 "name": rule.name,
-                "severity": rule.severity,
+                "severity": _severity(rule, get_format(chosen) if chosen else None),
                 "format": fmt.name if fmt else None,
                 "summary": rule.summary,
                 "upstream": rule.upstream if isinstance(rule.upstream, str) else dict(rule.upstream),
@@ -33,4 +38,11 @@ def command(format_name: str | None, output_format: str) -> None:
         return
     width = max(len(rule.name) for rule, _ in rules)
     for rule, _ in rules:
-        click.echo(f"{rule.code}  {rule.severity:<7}  {rule.name:<{width}}  {rule.summary}")
+        severity = _severity(rule, get_format(chosen) if chosen else None)
+        click.echo(f"{rule.code}  {severity:<7}  {rule.name:<{width}}  {rule.summary}")
+
+
+def _severity(rule: Rule, fmt: Format | None) -> str:
+    """What a rule is in the chosen format, which may take a shared one otherwise; "-" where it is no fault."""
+    adopted = fmt.adopts.get(rule.name) if fmt is not None and rule.code.startswith("RD") else None
+    return rule.severity if adopted is None else adopted.severity or "-"

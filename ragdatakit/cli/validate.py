@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -35,8 +36,17 @@ class MemorySize(click.ParamType[int]):
         return number
 
 
+class DataPath(click.Path):
+    """A path that is not empty (as one from an unset variable is)."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not os.fspath(value):
+            self.fail("an empty path was given (an unset variable?)", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command("validate", short_help="Check datasets.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=DataPath(path_type=Path), metavar="PATH...")
 @click.option("--format", "format_name", metavar="NAME", help="Take the files as this format (see `ragdata formats`).")
 @click.option(
     "--profile", "profiles", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated."

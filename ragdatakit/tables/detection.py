@@ -35,10 +35,11 @@ DATA_SUFFIXES = (
 
 @dataclass(slots=True)
 class Detected:
-    """The datasets found at one path, and the data files that belong to none (as displayed)."""
+    """The datasets found at one path, the data files that belong to none, and folders that could not be looked into."""
 
     datasets: list[Dataset] = field(default_factory=list)
     unrecognised: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
 
 
 def detect(path: Path, format_name: str | None = None) -> Detected:
@@ -46,6 +47,8 @@ def detect(path: Path, format_name: str | None = None) -> Detected:
     formats = (get_format(format_name),) if format_name else all_formats()
     if path.is_dir():
         found = _detect_in_folder(path, formats)
+        if not found.datasets and found.unreadable:
+            raise RagdataError(f"cannot look into {found.unreadable[0]}: no permission")
         if not found.datasets:
             names = ", ".join(f.name for f in formats)
             raise RagdataError(
@@ -76,6 +79,7 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...]) -> Detected:
             path = folder / name
             if path not in claimed and path.name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
                 found.unrecognised.append(str(path))
+    found.unreadable = [str(p) for p in tree.unreadable]
     return found
 
 

@@ -22,6 +22,7 @@ class Tree:
         self.root = root
         self._listed: dict[Path, tuple[list[str], list[str]]] = {}
         self._real_root: Path | None = None
+        self.unreadable: list[Path] = []
 
     def names(self, folder: Path) -> tuple[list[str], list[str]]:
         """(names of files, names of folders) directly in ``folder``, sorted."""
@@ -33,7 +34,7 @@ class Tree:
                     for entry in entries:
                         _sort_entry(entry, files, folders)
             except OSError:
-                pass
+                self.unreadable.append(folder)
             self._listed[folder] = (sorted(files), sorted(folders))
         return self._listed[folder]
 

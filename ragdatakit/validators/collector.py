@@ -41,6 +41,10 @@ class Selection:
     severity: Severity = "info"
     max_per_rule: int = 20
 
+    def __post_init__(self) -> None:
+        if self.severity not in SEVERITIES:
+            raise UnknownNameError("severity", str(self.severity), SEVERITIES)
+
     def takes(self, code: str, name: str, severity: Severity) -> bool:
         """Whether findings of such a rule are wanted."""
         if SEVERITIES.index(severity) > SEVERITIES.index(self.severity):

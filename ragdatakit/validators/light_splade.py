@@ -199,7 +199,9 @@ class LightSpladeChecks(FormatChecks):
                 if not self.dataset.of_kind(kind, split):
                     emit(place, Problem("missing-file", facts={"file": f"{stem}.ndjson", "split": folder}))
             without_samples = not self.dataset.of_kind("triplets", split) and not self._has_scores
-            if split in ("train", None) and without_samples and self.dataset.layout == "splits":
+            if self.profiles == ("distil",) and not self._has_scores and split in ("train", None):
+                emit(place, Problem("missing-file", facts={"file": "file of teacher scores", "split": "the dataset"}))
+            elif split in ("train", None) and without_samples and self.dataset.layout == "splits":
                 facts = {"file": "triplets.ndjson (nor a file of teacher scores)", "split": folder}
                 emit(place, Problem("missing-file", facts=facts))
 

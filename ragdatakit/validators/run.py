@@ -13,7 +13,7 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.detection import detect
 from ragdatakit.validators import checks_of
-from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun, RunOptions
 
 
@@ -35,10 +35,12 @@ def validate_paths(
     report = Report()
     carried: Counter[str] = Counter()
     found: list[tuple[Path, Dataset]] = []
+    unreadable: list[str] = []
     for path in paths:
         detected = detect(path, format_name)
         report.unrecognised += [p for p in detected.unrecognised if p not in report.unrecognised]
         found += [(path, dataset) for dataset in detected.datasets]
+        unreadable += [p for p in detected.unreadable if p not in unreadable]
     _refuse_unknown(profiles, [dataset for _, dataset in found])
     seen: set[Path] = set()
     for path, dataset in found:
@@ -49,8 +51,34 @@ def validate_paths(
         chosen = tuple(p for p in profiles if p in dataset.format.profiles)
         dataset.profile = ",".join(chosen or dataset.present_profiles()) or None
         _check(dataset, chosen, selection, options, path if path.is_dir() else None, carried, report)
+    if found:
+        _tell_unreadable(unreadable, found[0][1], selection, options, carried, report)
     report.seconds = time.perf_counter() - started
     return report
+
+
+def _tell_unreadable(
+    folders: list[str],
+    dataset: Dataset,
+    selection: Selection,
+    options: RunOptions,
+    carried: Counter[str],
+    report: Report,
+) -> None:
+    """Folders that nobody could look into: what is in them was not checked."""
+    collector = Collector(dataset.format, (), selection, options.on_finding, carried)
+    for folder in folders:
+        facts = {"reason": "no permission to look into the folder"}
+        collector.add(DataFile(Path(folder), folder, folder, ""), Problem("unreadable-file", facts=facts), Place())
+    _add_to(report, collector)
+    report.findings += collector.kept
+
+
+def _add_to(report: Report, collector: Collector) -> None:
+    for severity, number in collector.counts.items():
+        report.counts[severity] += number
+    for code, number in collector.by_rule.items():
+        report.by_rule[code] = report.by_rule.get(code, 0) + number
 
 
 def _refuse_unknown(profiles: tuple[str, ...], datasets: list[Dataset]) -> None:
@@ -83,10 +111,7 @@ def _check(
         run.collector.finish()
     report.datasets += run.summaries()
     report.findings += sorted(run.collector.kept, key=_order(dataset))
-    for severity, number in run.collector.counts.items():
-        report.counts[severity] += number
-    for code, number in run.collector.by_rule.items():
-        report.by_rule[code] = report.by_rule.get(code, 0) + number
+    _add_to(report, run.collector)
 
 
 def _order(dataset: Dataset) -> Callable[[Finding], tuple[int, str, int, int, str]]:
