@@ -15,6 +15,7 @@ from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.tables import strict_json
 from ragdatakit.tables.allocation import keep_freed_memory
 from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.folders import Tree
 from ragdatakit.tables.positions import BlockTable
 from ragdatakit.tables.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, Source
 from ragdatakit.tables.strict_json import MOST_LOCATED
@@ -78,7 +79,7 @@ class DatasetRun:
         self.big = sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
         if self.big:
             keep_freed_memory()
-        self._boundary = boundary.resolve() if boundary is not None and not options.follow_links else None
+        self._boundary = Tree(boundary) if boundary is not None and not options.follow_links else None
         self._columns: dict[str, KeyColumns] = {}
         self.lock = threading.Lock()
         self._done = 0
@@ -161,7 +162,7 @@ class DatasetRun:
 
     def _run_file(self, group: _Group, file: DataFile, fresh: bool) -> bool:
         """Whether the file could be read whole."""
-        if self._boundary is not None and _leaves(file.path, self._boundary):
+        if self._boundary is not None and self._boundary.leaves(file.path):
             self.emit(file, Problem("link-leaves-dataset"))
             file.readable = False
             return False
@@ -314,10 +315,3 @@ def _size(path: Path) -> int:
 
 def _estimated_bytes(file: DataFile) -> int:
     return _size(file.path) * (4 if file.path.name.endswith(".gz") else 1)
-
-
-def _leaves(path: Path, boundary: Path) -> bool:
-    try:
-        return not path.resolve().is_relative_to(boundary)
-    except (OSError, RuntimeError):
-        return True
