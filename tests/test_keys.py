@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from ragdatakit.schemas import get_format
 from ragdatakit.tables import numpy_keys
+from ragdatakit.tables.arrow_columns import string_array
 from ragdatakit.tables.numpy_keys import NumpyConsistency, NumpyIndex
 from ragdatakit.tables.python_keys import PythonConsistency, PythonIndex, spelling
 from ragdatakit.tables.string_hash import hash_strings, spelled
@@ -221,3 +223,11 @@ def run_checks(format_name: str, splits: list[dict[str, Any]], typed: bool, seve
 
 def no_keys(kind: str, value: Any) -> dict[str, Any]:
     return {}
+
+
+def test_hashes_of_texts_that_differ_at_the_ends_of_words() -> None:
+    """DuckDB's own hash has 256 values for some of these."""
+    letters = string.ascii_letters + string.digits
+    for head, middle in (("abcdefg", "abcdefg"), ("", "abcdefg"), ("abc", "abcdefgabcdefg"), ("abcdefgh", "abc")):
+        texts = [f"{head}{a}{middle}{b}" for a in letters for b in letters]
+        assert len(set(hash_strings(string_array(texts)).tolist())) == len(texts)
