@@ -28,6 +28,7 @@ def validate(
     max_per_rule: int = 20,
     memory_limit: int = 1 << 30,
     follow_links: bool = False,
+    max_hops: int = 3,
     on_finding: Callable[[Finding], None] | None = None,
 ) -> Report:
     """Say what a framework would reject, drop or misread in the datasets at ``path`` (one path, or several).
@@ -35,8 +36,8 @@ def validate(
     ``format`` and ``profile`` are those of ``ragdata formats``; ``select`` and ``ignore`` take codes, prefixes of
     codes and rule names. ``max_per_rule`` limits the findings that are kept (0: none are dropped), never the counts.
     ``severity`` is the least severe level that counts (the command line leaves out ``info`` unless told otherwise).
-    ``memory_limit`` is in bytes. ``on_finding`` is called for each finding as it is found, before the report is put
-    in order.
+    ``memory_limit`` is in bytes. ``max_hops``: in graphs, how many edges the target nodes of a question may be away
+    from its start nodes. ``on_finding`` is called for each finding as it is found, before the report is put in order.
 
     Raises `RagdataError` if a path is missing or holds nothing recognised, and `UnknownNameError` for unknown names.
     Faults of the data are never raised.
@@ -59,7 +60,7 @@ def validate(
             severity=severity,
             max_per_rule=max_per_rule,
         ),
-        RunOptions(memory_limit=memory_limit, follow_links=follow_links, on_finding=on_finding),
+        RunOptions(memory_limit=memory_limit, follow_links=follow_links, max_hops=max_hops, on_finding=on_finding),
     )
 
 

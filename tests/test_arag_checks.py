@@ -16,8 +16,9 @@ from ragdatakit.schemas.arag import ARAG
 from ragdatakit.schemas.arag_published import SUBSETS, subset_named
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators import arag
+from ragdatakit.validators.ages import in_words
 from ragdatakit.validators.arag import ARagChecks
-from ragdatakit.validators.arag_corpus import AnswerSearch, in_words
+from ragdatakit.validators.arag_corpus import AnswerSearch
 from tests.arag_sets import ASKED, LAMP, NAMES, dataset, examine, hits, rules
 
 

@@ -17,7 +17,8 @@ def command(rule: str) -> None:
         if number:
             click.echo()
         click.secho(f"{found.code} {found.name}", bold=True, nl=False)
-        click.echo(f"  ({found.severity}, {fmt.name if fmt else 'any format'})")
+        comma = ";" if found.severities else ","
+        click.echo(f"  ({found.severity_words()}{comma} {fmt.name if fmt else 'any format'})")
         click.echo()
         click.echo(_wrap(found.summary))
         click.echo()

@@ -38,7 +38,9 @@ def command(name: str | None, output_format: str) -> None:
         click.echo(f"  {fmt.description}")
         if fmt.profiles:
             click.echo(f"  profiles: {', '.join(fmt.profiles)}")
+        kinds = max(len(kind.kind) for kind in fmt.files)
+        titles = max(len(kind.title) for kind in fmt.files)
         for kind in fmt.files:
-            patterns = [p for layout in fmt.layouts for p, k in layout.files.items() if k == kind.kind]
+            patterns = [p for layout in fmt.layouts for p, k in layout.patterns.items() if k == kind.kind]
             shown = ", ".join(list(dict.fromkeys(patterns))[:2])
-            click.echo(f"  {kind.kind:<15} {kind.title:<24} {shown}")
+            click.echo(f"  {kind.kind:<{max(kinds, 15)}} {kind.title:<{max(titles, 24)}} {shown}".rstrip())

@@ -26,7 +26,8 @@ def command(format_name: str | None, output_format: str) -> None:
             {
                 "code": rule.code,
                 "name": rule.name,
-                "severity": _severity(rule, get_format(chosen) if chosen else None),
+                "severity": _severity(rule, fmt, chosen),
+                "severities": dict(rule.severities),
                 "format": fmt.name if fmt else None,
                 "summary": rule.summary,
                 "upstream": rule.upstream if isinstance(rule.upstream, str) else dict(rule.upstream),
@@ -37,12 +38,16 @@ def command(format_name: str | None, output_format: str) -> None:
         click.echo(orjson.dumps(listed, option=orjson.OPT_INDENT_2))
         return
     width = max(len(rule.name) for rule, _ in rules)
-    for rule, _ in rules:
-        severity = _severity(rule, get_format(chosen) if chosen else None)
+    for rule, fmt in rules:
+        severity = _severity(rule, fmt, chosen)
         click.echo(f"{rule.code}  {severity:<7}  {rule.name:<{width}}  {rule.summary}")
 
 
-def _severity(rule: Rule, fmt: Format | None) -> str:
-    """What a rule is in the chosen format, which may take a shared one otherwise; "-" where it is no fault."""
-    adopted = fmt.adopts.get(rule.name) if fmt is not None and rule.code.startswith("RD") else None
+def _severity(rule: Rule, fmt: Format | None, chosen: str | None) -> str:
+    """What a rule is where no profile is chosen; a shared one as the chosen format takes it ("-": no fault there)."""
+    if fmt is not None:
+        return rule.severity_for(fmt.default_profiles)
+    from ragdatakit.schemas import get_format
+
+    adopted = get_format(chosen).adopts.get(rule.name) if chosen is not None else None
     return rule.severity if adopted is None else adopted.severity or "-"

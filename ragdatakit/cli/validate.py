@@ -86,6 +86,13 @@ class DataPath(click.Path):
     show_default=True,
     help="About how much memory to use: smaller blocks, and a limit for the longest record.",
 )
+@click.option(
+    "--max-hops",
+    type=click.IntRange(1, 64),
+    default=3,
+    show_default=True,
+    help="In graphs: how many edges the target nodes of a question may be away from its start nodes.",
+)
 @click.option("--follow-links", is_flag=True, help="Read files that links outside of PATH lead to.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("-v", "--verbose", is_flag=True, help="Also the files, info findings and every hint.")
@@ -126,6 +133,7 @@ def command(**words: Any) -> int:
             RunOptions(
                 memory_limit=words["memory_limit"],
                 follow_links=words["follow_links"],
+                max_hops=words["max_hops"],
                 progress=progress.show if progress is not None else None,
             ),
         )

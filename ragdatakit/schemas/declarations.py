@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.findings import Severity
+from ragdatakit.schemas.findings import SEVERITIES, Severity
 
 Damage = Literal[
     "syntax",  # the line or element is not JSON
     "blank",  # a blank line between records
     "not-object",  # JSON, but not an object (or not what the record is)
+    "array",  # ... but an array (else as not-object)
     "duplicate-key",  # one object has a key twice
     "non-finite",  # NaN or Infinity, which JSON does not have
     "surrogate",  # an unpaired surrogate escape: not Unicode text
@@ -31,7 +32,15 @@ Damage = Literal[
     "no-records",  # the file holds no record at all
     "top-level",  # a JSON file whose top level is not an array
     "top-level-string",  # ... but a string (else as top-level)
+    "top-level-lines",  # ... but JSON Lines (else as syntax)
     "item-range",  # a list item or object value outside minimum..maximum
+    "no-header",  # a CSV file without a line
+    "missing-column",  # a CSV header without a required column
+    "long-row",  # a CSV row with more cells than the rows before
+    "short-row",  # a CSV row without a declared column
+    "shifted",  # the first row of a CSV file is longer than its header: pandas shifts all columns
+    "unclosed-quote",  # a quote in a CSV file that is not closed
+    "nul",  # a NUL in a CSV cell
 ]
 
 Type = Literal["integer", "number", "string", "boolean", "object", "array", "any"]
@@ -47,7 +56,8 @@ class Rule:
     template filled from the facts of a finding; the consequence in ``upstream`` is appended to it. ``upstream`` is
     one text, or one per profile where loaders differ: then the rule applies only to the profiles named.
     ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records
-    (not where ``counted`` is false).
+    (not where ``counted`` is false). ``severities``: by profile where it differs from ``severity``, under ``""`` what
+    holds where no profile was chosen; of several chosen profiles the worst counts.
     """
 
     code: str
@@ -62,10 +72,27 @@ class Rule:
     source: str = ""
     per_file: bool = False
     counted: bool = True
+    severities: Mapping[str, Severity] = field(default_factory=dict)
 
     def applies(self, profiles: tuple[str, ...]) -> bool:
         """Whether any of the chosen profiles is broken by this state."""
         return isinstance(self.upstream, str) or not profiles or any(p in self.upstream for p in profiles)
+
+    def severity_for(self, profiles: tuple[str, ...] = ()) -> Severity:
+        """How bad it is for the chosen profiles, or where none was chosen."""
+        if not profiles:
+            return self.severities.get("", self.severity)
+        told = [p for p in profiles if isinstance(self.upstream, str) or p in self.upstream]
+        levels = [self.severities.get(p, self.severity) for p in told or profiles]
+        return min(levels, key=SEVERITIES.index)
+
+    def severity_words(self) -> str:
+        """How bad it is, in words: ``error, or warning where no profile is chosen``."""
+        others = [(profile, level) for profile, level in self.severities.items() if level != self.severity]
+        told = [
+            f"{level} for {profile}" if profile else f"{level} where no profile is chosen" for profile, level in others
+        ]
+        return ", or ".join([self.severity, *told])
 
     def consequence(self, profiles: tuple[str, ...] = ()) -> str:
         """What the framework does, in one clause, for the chosen profiles."""
@@ -81,9 +108,10 @@ class Field:
 
     ``items`` is the type of list items, ``values`` the type of an object's values; ``minimum``/``maximum`` bound
     the number or, for lists and objects, their items. ``lax_number``: numeric strings and booleans pass as numbers,
-    as pydantic reads
-    them. ``rules`` maps a kind of damage to the name of the rule it breaks, before the record's own map; a damage
-    mapped to ``""`` is no fault here.
+    as pydantic reads them. In a CSV file, ``inferred``: the loader's look-ups see the cell as pandas' type inference
+    left it (the key column ``@<name>`` holds it so), and a column that ``replaces`` another is used instead of it where
+    it is there (``@key`` is the one that is used). ``rules`` maps a kind of damage to the name of the rule it breaks,
+    before the record's own map; a damage mapped to ``""`` is no fault here.
     """
 
     name: str
@@ -97,6 +125,8 @@ class Field:
     enum: tuple[str, ...] = ()
     non_empty: bool = False
     lax_number: bool = False
+    inferred: bool = False
+    replaces: str = ""
     description: str = ""
     examples: tuple[Any, ...] = ()
     rules: Mapping[str, str] = field(default_factory=dict)
@@ -138,18 +168,22 @@ class Record:
         return self.rules.get(damage, "")
 
 
-Container = Literal["ndjson", "json-array", "text", "opaque"]
+Container = Literal["ndjson", "json-array", "json-object", "json", "csv", "text", "opaque"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
     """A kind of file: which records it holds, in which container, how to know it by its content.
 
-    A ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened.
+    ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
+    member's name, the second its value. ``json`` is a JSON array, JSON lines or one JSON object, as the content
+    shows. ``csv`` has a header. A ``text`` file is given whole to the format's own checks; an ``opaque`` one is never
+    opened.
 
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
     element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this
-    kind; ``without`` are names that tell it is not. ``suffixes`` are the endings the framework accepts.
+    kind; ``without`` are names that tell it is not; ``signs`` are groups of names any of which tells so, too.
+    ``suffixes`` are the endings the framework accepts.
     """
 
     kind: str
@@ -160,6 +194,7 @@ class File:
     suffixes: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    signs: tuple[tuple[str, ...], ...] = ()
     shards: bool = False
 
     @property
@@ -265,6 +300,8 @@ class Layout:
     of shards) to kinds. A folder is such a dataset if every group of ``signature`` has a pattern that matches.
     ``splits`` gives the split of what stands below a prefix. ``sniff``: the names alone prove nothing, the first
     record of a matching file must look like its kind, too. ``requires`` are kinds that every split must have.
+    ``sniffed`` maps patterns of files that may belong to the dataset to what they usually are; what each one is, its
+    first records tell, against all formats. Where a layout has such patterns, a folder with none of them is no dataset.
     """
 
     name: str
@@ -273,7 +310,13 @@ class Layout:
     splits: Mapping[str, str] = field(default_factory=dict)
     requires: tuple[str, ...] = ()
     sniff: bool = False
+    sniffed: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
+
+    @property
+    def patterns(self) -> Mapping[str, str]:
+        """All patterns of names, with the kinds that they mean."""
+        return {**self.files, **self.sniffed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +332,8 @@ class Format:
     """A format as data: files, rules, keys, references, coverage, layouts, profiles.
 
     Kinds stand in the order in which they are read: a reference or membership leads to a kind that stands before.
-    ``profile_needs`` names the kind without which a profile does not concern a dataset.
+    ``profile_needs`` names the kind without which a profile does not concern a dataset; ``default_profiles`` are
+    taken where the user chooses none (empty: all that concern the dataset).
     ``disjoints`` and ``agreements`` compare the splits of a dataset with each other, all else is checked within a
     split. ``example`` is a minimal valid dataset: path to content.
     """
@@ -304,6 +348,7 @@ class Format:
     layouts: tuple[Layout, ...] = ()
     profiles: tuple[str, ...] = ()
     profile_needs: Mapping[str, str] = field(default_factory=dict)
+    default_profiles: tuple[str, ...] = ()
     keys: tuple[Key, ...] = ()
     references: tuple[Reference, ...] = ()
     coverages: tuple[Coverage, ...] = ()

@@ -28,3 +28,10 @@ class UnknownNameError(RagdataError):
         elif len(known) <= 20:
             text += f"; known: {', '.join(known)}"
         super().__init__(text)
+
+
+class MissingExtraError(RagdataError, ImportError):
+    """Libraries that an extra brings are not installed; the message has the command that installs them."""
+
+    def __init__(self, extra: str, libraries: str) -> None:
+        super().__init__(f"this needs {libraries}: pip install 'ragdatakit[{extra}]'")

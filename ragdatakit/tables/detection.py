@@ -69,6 +69,9 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...]) -> Detected:
         for fmt in formats:
             for layout in fmt.layouts:
                 files = _files_of(tree, folder, fmt, layout, claimed)
+                if layout.sniffed:
+                    sniffed = _sniffed_files(tree, folder, fmt, layout, formats, claimed | {f.path for f in files})
+                    files = _in_order(fmt, layout, files + sniffed) if sniffed else []
                 if files and _complete(tree, folder, fmt, layout):
                     dataset = Dataset(folder, str(folder), fmt, layout.name, files)
                     dataset.ignored = list(_ignored(tree, folder, layout, claimed | {f.path for f in files}))
@@ -99,7 +102,6 @@ def _fits(path: Path, kind: File) -> bool:
 
 
 def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: set[Path]) -> list[DataFile]:
-    order = {f.kind: i for i, f in enumerate(fmt.files)}
     files: list[DataFile] = []
     seen: set[Path] = set()
     for pattern, kind in layout.files.items():
@@ -111,9 +113,25 @@ def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: se
                     name = shard.relative_to(folder).as_posix()
                     split = next((s for prefix, s in layout.splits.items() if name.startswith(prefix)), None)
                     files.append(DataFile(shard, str(shard), name, kind, split))
-    split_order = list(layout.splits.values())
-    files.sort(key=lambda f: (split_order.index(f.split) if f.split else -1, order[f.kind], f.name))
-    return files
+    return _in_order(fmt, layout, files)
+
+
+def _in_order(fmt: Format, layout: Layout, files: list[DataFile]) -> list[DataFile]:
+    order = {f.kind: i for i, f in enumerate(fmt.files)}
+    splits = list(layout.splits.values())
+    return sorted(files, key=lambda f: (splits.index(f.split) if f.split else -1, order[f.kind], f.name))
+
+
+def _sniffed_files(
+    tree: Tree, folder: Path, fmt: Format, layout: Layout, formats: tuple[Format, ...], claimed: set[Path]
+) -> list[DataFile]:
+    """The files whose first records are those of this format rather than of another one."""
+    files: dict[Path, DataFile] = {}
+    for path in dict.fromkeys(p for pattern in layout.sniffed for p in tree.match(folder, pattern)):
+        guessed = guess_kind(read_head(path), formats) if path not in claimed else None
+        if guessed is not None and guessed[0] is fmt:
+            files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), guessed[1].kind)
+    return list(files.values())
 
 
 def _shards(tree: Tree, folder: Path, kind: File) -> list[Path]:
@@ -139,7 +157,7 @@ def _lone_file(path: Path, formats: Iterable[Format], forced: bool) -> Dataset:
     named = _kind_by_name(path, formats)
     guessed = guess_kind(read_head(path), formats)
     chosen = guessed or named
-    if named and guessed and named[0] is guessed[0]:
+    if named and guessed and named[0] is guessed[0] and not any(layout.sniffed for layout in named[0].layouts):
         chosen = named
     if chosen is None and forced:
         kinds = [k for k in formats[0].files if path.name.endswith(k.suffixes)] if formats else []
@@ -162,7 +180,9 @@ def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File
     parts = path.absolute().parts
     for fmt in formats:
         for layout in fmt.layouts:
-            for pattern, kind in layout.files.items():
+            if layout.sniffed and len(formats) > 1:  # its names say too little
+                continue
+            for pattern, kind in layout.patterns.items():
                 segments = pattern.split("/")
                 if segments[-1] and len(parts) >= len(segments):
                     tail = parts[-len(segments) :]

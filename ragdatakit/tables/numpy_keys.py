@@ -39,8 +39,9 @@ class NumpyBatch:
 
     ``columns`` maps a name to its codes; ``valid`` to a mask of the readable ones (None: all); ``lists`` maps a list
     column to (codes of all items, number of the record in this batch that each item stands in). ``spelled`` has codes
-    of
-    the columns whose spelling is compared, reduced to what spelling does not change.
+    of the columns whose spelling is compared, reduced to what spelling does not change. ``table`` are the rows of a
+    CSV block as they were read, ``key_names`` its keys as text; ``found``, by reference field, the position of each
+    readable code among the keys.
     """
 
     def __init__(self, length: int, first_row: int) -> None:
@@ -50,6 +51,9 @@ class NumpyBatch:
         self.valid: dict[str, npt.NDArray[np.bool_] | None] = {}
         self.lists: dict[str, tuple[Codes, Rows]] = {}
         self.spelled: dict[str, Codes] = {}
+        self.table: Any = None
+        self.key_names: Any = None
+        self.found: dict[str, npt.NDArray[np.int32]] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
 
     def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:

@@ -71,8 +71,8 @@ def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> I
             record += 1
 
 
-def locate_elements(source: ArraySource, table: BlockTable, records: Iterable[int]) -> Iterator[Located]:
-    """Find elements of a JSON array again."""
+def locate_elements(source: ArraySource, records: Iterable[int]) -> Iterator[Located]:
+    """Find elements of a JSON array, or members of an object, again."""
     wanted = set(records)
     for part in source.parts():
         if not wanted:
@@ -81,6 +81,6 @@ def locate_elements(source: ArraySource, table: BlockTable, records: Iterable[in
         if not any(part.first_record <= r < last for r in wanted):
             continue
         for element in part.elements():
-            if element.record in wanted:
+            if element.record in wanted and not element.error:
                 wanted.discard(element.record)
                 yield Located(element.record, element.line, element.byte_offset, element.raw, element.indent)

@@ -1,10 +1,11 @@
-"""What a lone file is, told from its first records."""
+"""What a lone file is, told from its first records; and in which container a JSON file holds them."""
 
 from __future__ import annotations
 
 import json
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,64 +15,231 @@ from ragdatakit.tables.folders import is_regular
 from ragdatakit.tables.sources import BOM, GZIP_MAGIC
 
 HEAD_BYTES = 1 << 16
+LONG_HEAD_BYTES = 1 << 20
+"""What is looked at where the first records do not end before."""
+
+_CUT_STRING = re.compile(r'"((?:[^"\\]|\\.){200})')
+_NAME_AHEAD = re.compile(r"\s*(?=\")")
+_COLON = re.compile(r"\s*:\s*(?=\S)")
+_COMMA = re.compile(r"\s*,")
+_EMPTY: dict[str, Any] = {"{": {}, "[": [], '"': ""}
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The beginning of a file: its container and its first readable records."""
+    """The beginning of a file: its container and its first readable records.
+
+    ``container`` is ``ndjson``, ``json-array``, ``json-single`` (one object over several lines) or ``csv``. ``alone``:
+    the one record is all that the file has, so that it may be an object of records. ``cut``: the one record does not
+    end in what was looked at, and has its first members only.
+    """
 
     container: str
     records: tuple[Any, ...]
+    alone: bool = False
+    cut: bool = False
 
 
 def read_head(path: Path) -> Head | None:
-    """The first records of a file; None if it is no regular file, or no JSON in either container."""
+    """The first records of a file; None if it is no regular file, or neither JSON in any container nor a table."""
     if not is_regular(path):
         return None
+    head, text = None, ""
+    for length in (HEAD_BYTES, LONG_HEAD_BYTES):
+        data, more = _beginning(path, length)
+        text = data.decode("utf-8", "replace")
+        head = _head_of(text, more)
+        if not more or (head is not None and not head.cut):
+            break
+    return head or _header_of(text)
+
+
+def _header_of(text: str) -> Head | None:
+    """The columns of a CSV file, as a record with nothing in it; None where the first line names no two."""
+    line = text.lstrip("\r\n").split("\n", 1)[0].rstrip("\r")
+    if "," not in line or len(line) > HEAD_BYTES:
+        return None
+    import csv
+
+    try:
+        columns = next(csv.reader([line]), [])
+    except csv.Error:
+        return None
+    return Head("csv", (dict.fromkeys(columns, ""),))
+
+
+def _beginning(path: Path, length: int) -> tuple[bytes, bool]:
+    """The first uncompressed bytes of a file without a byte-order mark, and whether there are more."""
     try:
         with path.open("rb") as file:
-            data = file.read(HEAD_BYTES)
+            data = file.read(length + 1)
     except OSError:
-        return None
+        return b"", False
     if data.startswith(GZIP_MAGIC):
         try:
-            data = zlib.decompressobj(wbits=31).decompress(data, HEAD_BYTES)
+            data = zlib.decompressobj(wbits=31).decompress(data, length + 1)
         except zlib.error:
-            return None
-    text = data.removeprefix(BOM).decode("utf-8", "replace")
+            return b"", False
+    return data[:length].removeprefix(BOM), len(data) > length
+
+
+def _head_of(text: str, more: bool) -> Head | None:
     stripped = text.lstrip()
-    if stripped.startswith("["):
-        element = _first_element(stripped[1:].lstrip())
+    if stripped.startswith("[") and (pair := _saved_pair(stripped)) is not None:
+        return Head("json-single", (pair,))
+    if stripped.startswith("[") and _container_of(text, more) != "ndjson":
+        first = stripped[1:].lstrip()
+        element = _first_value(first)
         if element is not None:
             return Head("json-array", (element,))
-    records = []
-    for line in text.splitlines()[:20]:
+        members = dict(_members(first))
+        if members:
+            return Head("json-array", (members,), cut=True)
+    container = _container_of(text, more)
+    lines = [line for line in text.splitlines() if line.strip()]
+    records = [] if container == "json-single" else list(_whole_lines(lines[:20]))
+    if records:
+        return Head("ndjson", tuple(records), alone=len(lines) == 1 and not more)
+    if container == "json-single" or len(lines) == 1:
+        members = dict(_members(stripped))
+        if members:
+            return Head(container, (members,), alone=True, cut=more)
+    return None
+
+
+def _saved_pair(text: str) -> Any:
+    """A pair of a text and a list of texts that is all a file has; None where it has anything else."""
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if not text[end:].strip() and is_pair(value) and isinstance(value[1], list) else None
+
+
+def is_pair(value: Any) -> bool:
+    """Whether a value is what a record was that is now an object: a text, and texts or one more."""
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and isinstance(value[0], str)
+        and (isinstance(value[1], str) or (isinstance(value[1], list) and all(isinstance(v, str) for v in value[1])))
+    )
+
+
+def _whole_lines(lines: list[str]) -> Iterator[Any]:
+    """The first three lines that are JSON."""
+    found = 0
+    for line in lines:
         try:
-            records.append(json.loads(line))
+            value = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if len(records) == 3:
-            break
-    return Head("ndjson", tuple(records)) if records else None
+        yield value
+        found += 1
+        if found == 3:
+            return
 
 
-def _first_element(text: str) -> Any:
+def _first_value(text: str) -> Any:
     try:
-        return json.JSONDecoder().raw_decode(text)[0]
+        return _DECODER.raw_decode(text)[0]
     except (ValueError, RecursionError):
-        cut = re.match(r'"((?:[^"\\]|\\.){200})', text)
+        cut = _CUT_STRING.match(text)
         return cut.group(1) if cut else None
+
+
+def _members(text: str) -> Iterator[tuple[str, Any]]:
+    """The first members of an object; of the last one, if its value is cut or broken, what kind of value it has."""
+    position = 1 if text.startswith("{") else len(text)
+    while opening := _NAME_AHEAD.match(text, position):
+        try:
+            name, end = _DECODER.raw_decode(text, opening.end())
+        except (ValueError, RecursionError):
+            return
+        colon = _COLON.match(text, end)
+        if colon is None:
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, colon.end())
+        except (ValueError, RecursionError):
+            mark = text[colon.end()]
+            if mark in _EMPTY:
+                yield name, _EMPTY[mark]
+            return
+        yield name, value
+        comma = _COMMA.match(text, end)
+        if comma is None:
+            return
+        position = comma.end()
+
+
+def json_container(path: Path) -> str:
+    """In which container a file holds JSON records: ``ndjson``, ``json-array``, or ``json-single``, one record alone.
+
+    A file that cannot be read, or holds no JSON, counts as ``ndjson``.
+    """
+    if not is_regular(path):
+        return "ndjson"
+    data, more = _beginning(path, LONG_HEAD_BYTES)
+    return _container_of(data.decode("utf-8", "replace"), more)
+
+
+def _container_of(text: str, more: bool) -> str:
+    """By the beginning of a file; ``more``: it goes on.
+
+    Several lines of which the first is a whole value are lines of records. An array holds records if its first element
+    is an object or array; else it is itself one (such as a tuple that was saved). An object over several lines is one
+    record, if no line by itself is an object, too.
+    """
+    stripped = text.lstrip()
+    lines = [line for line in stripped.split("\n", 200)[:200] if line.strip()]
+    if not lines or stripped[0] not in "[{":
+        return "ndjson"
+    if _is_value(lines[0]):
+        following = lines[1].lstrip()[:1] if len(lines) > 1 else ""
+        if stripped[0] == "{" or following in ("{", "["):
+            return "ndjson"
+    if stripped[0] == "[":
+        return "json-array" if stripped[1:].lstrip()[:1] in ("{", "[", "]", "") else "json-single"
+    if len(lines) == 1:  # nothing, or only the rest of a long line, is behind it
+        return "ndjson"
+    whole = lines[:-1] if more else lines
+    if _starts_with_value(stripped):
+        return "json-single"
+    begun = [line for line in whole[1:] if line.startswith('{"')]
+    return "ndjson" if any(map(_is_value, begun)) or (begun and lines[0].startswith('{"')) else "json-single"
+
+
+def _is_value(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _starts_with_value(text: str) -> bool:
+    try:
+        _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def looks_like(head: Head, kind: File) -> int:
     """How well a file's head fits a kind: 0 not at all, else the number of telling fields."""
-    if head.container != kind.container:
+    if kind.container == "json-object":
+        return _looks_like_members(head, kind)
+    if head.container != kind.container and kind.container != "json":
         return 0
     best = 0
     for record in head.records:
         if isinstance(record, dict) and kind.keys:
-            if all(k in record for k in kind.keys) and not any(k in record for k in kind.without):
-                best = max(best, len(kind.keys) * 2 - len(record.keys() - {f.name for f in kind.record.fields}))
+            if not any(k in record for k in kind.without):
+                best = max(best, _likeness(record, kind))
+        elif isinstance(record, list) and any("array" in r.rules for r in kind.records):
+            best = max(best, int(is_pair(record)))
         elif isinstance(record, str) and any(
             r.shape == "string" and r.pattern and re.match(r.pattern, record) for r in kind.records
         ):
@@ -79,13 +247,39 @@ def looks_like(head: Head, kind: File) -> int:
     return max(best, 0)
 
 
+def _likeness(record: dict[str, Any], kind: File) -> int:
+    """Twice the telling fields less the unknown ones; at least 1 where a sign is there."""
+    groups = [kind.keys, *kind.signs]
+    found = [all(k in record for k in group) for group in groups]
+    telling = {k for group, there in zip(groups, found, strict=True) if there for k in group}
+    if not telling:
+        return 0
+    unknown = len(record.keys() - {f.name for f in kind.record.fields} - telling)
+    return max(len(telling) * 2 - unknown, int(any(found[1:])))
+
+
+_TYPES: dict[str, type] = {"string": str, "array": list, "object": dict}
+
+
+def _looks_like_members(head: Head, kind: File) -> int:
+    """1 where the file is one object whose values are what the records of the kind have; names prove nothing."""
+    if not head.alone or not isinstance(head.records[0], dict) or not head.records[0]:
+        return 0
+    wanted = _TYPES.get(kind.record.fields[1].type, object)
+    return int(all(isinstance(value, wanted) for value in head.records[0].values()))
+
+
 def guess_kind(head: Head | None, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
-    """The format and kind that fit best; None if none does."""
+    """The format and kind that fit best; None if none does.
+
+    A kind that is an object of records is only taken if it has ``keys``, and nothing else fits.
+    """
     if head is None:
         return None
-    ranked = [(looks_like(head, kind), fmt, kind) for fmt in formats for kind in fmt.files]
+    candidates = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container != "json-object" or kind.keys]
+    ranked = [(looks_like(head, kind), kind.container != "json-object", fmt, kind) for fmt, kind in candidates]
     ranked = [r for r in ranked if r[0] > 0]
     if not ranked:
         return None
-    best = max(ranked, key=lambda r: r[0])
-    return best[1], best[2]
+    best = max(ranked, key=lambda r: (r[1], r[0]))
+    return best[2], best[3]

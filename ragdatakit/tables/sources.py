@@ -71,6 +71,11 @@ class Source:
     progress: int = 0
     bom: bool = False
 
+    def is_packed(self) -> bool:
+        """Whether the file holds gzip data, whatever its name says."""
+        with self.path.open("rb") as file:
+            return file.read(2) == GZIP_MAGIC
+
     def blocks(self) -> Iterator[Block]:
         """The file's lines in order; faults go to ``faults``."""
         yield from self._guarded(self._line_blocks)

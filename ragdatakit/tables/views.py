@@ -14,7 +14,7 @@ from ragdatakit.schemas.declarations import Field, File, Record
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.detection import detect
 from ragdatakit.tables.folders import Tree, is_regular
-from ragdatakit.tables.sniffing import read_head
+from ragdatakit.tables.sniffing import json_container, read_head
 
 if TYPE_CHECKING:
     import duckdb
@@ -70,12 +70,16 @@ def _views(dataset: Dataset, boundary: Tree | None) -> Iterable[tuple[str, str]]
     for kind in dataset.format.files:
         if not kind.records:
             continue
-        groups: dict[tuple[str | None, str], tuple[Record, list[DataFile]]] = {}
+        groups: dict[tuple[str | None, str, str], tuple[Record, list[DataFile]]] = {}
         for file in dataset.of_kind(kind.kind):
             if is_regular(file.path) and not (boundary is not None and boundary.leaves(file.path)):
                 record = _record_of(kind, file)
-                groups.setdefault((file.split, record.name), (record, []))[1].append(file)
-        queries = [_query(kind, record, dataset.root, split, files) for (split, _), (record, files) in groups.items()]
+                container = json_container(file.path) if kind.container == "json" else kind.container
+                groups.setdefault((file.split, record.name, container), (record, []))[1].append(file)
+        queries = [
+            _query(kind, container, record, dataset.root, split, files)
+            for (split, _, container), (record, files) in groups.items()
+        ]
         if queries:
             yield kind.kind.replace("-", "_"), " union all by name ".join(queries)
 
@@ -88,10 +92,16 @@ def _record_of(kind: File, file: DataFile) -> Record:
     return kind.record
 
 
-def _query(kind: File, record: Record, root: Path, split: str | None, files: list[DataFile]) -> str:
+_OPTIONS = {
+    "ndjson": "format = 'newline_delimited', ignore_errors = true",
+    "json-array": "format = 'array'",
+    "json-single": "format = 'unstructured'",
+}
+
+
+def _query(kind: File, container: str, record: Record, root: Path, split: str | None, files: list[DataFile]) -> str:
     paths = ", ".join(_text(_unglobbed(f.path)) for f in files)
-    lines = kind.container == "ndjson"
-    options = "format = 'newline_delimited', ignore_errors = true" if lines else "format = 'array'"
+    options = _OPTIONS.get(container, _OPTIONS["json-array"])
     if record.shape == "object":
         columns = ", ".join(f"{_text(f.name)}: {_text(_column_type(f))}" for f in record.fields)
         source = f"read_json([{paths}], {options}, filename = true, columns = {{{columns}}})"

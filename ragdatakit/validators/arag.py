@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.arag_published import REPEATS_A_QUESTION, Subset, subset_named, subset_of_file
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.ages import in_words, lag_seconds
 from ragdatakit.validators.arag_chunks import (
     ChunkOrder,
     dot_inside,
@@ -22,8 +23,6 @@ from ragdatakit.validators.arag_corpus import (
     AnswerSearch,
     file_bytes,
     fingerprint,
-    in_words,
-    index_lag_seconds,
 )
 from ragdatakit.validators.arag_predictions import Remembered, prediction_problems
 from ragdatakit.validators.arag_questions import gold_answer, id_key, question_problems
@@ -245,7 +244,7 @@ class ARagChecks(FormatChecks):
         self._count_answers(emit)
         for chunks in self.dataset.of_kind("chunks"):
             for index in self.dataset.of_kind("index"):
-                lag = index_lag_seconds(index.path, chunks.path)
+                lag = lag_seconds(index.path, chunks.path)
                 if lag is not None:
                     emit(index, Problem("stale-index", facts={"age": in_words(lag), "chunks": chunks.name}))
 

@@ -22,8 +22,6 @@ SCANNED_CHARACTERS = 2_000_000_000
 
 # On long texts five times as fast as str.translate.
 _PUNCTUATION = re.compile(f"[{re.escape(string.punctuation)}]+")
-COPYING_SECONDS = 60
-
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
@@ -45,26 +43,6 @@ def fingerprint(path: Path) -> str | None:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
         return None
-
-
-def index_lag_seconds(index: Path, chunks: Path) -> float | None:
-    """By how many seconds an index is older than the chunks; None if it is not, or one of them is gone.
-
-    Copying, unpacking and checking out give files times of their own, a little apart: that is no sign of age.
-    """
-    try:
-        lag = chunks.stat().st_mtime - index.stat().st_mtime
-    except OSError:
-        return None
-    return lag if lag > COPYING_SECONDS else None
-
-
-def in_words(seconds: float) -> str:
-    """A span of time in the largest unit of which there are two."""
-    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:,.0f} {unit}"
-    return f"{seconds:.0f} seconds"
 
 
 @dataclass(slots=True)

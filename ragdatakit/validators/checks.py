@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ragdatakit.tables.datasets import DataFile, Dataset
+    from ragdatakit.validators.csv_runs import CsvTable
+
+    CellSuspects = tuple[npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.int64]]]
 
 Emit = Callable[["DataFile", Problem], None]
 
@@ -86,6 +89,29 @@ class FormatChecks:
 
     def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
         """After the last record of a file."""
+
+    def cell_suspects(self, kind: str, table: pa.Table) -> CellSuspects | None:
+        """Rows of a block of a CSV file in which ``record`` may find something; None: any row may.
+
+        With them, by rule, the rows of findings that are told once a file: the first is among the suspects, the others
+        are only counted.
+        """
+        return None
+
+    def accepts(self, kind: str, column: str, inferred: str) -> bool:
+        """Whether a CSV column that pandas turned into ``inferred`` can match what it refers to at all.
+
+        Where it cannot, the cells take no part in the set checks: the column is at fault, not each cell.
+        """
+        return True
+
+    def finish_table(self, file: DataFile, table: CsvTable) -> Iterable[Any]:
+        """After the last row of a CSV file: `Hits` in the file as a whole."""
+        return ()
+
+    def finish_sets(self) -> Iterable[Any]:
+        """Further set checks that can be told only when all files are read: `Hits`, as `batch` gives them."""
+        return ()
 
     def finish(self, emit: Emit) -> None:
         """After the last file."""

@@ -120,7 +120,7 @@ class Collector:
 
     def _make_state(self, name: str) -> RuleState:
         rule = self._own.get(name) or _SHARED[name]
-        severity: Severity | None = rule.severity
+        severity: Severity | None = rule.severity_for(self.profiles)
         adopted = self.format.adopts.get(name) if name not in self._own else None
         upstream = rule.consequence(self.profiles)
         applies = rule.applies(self.profiles)

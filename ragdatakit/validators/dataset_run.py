@@ -6,17 +6,19 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
-from ragdatakit.tables import strict_json
 from ragdatakit.tables.allocation import keep_freed_memory
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.folders import Tree
-from ragdatakit.tables.positions import BlockTable
+from ragdatakit.tables.positions import Located
+from ragdatakit.tables.record_forms import JSON, RecordForm
+from ragdatakit.tables.sniffing import json_container
 from ragdatakit.tables.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, Source
 from ragdatakit.tables.strict_json import MOST_LOCATED
 from ragdatakit.validators.checks import FormatChecks
@@ -26,22 +28,38 @@ from ragdatakit.validators.excerpts import excerpt, place_of
 from ragdatakit.validators.held import HeldFindings, RowMap
 from ragdatakit.validators.sets import SetChecks, key_columns
 
+if TYPE_CHECKING:
+    from ragdatakit.validators.file_runs import FileRun
+
 SMALL_DATASET = 3 << 20
 """Below this many bytes a dataset is checked in plain Python, without importing numpy, Arrow or DuckDB."""
 
 TEXT_LIMIT = 64 << 20
 SHOWN_OF_LONG = 1 << 12
 
+_RUNS = {
+    "ndjson": ("ragdatakit.validators.file_runs", "LinesRun"),
+    "json-array": ("ragdatakit.validators.file_runs", "ElementsRun"),
+    "json-object": ("ragdatakit.validators.file_runs", "ElementsRun"),
+    "json-single": ("ragdatakit.validators.file_runs", "ElementsRun"),
+    "csv": ("ragdatakit.validators.csv_runs", "CsvRun"),
+}
+"""Who reads a file, by its container: module and class, imported when a dataset has such a file."""
+
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held."""
+    """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held.
+
+    ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question.
+    """
 
     memory_limit: int = 1 << 30
     threads: int = 2
     follow_links: bool = False
+    max_hops: int = 3
     progress: Progress | None = None
     on_finding: Callable[[Finding], None] | None = None
 
@@ -75,7 +93,8 @@ class DatasetRun:
         self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried)
         self.rows = RowMap()
         self.held = HeldFindings(self.collector, self.rows)
-        self.tables: dict[DataFile, BlockTable] = {}
+        self._runs: dict[DataFile, FileRun] = {}
+        self._containers: dict[DataFile, str] = {}
         self.big = sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
         if self.big:
             keep_freed_memory()
@@ -90,8 +109,7 @@ class DatasetRun:
         try:
             self._check()
         finally:
-            is_array = lambda f: self.kind(f).container == "json-array"  # noqa: E731
-            self.held.word(self.tables, self.source, is_array, self._derived_value)
+            self.held.word(self._locate, self.form, self._derived_value)
             self.collector.finish()
 
     def _check(self) -> None:
@@ -103,6 +121,8 @@ class DatasetRun:
             for earlier in groups[:number]:
                 for hits in group.sets.compare(earlier.sets):
                     self.held.take(hits)
+        for hits in self.checks.finish_sets():
+            self.held.take(hits)
         self.checks.finish(self.emit)
 
     def _groups(self) -> Iterator[_Group]:
@@ -140,8 +160,15 @@ class DatasetRun:
                 if new:  # a file that splits share was told about with the first of them
                     self.held.take(hits)
             self._check_empty(files, kind, group)
+            if self._is_stub(files, kind):
+                group.sets.unreliable.add(kind)
         for hits in group.sets.finish():
             self.held.take(hits)
+
+    def _is_stub(self, files: list[DataFile], kind: str) -> bool:
+        """Whether a table or an object has no record: told once, not at each record that refers to it."""
+        container = self.dataset.format.file(kind).container
+        return container in ("csv", "json-object") and not any(f.records for f in files)
 
     def _check_empty(self, files: list[DataFile], kind: str, group: _Group) -> None:
         declared = self.dataset.format.file(kind)
@@ -172,16 +199,19 @@ class DatasetRun:
             return True
         if declared.container == "text":
             return self._run_text(file) if fresh else True
-        from ragdatakit.validators.file_runs import ArrayRun, LinesRun
-
         self.checks.start_file(file)
-        run = (LinesRun if declared.container == "ndjson" else ArrayRun)(self, group.sets, file, fresh)
+        run = self._runs[file] = self._new_run(group, file, fresh)
         run.run()
         file.readable = run.whole
         if fresh:
             self.checks.finish_file(file, file.records or 0, self.emit)
         self._done += _size(file.path)
         return run.whole
+
+    def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
+        module, name = _RUNS[self.container(file)]
+        kind: type[FileRun] = getattr(import_module(module), name)
+        return kind(self, group.sets, file, fresh)
 
     def _run_text(self, file: DataFile) -> bool:
         if not file.path.is_file():
@@ -206,6 +236,24 @@ class DatasetRun:
         """The declaration of a file's kind."""
         return self.dataset.format.file(file.kind)
 
+    def container(self, file: DataFile) -> str:
+        """The container of a file: the declared one, or for ``json`` what the content shows.
+
+        That is ``ndjson``, ``json-array``, or ``json-single`` where the whole file is one record.
+        """
+        if file not in self._containers:
+            declared = self.kind(file).container
+            self._containers[file] = json_container(file.path) if declared == "json" else declared
+        return self._containers[file]
+
+    def form(self, file: DataFile) -> RecordForm:
+        """What the text of one record of a file is."""
+        return self._runs[file].form if file in self._runs else JSON
+
+    def _locate(self, file: DataFile, records: Iterable[int]) -> Iterable[Located]:
+        """Records of a file (0-based numbers), found by reading it once more."""
+        return self._runs[file].locate(records) if file in self._runs else ()
+
     def columns(self, kind: str) -> KeyColumns:
         """The key columns of a kind."""
         if kind not in self._columns:
@@ -221,7 +269,7 @@ class DatasetRun:
         most = max(self.options.memory_limit // 128, 1 << 16)
         texts = any(f.type != "integer" for r in self.kind(file).records for f in r.fields)
         size = TEXT_BLOCK_BYTES if texts and self.big else BLOCK_BYTES
-        if self.kind(file).container == "json-array":
+        if self.container(file) in ("json-array", "json-object", "json-single"):
             size = ARRAY_PART_BYTES
         return Source(file.path, file.path.name.endswith(".gz"), min(size, most), max_line_bytes=limit)
 
@@ -266,7 +314,7 @@ class DatasetRun:
         longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
         text = raw[:longest].decode("utf-8", "replace") if len(raw) > MOST_LOCATED else raw.decode("utf-8", "replace")
         if start is None and problem.pointer:
-            span = strict_json.locate(text, problem.pointer)
+            span = self.form(file).span(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
         line, column, shown = place_of(text, start, length, line, indent)
         self.collector.add(file, problem, Place(line, column, offset, record, shown))

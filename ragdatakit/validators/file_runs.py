@@ -1,15 +1,16 @@
-"""One file read and judged: NDJSON in blocks (in threads, where that pays), JSON arrays in parts."""
+"""One file read and judged: NDJSON in blocks (in threads, where that pays), JSON arrays and objects in parts."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.tables.allocation import pin_worker
 from ragdatakit.tables.datasets import DataFile
-from ragdatakit.tables.positions import BlockTable
+from ragdatakit.tables.positions import BlockTable, Located, locate_elements, locate_lines
+from ragdatakit.tables.record_forms import RecordForm, form_of
 from ragdatakit.tables.sources import Block
 from ragdatakit.validators.blocks import BlockJudge, JudgedBlock, LineEnds, Segment
 from ragdatakit.validators.columns import KeyColumns
@@ -19,7 +20,8 @@ from ragdatakit.validators.sets import Hits, SetChecks
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ragdatakit.tables.arrays import ArraySource, Element, Part
+    from ragdatakit.tables.arrays import ArraySource, Part
+    from ragdatakit.tables.element_scans import Element
     from ragdatakit.validators.dataset_run import DatasetRun
 
 LONG_BLOCK = 32 << 20
@@ -27,8 +29,13 @@ _HARMLESS = {"byte-order-mark", "mislabelled-compression"}
 _END_NAMES = {"lf": "LF", "crlf": "CR LF"}
 
 
-class _FileRun:
-    """What both containers share: key columns go to the set checks, problems to the collector."""
+class FileRun:
+    """What all containers share: key columns go to the set checks, problems to the collector.
+
+    ``form`` is what the text of one record is; ``whole`` whether the file could be read to its end.
+    """
+
+    form: RecordForm
 
     def __init__(self, run: DatasetRun, sets: SetChecks, file: DataFile, fresh: bool) -> None:
         self.run_ = run
@@ -45,14 +52,22 @@ class _FileRun:
                 with run.lock:  # checks keep counts of their own
                     return run.guarded(file, lambda: checks.record(file, value))
 
-        self.checker = RecordChecker(self.declared.records, extra)
+        self.form = form = form_of(self.declared)
+        self.checker = RecordChecker(self.declared.records, extra, form)
         names = run.columns(file.kind).names
         self.columns: KeyColumns | None = run.columns(file.kind) if names else None
         self.base = run.rows.begin(file)
         self.table = BlockTable()
-        run.tables[file] = self.table
         self.source = run.source(file)
         self.keep_values = checks.needs_values(file.kind)
+
+    def run(self) -> None:
+        """Read and judge the file."""
+        raise NotImplementedError
+
+    def locate(self, records: Iterable[int]) -> Iterable[Located]:
+        """Find records (0-based numbers) again by reading the file once more."""
+        raise NotImplementedError
 
     def _finish(self, records: int) -> None:
         self.run_.rows.end(self.file, records)
@@ -86,7 +101,7 @@ class _FileRun:
             self.run_.held.take(hits)
 
 
-class LinesRun(_FileRun):
+class LinesRun(FileRun):
     """An NDJSON file."""
 
     def run(self) -> None:
@@ -104,6 +119,10 @@ class LinesRun(_FileRun):
         self._finish(self._records)
         if self.fresh:
             self._report_ends()
+
+    def locate(self, records: Iterable[int]) -> Iterable[Located]:
+        """Find records again by reading the file once more."""
+        return locate_lines(self.run_.source(self.file), self.table, records) if self.table.records else ()
 
     def _judge(self) -> BlockJudge:
         most = self.run_.collector.selection.max_per_rule
@@ -218,36 +237,50 @@ class LinesRun(_FileRun):
         self.run_.collector.count(rule, self.file, count - 1)
 
 
-class ArrayRun(_FileRun):
-    """A file that is one JSON array."""
+class ElementsRun(FileRun):
+    """A file that is one JSON array, one JSON object whose members are the records, or one record."""
+
+    def _elements(self) -> ArraySource:
+        """The file, to be read from its beginning."""
+        from ragdatakit.tables.arrays import ArraySource, ObjectSource, SingleSource
+
+        kinds = {"json-object": ObjectSource, "json-single": SingleSource}
+        return kinds.get(self.run_.container(self.file), ArraySource)(self.source)
 
     def run(self) -> None:
         """Read and judge the file."""
-        from ragdatakit.tables.arrays import ArraySource
-
-        array = ArraySource(self.source)
+        elements = self._elements()
         records = 0
         rules = self.declared.record.rules
-        for part in array.parts():
+        for part in elements.parts():
             self.table.add(part.first_record, part.first_line, part.byte_offset)
             values = self._values(part, rules.get("syntax", ""))
             self._take_values(values, part.first_record)
             records += len(values)
             self.run_.progress(self.file, self.source.progress)
+        self.whole = elements.whole
         self._finish(records)
-        if array.top in ("other", "nothing"):
+        if elements.top in ("other", "nothing"):
             self.whole = False
             if self.fresh and not self.source.faults:
-                self._report_top(array, rules)
+                self._report_top(elements, rules)
+
+    def locate(self, records: Iterable[int]) -> Iterable[Located]:
+        """Find records again by reading the file once more."""
+        if not self.table.records:
+            return ()
+        self.source = self.run_.source(self.file)
+        return locate_elements(self._elements(), records)
 
     def _values(self, part: Part, syntax_rule: str) -> list[Any]:
         """The part's decoded elements; their problems are reported."""
-        plain = part.values if part.proved and self.checker.is_plain(part.values, part.data) else None
-        if plain is not None:
+        if part.proved:
+            plain = self.checker.form.records(part.values)
+            if self.checker.all_plain_texts(plain):
+                return plain
             found = [self.checker.problems(value) for value in plain]
             if any(found):
-                elements = [e for e in part.elements() if not e.error]
-                for element, problems in zip(elements, found, strict=True):
+                for element, problems in zip(part.elements(), found, strict=True):
                     self._emit(problems, element)
             return plain
         from ragdatakit.tables.arrays import TOO_LONG
@@ -255,7 +288,6 @@ class ArrayRun(_FileRun):
         values: list[Any] = []
         for element in part.elements():
             if element.error == TOO_LONG:
-                self.whole = False
                 self._emit([Problem("line-too-long", facts={"bytes": self.source.max_line_bytes})], element)
             elif element.error and syntax_rule:
                 self._emit([Problem(syntax_rule, facts={"reason": element.error}, position=0, length=1)], element)
@@ -272,18 +304,21 @@ class ArrayRun(_FileRun):
                 place = (element.record, element.line, element.byte_offset, element.raw, element.indent)
                 self.run_.emit_record(self.file, problem, *place)
 
-    def _report_top(self, array: ArraySource, rules: Any) -> None:
-        """The file is no array: one JSON value of another kind, several of them, or no JSON at all."""
+    def _report_top(self, elements: ArraySource, rules: Any) -> None:
+        """The file is one JSON value of another kind, several of them, or no JSON at all."""
         from ragdatakit.tables import strict_json
-        from ragdatakit.tables.arrays import MOST_OF_ANOTHER, Element
+        from ragdatakit.tables.arrays import MOST_OF_ANOTHER
+        from ragdatakit.tables.element_scans import Element
 
-        text = array.head.decode("utf-8", "replace")
+        text = elements.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]
         whole = strict_json.decode(text)
-        if whole.error and len(array.head) >= MOST_OF_ANOTHER and strict_json.decode(first_line).error:
+        if whole.error and len(elements.head) >= MOST_OF_ANOTHER and strict_json.decode(first_line).error:
             rule, facts = rules.get("top-level", ""), {}
         elif whole.error:
             rule, facts = rules.get("syntax", ""), {"reason": whole.error}
+            if "\n" in text.strip() and isinstance(strict_json.decode(first_line).value, dict | list):
+                rule = rules.get("top-level-lines", rule)
         else:
             rule, facts = rules.get("top-level", ""), {}
         if not whole.error and isinstance(whole.value, str):

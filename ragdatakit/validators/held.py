@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.tables import strict_json
 from ragdatakit.tables.datasets import DataFile
-from ragdatakit.tables.positions import BlockTable, Located, locate_elements, locate_lines
-from ragdatakit.tables.sources import Source
+from ragdatakit.tables.positions import Located
+from ragdatakit.tables.record_forms import RecordForm
 from ragdatakit.validators.collector import Collector, Place
 from ragdatakit.validators.excerpts import place_of
 from ragdatakit.validators.sets import Hits
@@ -28,6 +27,7 @@ class _Held:
     value: Any
     first: tuple[DataFile, int] | None
     note: str
+    facts: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -98,7 +98,8 @@ class HeldFindings:
         self._collector.reserve(hits.rule, file)
         value = hits.values[position] if hits.values is not None else None
         first = self._rows.find(hits.first_kind, int(hits.firsts[position])) if hits.firsts is not None else None
-        self._held.append(_Held(hits.rule, file, record, hits.field, value, first, hits.note))
+        facts = hits.facts[position] if hits.facts is not None else {}
+        self._held.append(_Held(hits.rule, file, record, hits.field, value, first, hits.note, facts))
 
     def _take_per_file(self, hits: Hits) -> None:
         """The first row of each file, and the number of the others."""
@@ -133,12 +134,15 @@ class HeldFindings:
 
     def word(
         self,
-        tables: dict[DataFile, BlockTable],
-        reopen: Callable[[DataFile], Source],
-        is_array: Callable[[DataFile], bool],
+        locate: Callable[[DataFile, Iterable[int]], Iterable[Located]],
+        form_of: Callable[[DataFile], RecordForm],
         value_of: Callable[[DataFile, str, Any], Any],
     ) -> None:
-        """Look up the lines of all that is held, and hand it to the collector."""
+        """Look up the lines of all that is held, and hand it to the collector.
+
+        ``locate`` finds records of a file again, ``form_of`` says what their text is, ``value_of`` derives the columns
+        that a format makes from a record.
+        """
         wanted: dict[DataFile, set[int]] = {}
         for held in self._held:
             wanted.setdefault(held.file, set()).add(held.record)
@@ -146,49 +150,44 @@ class HeldFindings:
                 wanted.setdefault(held.first[0], set()).add(held.first[1])
         found: dict[tuple[DataFile, int], Located] = {}
         for file, records in wanted.items():
-            located = _locate(reopen(file), tables.get(file), records, is_array(file))
-            found.update({(file, place.record): place for place in located})
+            found.update({(file, place.record): place for place in locate(file, records)})
         for held in self._held:
             place = found.get((held.file, held.record))
             related: tuple[Related, ...] = ()
             if held.first is not None:
                 there = found.get(held.first)
                 related = (Related(held.first[0].display, there.line if there else None, held.note),)
-            there = found.get(held.first) if held.first is not None else None
-            self._collector.word(held.file, *_worded(held, place, there, value_of), related=related)
+            other = None
+            if held.first is not None and (there := found.get(held.first)) is not None:
+                other = form_of(held.first[0]).value(there.raw.decode("utf-8", "replace"))
+            worded = _worded(held, place, other, form_of(held.file), value_of)
+            self._collector.word(held.file, *worded, related=related)
         self._held = []
 
 
-def _locate(source: Source, table: BlockTable | None, records: Iterable[int], array: bool) -> Iterable[Located]:
-    if table is None or not table.records:
-        return ()
-    if not array:
-        return locate_lines(source, table, records)
-    from ragdatakit.tables.arrays import ArraySource
-
-    return locate_elements(ArraySource(source), table, records)
-
-
 def _worded(
-    held: _Held, place: Located | None, first: Located | None, value_of: Callable[[DataFile, str, Any], Any]
+    held: _Held, place: Located | None, other: Any, form: RecordForm, value_of: Callable[[DataFile, str, Any], Any]
 ) -> tuple[Problem, Place]:
+    """``other`` is the decoded record that this one clashes with."""
     if place is None:
-        return Problem(held.rule, f"/{held.field}", held.value), Place(record=held.record)
+        return Problem(held.rule, f"/{held.field}", held.value, _facts(held, None)), Place(record=held.record)
     text = place.raw.decode("utf-8", "replace")
-    record = strict_json.decode(text).value
-    other = strict_json.decode(first.raw.decode("utf-8", "replace")).value if first is not None else None
-    pointer, value = _point(record, held, other, value_of)
-    start, length = strict_json.locate(text, pointer) or (None, 0)
+    record = form.value(text)
+    if cell := form.column_of(held.field):
+        pointer, value = f"/{cell}", record.get(cell)
+    else:
+        pointer, value = _point(record, held, other, value_of)
+    start, length = form.span(text, pointer) or (None, 0)
     line, column, shown = place_of(text, start, length, place.line, place.indent)
     if record is None and value is None:  # a record too long to be read once more
-        value = held.value if held.value is not None else _glimpsed(text, held.field)
-    return Problem(held.rule, pointer, value), Place(line, column, place.byte_offset, held.record, shown)
+        value = held.value if held.value is not None else form.glimpse(text, held.field)
+    problem = Problem(held.rule, pointer, value, _facts(held, record))
+    return problem, Place(line, column, place.byte_offset, held.record, shown)
 
 
-def _glimpsed(text: str, field_name: str) -> Any:
-    """A number or short text that stands near the beginning of a record which is not whole."""
-    found = re.search(rf'"{re.escape(field_name)}"\s*:\s*(-?\d+|"[^"\\]*")', text[:4096])
-    return strict_json.decode(found.group(1)).value if found else None
+def _facts(held: _Held, record: Any) -> dict[str, Any]:
+    """Facts that are functions are made from the record, now that it is read again (None where it is not)."""
+    return {name: fact(record) if callable(fact) else fact for name, fact in held.facts.items()}
 
 
 def _point(record: Any, held: _Held, other: Any, value_of: Callable[[DataFile, str, Any], Any]) -> tuple[str, Any]:

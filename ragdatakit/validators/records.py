@@ -10,14 +10,11 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import orjson
-
 from ragdatakit.schemas.declarations import Damage, Field, Record
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.tables import strict_json
+from ragdatakit.tables.record_forms import JSON, REFUSED, JsonForm
 
-_COLON = re.compile(rb'"[ \t\r\n]*:')
-_SAFE = 2**53
 MAX_FLOAT = sys.float_info.max
 _NUMERIC_TEXT = re.compile(
     r"\s*[+-]?(\d+(_?\d+)*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?(inf|infinity|nan)\s*", re.I | re.A
@@ -31,20 +28,31 @@ class RecordChecker:
     """Checks raw records (bytes of one line or element) of one kind.
 
     ``records`` are the shapes the record may have (the first that fits by JSON type is taken). ``extra`` adds the
-    format's own checks of a decoded record.
+    format's own checks of a decoded record. ``form`` is what the text of a record is.
     """
 
-    def __init__(self, records: tuple[Record, ...], extra: Extra | None = None) -> None:
+    def __init__(self, records: tuple[Record, ...], extra: Extra | None = None, form: JsonForm = JSON) -> None:
         self.records = records
         self.extra = extra
+        self._texts = _names_of_texts(records) if extra is None else None
+        self.form = form
         self.by_shape: dict[str, Record] = {r.shape: r for r in reversed(records)}
 
     def examine(self, raw: bytes) -> tuple[Any, list[Problem]]:
         """The decoded record (None if it is not JSON) and all its faults."""
-        value = _plain_value(raw)
-        if value is _REFUSED:
+        value = self.form.plain(raw)
+        if value is REFUSED:
             return self._examine_closely(raw)
         return value, self.problems(value)
+
+    def all_plain_texts(self, values: list[Any]) -> bool:
+        """Whether these decoded records, objects whose fields may be any text, are in order at first sight."""
+        if self._texts is None:
+            return False
+        names = self._texts
+        return all(
+            type(v) is dict and len(v) == len(names) and all(type(v.get(n)) is str for n in names) for v in values
+        )
 
     def problems(self, value: Any) -> list[Problem]:
         """All faults of a decoded record that every reader reads the same."""
@@ -52,11 +60,6 @@ class RecordChecker:
         if self.extra is not None:
             problems += self.extra(value)
         return problems
-
-    def is_plain(self, values: list[Any], data: bytes) -> bool:
-        """Whether every reader reads these elements of ``[data]`` the same (see `_plain_value`)."""
-        keys = _count_keys(values, 0)
-        return not keys or (keys > 0 and len(_COLON.findall(data)) == keys)
 
     def _examine_closely(self, raw: bytes) -> tuple[Any, list[Problem]]:
         """With Python's own reader, and whatever other readers would see differently."""
@@ -69,7 +72,7 @@ class RecordChecker:
             position = len(raw[: error.start].decode("utf-8", "replace"))
             facts: dict[str, Any] = {"byte": raw[error.start]}
             problems.append(Problem("invalid-utf8", value=None, facts=facts, position=position, length=1))
-        decoded = strict_json.decode(text)
+        decoded = self.form.decode(text)
         if decoded.error:
             rule = self.records[0].rules.get("syntax", "")
             if rule:
@@ -88,7 +91,8 @@ class RecordChecker:
         shape = "object" if isinstance(value, dict) else "string" if isinstance(value, str) else "any"
         record = self.by_shape.get(shape) or self.by_shape.get("any")
         if record is None:
-            rule = self.records[0].rules.get("not-object", "")
+            rules = self.records[0].rules
+            rule = (rules.get("array", "") if isinstance(value, list) else "") or rules.get("not-object", "")
             return [Problem(rule, pointer="", value=value)] if rule else []
         if shape != "object":
             return []
@@ -111,50 +115,13 @@ class RecordChecker:
         return problems
 
 
-_REFUSED: Any = object()
-
-
-def _plain_value(raw: bytes) -> Any:
-    """What orjson reads, if every reader reads the same: no repeated key, no number that some round."""
-    try:
-        value = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return _REFUSED
-    keys = _count_keys(value, 0)
-    if keys < 0 or (keys and len(_COLON.findall(raw)) != keys):
-        return _REFUSED
-    return value
-
-
-def _count_keys(value: Any, depth: int) -> int:
-    """Keys in all objects of a value; negative where a number or the depth wants a closer look."""
-    kind = type(value)
-    if depth > 200:
-        return -1
-    if kind is dict:
-        total = len(value)
-        for item in value.values():
-            kind = type(item)
-            if kind is not str and kind is not bool and item is not None:
-                below = _count_keys(item, depth + 1)
-                if below < 0:
-                    return -1
-                total += below
-        return total
-    if kind is list:
-        total = 0
-        for item in value:
-            if type(item) is not str:
-                below = _count_keys(item, depth + 1)
-                if below < 0:
-                    return -1
-                total += below
-        return total
-    if kind is int:
-        return 0 if -_SAFE <= value <= _SAFE else -1
-    if kind is float:
-        return 0 if -_SAFE < value < _SAFE else -1
-    return 0
+def _names_of_texts(records: tuple[Record, ...]) -> tuple[str, ...] | None:
+    """The fields of a record that is nothing but texts of any kind; None if it is not."""
+    if len(records) != 1 or records[0].shape != "object":
+        return None
+    fields = records[0].fields
+    plain = all(f.type == "string" and not (f.non_empty or f.enum) for f in fields)
+    return tuple(f.name for f in fields) if plain else None
 
 
 def _portability(decoded: strict_json.Decoded, reported: set[str]) -> list[Problem]:

@@ -48,7 +48,7 @@ def validate_paths(
         if files and files <= seen:  # given twice, as a folder and as a file of it
             continue
         seen |= files
-        chosen = tuple(p for p in profiles if p in dataset.format.profiles)
+        chosen = tuple(p for p in profiles if p in dataset.format.profiles) or dataset.format.default_profiles
         dataset.profile = ",".join(chosen or dataset.present_profiles()) or None
         _check(dataset, chosen, selection, options, path if path.is_dir() else None, carried, report)
     if found:
@@ -99,6 +99,7 @@ def _check(
     carried: Counter[str],
     report: Report,
 ) -> None:
+    dataset.options.setdefault("max_hops", options.max_hops)
     checks = checks_of(dataset.format.name)(dataset, profiles or dataset.format.profiles)
     run = DatasetRun(dataset, checks, profiles, selection, options, boundary, carried)
     try:

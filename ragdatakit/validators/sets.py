@@ -6,7 +6,7 @@ Python for small datasets, typed arrays for big ones), which all have the same m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,7 +30,11 @@ class Batch(Protocol):
 
 @dataclass(slots=True)
 class Hits:
-    """Rows that break one rule, in one field; ``values`` and ``firsts`` (the rows they clash with) where known."""
+    """Rows that break one rule, in one field; ``values`` and ``firsts`` (the rows they clash with) where known.
+
+    ``facts`` fill the message of each row, where its template asks for more than the value; one that is a function is
+    given the decoded record (None where it cannot be read again), for words that need not be kept for every row.
+    """
 
     rule: str
     kind: str
@@ -40,6 +44,7 @@ class Hits:
     firsts: Any = None
     first_kind: str = ""
     note: str = ""
+    facts: Sequence[Mapping[str, Any]] | None = None
 
 
 def key_columns(fmt: Format, kind: str) -> tuple[str, ...]:
@@ -134,6 +139,8 @@ class SetChecks:
             if ref.kind == kind and ref.to_kind not in self.unreliable:
                 key = (ref.to_kind, (ref.to_field,))
                 missing = self.indexes[key].missing(find(key, ref.field))
+                if not isinstance(batch, PythonBatch):
+                    batch.found[ref.field] = found_in[key, ref.field]  # type: ignore[attr-defined]
                 if len(missing):
                     values, rows = batch.codes((ref.field,))
                     hits.append(Hits(ref.rule, kind, ref.field, _take(rows, missing), _take(values, missing)))
