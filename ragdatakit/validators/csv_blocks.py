@@ -1,0 +1,196 @@
+"""Blocks of a big CSV file: Arrow columns where that proves them clean, row by row where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragdatakit.tables.arrow_columns import mask_of, one_array, string_array
+from ragdatakit.tables.csv_cells import MISSING, ColumnScan, Kind, coerced, key_of
+from ragdatakit.tables.csv_columns import CsvDecoder, first_and_last_bytes
+from ragdatakit.tables.csv_rows import CsvBlock, RawRow, cut_rows
+from ragdatakit.tables.numpy_keys import NumpyBatch
+from ragdatakit.tables.string_hash import hash_columns, spelled
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ragdatakit.validators.csv_runs import CsvRun, _Part
+
+PART_BYTES = 1 << 16
+"""A block that is refused is halved down to parts of this size; only those refused again go row by row."""
+
+
+class CsvBlockJudge:
+    """Judges blocks of one file; `judge` may run in any thread."""
+
+    def __init__(self, run: CsvRun) -> None:
+        self._run = run
+        wanted = tuple(f.name for f in run.fields)
+        self._decoder = CsvDecoder(run.info.header, run.reader.width, wanted)
+        self._non_empty = [f.name for f in run.fields if f.non_empty and run.declared.record.rule_for("empty", f.name)]
+
+    def judge(self, block: CsvBlock) -> _Part:
+        """All rows of a block: their faults, and the key columns as far as they are certain."""
+        run = self._run
+        part = run.new_part(block)
+        tables: list[Any] = []
+        if block.cut is not None:
+            tables.append(self._table_of(run.examine_rows(block.cut, part, 0)))
+        else:
+            self._decode(block.ends, 0, block.rows, block, part, tables)
+        table = tables[0] if len(tables) == 1 else _joined(tables)
+        for name, scan in part.scans.items():
+            numbers = _scan(one_array(table, name), scan)
+            if numbers:
+                part.numbers[name] = numbers
+        if run.columns is None:
+            return part
+        if all(part.scans[name].texts for name in run.inferred):
+            part.batch = coded_table(run, table, block.rows, dict.fromkeys(run.inferred, "text"))
+            part.hits = run.sets.probe(run.file.kind, part.batch)
+        else:
+            part.table = table
+        return part
+
+    def _decode(self, ends: Any, start: int, stop: int, block: CsvBlock, part: _Part, tables: list[Any]) -> None:
+        """Rows ``start`` to ``stop`` of a block: as a whole, or half by half around what is refused."""
+        data = block.data
+        begin = int(ends[start - 1]) if start else 0
+        piece = data[begin : int(ends[stop - 1])] if (start, stop) != (0, len(ends)) else data
+        table = self._decoder.decode(piece, stop - start)
+        suspects = self._suspects(table, part) if table is not None else None
+        if suspects is not None:
+            self._examine(ends, start, suspects, block, part)
+            tables.append(table)
+        elif stop - start > 1 and len(piece) > PART_BYTES:
+            middle = (start + stop) // 2
+            self._decode(ends, start, middle, block, part, tables)
+            self._decode(ends, middle, stop, block, part, tables)
+        else:
+            line = block.first_line + data.count(b"\n", 0, begin)
+            rows, _, _ = cut_rows(piece, block.offset + begin, line, True, self._run.reader.widths)
+            tables.append(self._table_of(self._run.examine_rows(rows, part, start)))
+
+    def _examine(self, ends: Any, start: int, suspects: Any, block: CsvBlock, part: _Part) -> None:
+        """Row by row what may have a fault."""
+        data = block.data
+        for suspect in suspects:
+            number = start + int(suspect)
+            begin = int(ends[number - 1]) if number else 0
+            raw = data[begin : int(ends[number])].rstrip(b"\r\n")
+            row = RawRow(block.offset + begin, 0, raw)
+            _, problems = self._run.examine(row)
+            if problems:
+                line = block.first_line + data.count(b"\n", 0, begin)
+                self._run.keep(part, number, replace(row, line=line), problems)
+
+    def _suspects(self, table: Any, part: _Part) -> Any:
+        """Rows that `CsvRun.examine` must see; None: all of them."""
+        run = self._run
+        found = [_empty_rows(one_array(table, name)) for name in self._non_empty]
+        told: Mapping[str, Any] = {}
+        if run.checker.extra is not None:
+            looked = run.run_.checks.cell_suspects(run.file.kind, table)
+            if looked is None:
+                return None
+            found.append(looked[0])
+            told = looked[1]
+        named = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+        for rule, rows in told.items():
+            part.excess[rule] += int(np.count_nonzero(~np.isin(rows, named)))
+        return named
+
+    def _table_of(self, values: list[dict[str, str]]) -> pa.Table:
+        import pyarrow as pa
+
+        names = [f.name for f in self._run.fields]
+        return pa.table({name: string_array([value.get(name) for value in values]) for name in names})
+
+
+def _joined(tables: list[Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def _empty_rows(column: Any) -> Any:
+    offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
+    return np.flatnonzero(offsets[1:] == offsets[:-1])
+
+
+def _scan(column: Any, scan: ColumnScan) -> int:
+    """See what the cells would be turned into; gives the number of those that look like numbers."""
+    first = [c for c in column[:2].to_pylist() if c is not None]
+    certain = ColumnScan()
+    certain.add(first)
+    if certain.texts == 2 == len(first) and MISSING.isdisjoint(first):
+        starts, stops = first_and_last_bytes(column)
+        likely = np.flatnonzero(_NUMBER_BYTES[0][starts] & _NUMBER_BYTES[1][stops])
+        numbers = sum(1 for i in likely if ColumnScan.is_number(column[int(i)].as_py()))
+        scan.close(len(column), numbers > 0)
+        return numbers
+    cells = [c for c in column.to_pylist() if c is not None]
+    scan.add(cells)
+    return sum(1 for c in cells if ColumnScan.is_number(c))
+
+
+def _byte_table(members: bytes) -> Any:
+    table = np.zeros(256, np.bool_)
+    table[list(members)] = True
+    return table
+
+
+_NUMBER_BYTES = (_byte_table(b"0123456789+-. \t"), _byte_table(b"0123456789. \t"))
+
+
+def coded_table(run: CsvRun, table: Any, rows: int, kinds: dict[str, Kind]) -> NumpyBatch:
+    """The key columns of rows as codes, cells of inferred columns as their chunk's kinds leave them."""
+    assert run.columns is not None
+    batch = NumpyBatch(rows, 0)
+    batch.table = table
+    names = run.hashed_columns
+    texts: dict[Any, Any] = {}
+    for name in names:
+        column_name = run.form.column_of(name) if name.startswith("@") else name
+        if not column_name or column_name not in table.column_names:
+            if name.startswith("@") and name != "@spelled":
+                batch.columns[name] = np.zeros(rows, np.uint64)
+                batch.valid[name] = np.zeros(rows, np.bool_)
+                batch.spelled[name] = batch.columns[name]
+            continue
+        inferred = name.startswith("@") and column_name in kinds
+        if inferred and not run.usable(column_name, kinds[column_name]):
+            batch.columns[name] = np.zeros(rows, np.uint64)
+            batch.valid[name] = np.zeros(rows, np.bool_)
+            continue
+        column = one_array(table, column_name)
+        batch.valid[name] = mask_of(column.is_valid()) if column.null_count else None
+        if inferred and kinds[column_name] != "text":
+            column = _converted(column, kinds[column_name])
+        texts["plain", name] = column
+        if name in run.columns.spelled:
+            texts["spelled", name] = spelled(column)
+    if "@spelled" in run.columns.names and run.info.key:
+        kind = kinds.get(run.info.key, "text")
+        batch.key_names = spelled_keys(one_array(table, run.info.key), kind)
+        if kind != "text":
+            texts["plain", "@spelled"] = batch.key_names
+    for (way, name), codes in hash_columns(texts).items():
+        (batch.spelled if way == "spelled" else batch.columns)[name] = codes
+    run.run_.checks.derive_codes(run.file.kind, table, batch)
+    return batch
+
+
+def _converted(column: Any, kind: Kind) -> Any:
+    return string_array([None if c is None else key_of(c, kind) for c in column.to_pylist()])
+
+
+def spelled_keys(column: Any, kind: Kind) -> Any:
+    """A key column as the loader spells it after all."""
+    if kind == "text":
+        return column
+    return string_array([None if c is None else coerced(c, kind) for c in column.to_pylist()])

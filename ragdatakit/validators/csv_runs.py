@@ -1,0 +1,392 @@
+"""A CSV file read as pandas reads it, and judged: cells, and keys as its type inference leaves them.
+
+What a cell of a key column means is known only when pandas' chunk of rows around it has been seen: one cell of text
+makes text of them all. So a part of the file waits, as key columns only, until its chunk has shown its kind, which is
+with the first row nearly always.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.allocation import pin_worker
+from ragdatakit.tables.csv_cells import ColumnScan, CsvForm, Kind, coerced, key_of, split_record
+from ragdatakit.tables.csv_rows import CsvBlock, CsvReader, RawRow, locate_rows
+from ragdatakit.tables.positions import Located
+from ragdatakit.tables.python_keys import PythonBatch
+from ragdatakit.validators.file_runs import FileRun
+from ragdatakit.validators.sets import key_columns
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from ragdatakit.schemas.declarations import Field
+    from ragdatakit.validators.sets import Hits
+
+Scans = dict[str, ColumnScan]
+_PART_ROWS = 1 << 12
+
+
+@dataclass(slots=True)
+class CsvTable:
+    """What a CSV file is as a whole.
+
+    ``kinds`` are, by declared column, what pandas turns it into, chunk by chunk of ``chunk_rows`` rows; ``bare_kinds``
+    the same where the cells that pandas takes for missing by default are left out. ``inferred`` are the columns that
+    hold keys; ``scans`` what
+    was seen of all its cells; ``numbers`` how many cells of it look like numbers, so far as they were counted.
+    ``first_row`` is the number that the first row has among all rows of its kind.
+    """
+
+    kind: str
+    header: list[str]
+    key: str
+    first_row: int
+    rows: int = 0
+    chunk_rows: int = 1
+    kinds: dict[str, list[Kind]] = field(default_factory=dict)
+    bare_kinds: dict[str, list[Kind]] = field(default_factory=dict)
+    inferred: list[str] = field(default_factory=list)
+    scans: Scans = field(default_factory=dict)
+    numbers: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _Part:
+    """Consecutive rows of one chunk: decoded, or as Arrow columns, or already as a batch of codes."""
+
+    first_row: int
+    rows: int
+    chunk: int
+    scans: Scans
+    faults: list[tuple[int, RawRow, list[Problem]]] = field(default_factory=list)
+    excess: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+    values: list[dict[str, str]] = field(default_factory=list)
+    table: Any = None
+    batch: Any = None
+    hits: list[Hits] = field(default_factory=list)
+    numbers: Counter[str] = field(default_factory=Counter)
+
+
+class CsvRun(FileRun):
+    """A CSV file."""
+
+    def run(self) -> None:
+        """Read and judge the file."""
+        run = self.run_
+        self.reader = CsvReader(self.source, columnar=run.big)
+        self._rules = self.declared.record.rules
+        self._most = self.run_.collector.selection.max_per_rule
+        if not self.reader.open():
+            self._without_header()
+            return
+        header = self.reader.header or []
+        self._fields = [f for f in self.declared.record.fields if f.name in header]
+        replaced = {f.replaces for f in self._fields if f.replaces}
+        keys = [f.name for f in self._fields if f.replaces] or [f.name for f in self._fields if f.inferred]
+        self.form = CsvForm(header, keys[0] if keys else "", {f.name for f in self._fields if f.inferred})
+        self._required = [f for f in self._fields if (f.required or f.replaces) and f.name not in replaced]
+        self._inferred = [f.name for f in self._fields if f.inferred and f.name not in replaced]
+        self._last_needed = max((header.index(f.name) for f in self._required), default=0)
+        self.info = CsvTable(self.file.kind, header, self.form.key, self.base, chunk_rows=self.reader.chunk_rows)
+        self.info.kinds = {f.name: [] for f in self._fields}
+        self.info.bare_kinds = {f.name: [] for f in self._fields}
+        set_columns = {*key_columns(run.dataset.format, self.file.kind), "@key"}
+        self.hashed_columns = [n for n in (self.columns.names if self.columns else ()) if n in set_columns]
+        self._pending: list[_Part] = []
+        self._number = -1
+        self._declared_names = {f.name for f in self._fields}
+        self._scanned = [f.name for f in self._fields]
+        self._chunk = self._new_scans()
+        self.info.inferred = self._inferred
+        self._check_header(header, replaced)
+        self._accepted = {
+            (name, kind): self.run_.checks.accepts(self.file.kind, name, kind)
+            for name in self._inferred
+            for kind in ("integer", "decimal", "boolean", "text")
+        }
+        self._read()
+        self._finish(self.info.rows)
+        if self.reader.too_long and self.fresh:
+            problem = Problem("line-too-long", facts={"bytes": self.source.max_line_bytes})
+            self.run_.emit_record(self.file, problem, None, self.reader.too_long, 0, b"")
+            self.whole = False
+        for hits in self.run_.checks.finish_table(self.file, self.info):
+            self.run_.held.take(hits)
+
+    def locate(self, records: Iterable[int]) -> Iterable[Located]:
+        """Find records again, by the table of blocks."""
+        if not self.table.records:
+            return
+        source = self.run_.source(self.file)
+        for record, row in locate_rows(source, self.table, records, self.reader.widths, self.run_.big):
+            yield Located(record, row.line, row.offset, row.raw)
+
+    def _finish(self, records: int) -> None:
+        self.source.bom = False  # pandas drops a byte-order mark
+        super()._finish(records)
+
+    def _without_header(self) -> None:
+        expected = ",".join(f.name for f in self.declared.record.fields if f.required)
+        if self.fresh and (rule := self._rules.get("no-header")) and not self.source.faults:
+            self.run_.emit(self.file, Problem(rule, facts={"expected": expected}))
+        self._finish(0)
+        self.whole = False
+
+    def _check_header(self, header: list[str], replaced: set[str]) -> None:
+        row = self.reader.header_row
+        assert row is not None
+        first = [f for f in self.declared.record.fields if f.required and f.name not in header]
+        for missing in first:
+            if missing.name in replaced:
+                continue
+            is_key = missing.inferred or (self.columns is not None and missing.name in self.columns.names)
+            self.whole = self.whole and not is_key
+            if self.fresh and (rule := self._rules.get("missing-column")):
+                shown = row.raw.decode("utf-8", "replace")
+                problem = Problem(rule, value=None, facts={"column": missing.name, "header": shown})
+                self.run_.emit_record(self.file, problem, None, row.line, row.offset, row.raw)
+
+    # reading
+
+    def _read(self) -> None:
+        for block, part in self._judged():
+            if not part.first_row and self.reader.width > len(self.info.header):
+                self._report_shift(block)
+            self.table.add(part.first_row, block.first_line, block.offset)
+            self._tell(part)
+            self._take(part)
+            self.info.rows += part.rows
+            self.run_.progress(self.file, self.source.progress)
+        self._end_chunk()
+
+    def _judged(self) -> Iterator[tuple[CsvBlock, _Part]]:
+        work = self._worker()
+        if not self.run_.big or self.run_.options.threads < 2:
+            for block in self.reader.blocks():
+                yield block, work(block)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        threads = self.run_.options.threads
+        waiting: deque[tuple[CsvBlock, Future[_Part]]] = deque()
+        with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
+            for block in self.reader.blocks():
+                waiting.append((block, pool.submit(work, block)))
+                while len(waiting) > threads + 1:
+                    done, future = waiting.popleft()
+                    yield done, future.result()
+                del block
+            while waiting:
+                done, future = waiting.popleft()
+                yield done, future.result()
+
+    def _worker(self) -> Any:
+        if not self.run_.big:
+            return self._judge_rows
+        from ragdatakit.validators.csv_blocks import CsvBlockJudge
+
+        return CsvBlockJudge(self).judge
+
+    def new_part(self, block: CsvBlock) -> _Part:
+        """An empty part for a block."""
+        return _Part(block.first_row, block.rows, block.chunk, self._new_scans())
+
+    def _new_scans(self) -> Scans:
+        return {name: ColumnScan(bare=ColumnScan()) for name in self._scanned}
+
+    def _judge_rows(self, block: CsvBlock) -> _Part:
+        part = self.new_part(block)
+        part.values = self.examine_rows(block.raw_rows(), part, 0)
+        for name, scan in part.scans.items():
+            scan.add(v[name] for v in part.values if name in v)
+        for name in self._inferred:
+            part.numbers[name] = sum(1 for v in part.values if name in v and ColumnScan.is_number(v[name]))
+        return part
+
+    def examine_rows(self, rows: list[RawRow], part: _Part, first: int) -> list[dict[str, str]]:
+        """Decoded rows (the first is number ``first`` of the part), their faults kept in the part."""
+        values = []
+        for number, row in enumerate(rows, first):
+            value, problems = self.examine(row)
+            values.append(value)
+            if problems:
+                self.keep(part, number, row, problems)
+        return values
+
+    def keep(self, part: _Part, number: int, row: RawRow, problems: list[Problem]) -> None:
+        """Keep a row's problems, so many of a rule as may be shown, and count the others."""
+        if self._most:
+            shown = []
+            for problem in problems:
+                part.kept[problem.rule] += 1
+                if part.kept[problem.rule] <= self._most:
+                    shown.append(problem)
+                else:
+                    part.excess[problem.rule] += 1
+            problems = shown
+        if problems:
+            part.faults.append((number, row, problems))
+
+    # one row
+
+    def examine(self, row: RawRow) -> tuple[dict[str, str], list[Problem]]:
+        """The cells of a row by column (those that can be relied on), and all its faults."""
+        rules = self._rules
+        try:
+            text = row.raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            text = row.raw.decode("utf-8", "replace")
+            position = len(row.raw[: error.start].decode("utf-8", "replace"))
+            facts = {"byte": row.raw[error.start]}
+            problem = Problem("invalid-utf8", facts=facts, position=position, length=1)
+            return self.form.value(text), [problem]
+        cells, _, _ = split_record(text)
+        header = self.info.header
+        value = {name: cells[header.index(name)].text for name in header if header.index(name) < len(cells)}
+        nuls = [name for name, cell in value.items() if "\0" in cell]
+        for name in nuls:  # pandas 2 cuts the cell there
+            value[name] = value[name].partition("\0")[0]
+        if not row.closed:
+            return value, [Problem(rules["unclosed-quote"], position=0, length=1)]
+        problems: list[Problem] = []
+        if len(cells) > len(header):
+            facts = {"fields": len(cells), "expected": len(header)}
+            if len(cells) > self.reader.width:
+                start = cells[self.reader.width].start
+                problems.append(Problem(rules["long-row"], facts=facts, position=start, length=len(text) - start))
+            if any(cell.text for cell in cells[len(header) :]):
+                return value, problems
+        elif len(cells) <= self._last_needed:
+            missing = ", ".join(f.name for f in self._required if f.name not in value)
+            short: dict[str, Any] = {"fields": len(cells), "expected": len(header), "missing": missing}
+            problems.append(Problem(rules["short-row"], facts=short))
+        for name in nuls:
+            if name in self._declared_names:
+                problems.append(Problem(rules["nul"], f"/{name}", self.form.value(text).get(name), {"column": name}))
+        problems += self._cell_problems(value)
+        return value, problems
+
+    def _cell_problems(self, value: dict[str, str]) -> list[Problem]:
+        record = self.declared.record
+        problems: list[Problem] = []
+        for column in self._fields:
+            cell = value.get(column.name)
+            if cell is None:
+                continue
+            if not cell and column.non_empty and (rule := record.rule_for("empty", column.name)):
+                problems.append(Problem(rule, f"/{column.name}", cell, {"column": column.name}))
+        if self.checker.extra is not None:
+            problems += self.checker.extra(value)
+        return problems
+
+    # what was read
+
+    def _report_shift(self, block: CsvBlock) -> None:
+        row = block.raw_rows()[0]
+        facts = {"fields": self.reader.width, "expected": len(self.info.header)}
+        if self.fresh and (rule := self._rules.get("shifted")):
+            self.run_.emit_record(self.file, Problem(rule, facts=facts), 0, row.line, row.offset, row.raw)
+
+    def _tell(self, part: _Part) -> None:
+        if not self.fresh:
+            return
+        for number, row, problems in part.faults:
+            for problem in problems:
+                self.run_.emit_record(self.file, problem, part.first_row + number, row.line, row.offset, row.raw)
+        for rule, number in part.excess.items():
+            self.run_.collector.count(rule, self.file, number)
+
+    def _take(self, part: _Part) -> None:
+        """Hold a part until the kinds of its chunk are known."""
+        if part.chunk != self._number:
+            self._end_chunk()
+            self._number = part.chunk
+        self.info.numbers.update(part.numbers)
+        for name, scan in part.scans.items():
+            self._chunk[name].follow(scan)
+        self._pending.append(part)
+        if all(self._chunk[name].texts for name in self._inferred):
+            self._release(dict.fromkeys(self._inferred, "text"))
+
+    def _end_chunk(self) -> None:
+        """All rows of a chunk have been seen."""
+        if self._number < 0:
+            return
+        kinds = {name: scan.kind for name, scan in self._chunk.items()}
+        self._release(kinds)
+        for name, kind in kinds.items():
+            scan = self._chunk[name]
+            self.info.kinds[name].append(kind)
+            self.info.bare_kinds[name].append(scan.bare.kind if scan.bare is not None and scan.bare.cells else kind)
+            self.info.scans.setdefault(name, ColumnScan()).follow(scan)
+        self._chunk = self._new_scans()
+
+    def _release(self, kinds: dict[str, Kind]) -> None:
+        for part in self._pending:
+            batch = part.batch if part.batch is not None else self._batch(part, kinds)
+            if batch is None:
+                continue
+            first_row = self.base + part.first_row
+            hits = part.hits
+            if part.batch is None:
+                batch.first_row = first_row
+                hits = self.sets.probe(self.file.kind, batch)
+            else:
+                batch.first_row = first_row
+                for hit in hits:
+                    hit.rows = [int(row) + first_row for row in hit.rows]
+            for hit in hits:
+                self.run_.held.take(hit)
+            self._absorb(batch, part.values)
+        self._pending = []
+
+    def _batch(self, part: _Part, kinds: dict[str, Kind]) -> Any:
+        if self.columns is None:
+            return None
+        if part.table is not None:
+            from ragdatakit.validators.csv_blocks import coded_table
+
+            return coded_table(self, part.table, part.rows, kinds)
+        return self._python_batch(part, kinds)
+
+    def usable(self, name: str, kind: Kind) -> bool:
+        """Whether cells of a column that turned into this kind can be found among what they refer to."""
+        return self._accepted[name, kind]
+
+    def _python_batch(self, part: _Part, kinds: dict[str, Kind]) -> PythonBatch:
+        assert self.columns is not None
+        columns: dict[str, list[Any]] = {name: [] for name in self.columns.names}
+        for value in part.values:
+            derived = self.key_cells(value, kinds)
+            if any(n not in derived and n.startswith("@") for n in columns):
+                derived |= self.run_.checks.derive(self.file.kind, {**value, **derived})
+            for name, column in columns.items():
+                column.append(derived.get(name) if name.startswith("@") else value.get(name))
+        return PythonBatch(columns, 0)
+
+    def key_cells(self, value: dict[str, str], kinds: dict[str, Kind]) -> dict[str, Any]:
+        """The key columns of a row: ``@<column>``, ``@key``, and ``@spelled``, how the key is spelled after all."""
+        found: dict[str, Any] = {"@spelled": None}
+        for name in self._inferred:
+            if name in value and self.usable(name, kinds[name]):
+                found[f"@{name}"] = key_of(value[name], kinds[name])
+        key = self.info.key
+        if f"@{key}" in found:
+            found["@key"], found["@spelled"] = found[f"@{key}"], coerced(value[key], kinds[key])
+        return found
+
+    @property
+    def inferred(self) -> list[str]:
+        """The columns whose type is inferred."""
+        return self._inferred
+
+    @property
+    def fields(self) -> list[Field]:
+        """The declared columns that the file has."""
+        return self._fields
