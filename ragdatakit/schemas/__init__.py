@@ -7,18 +7,42 @@ run pays for the formats it meets.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.declarations import Format, Rule
+    from ragdatakit.schemas.sage_types import Question, RAGData, RefiningResult, RerankingResult, RetrievalResult
+
+_TYPES = ("Question", "RAGData", "RefiningResult", "RerankingResult", "RetrievalResult")
+__all__ = [
+    "FORMATS",
+    "Question",
+    "RAGData",
+    "RefiningResult",
+    "RerankingResult",
+    "RetrievalResult",
+    "all_formats",
+    "all_rules",
+    "find_rules",
+    "get_format",
+]
 
 FORMATS: dict[str, tuple[str, str]] = {
     "light-splade": ("ragdatakit.schemas.light_splade", "LIGHT_SPLADE"),
     "arag": ("ragdatakit.schemas.arag", "ARAG"),
     "datamind": ("ragdatakit.schemas.datamind", "DATAMIND"),
+    "gfm-rag": ("ragdatakit.schemas.gfm_rag", "GFM_RAG"),
+    "sage": ("ragdatakit.schemas.sage", "SAGE"),
 }
+
+
+def __getattr__(name: str) -> Any:
+    """The types of SAGE records, imported when somebody asks for one."""
+    if name in _TYPES:
+        return getattr(importlib.import_module("ragdatakit.schemas.sage_types"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def get_format(name: str) -> Format:

@@ -15,6 +15,8 @@ CHECKS: dict[str, tuple[str, str]] = {
     "light-splade": ("ragdatakit.validators.light_splade", "LightSpladeChecks"),
     "arag": ("ragdatakit.validators.arag", "ARagChecks"),
     "datamind": ("ragdatakit.validators.datamind", "DataMindChecks"),
+    "gfm-rag": ("ragdatakit.validators.gfm_rag", "GfmRagChecks"),
+    "sage": ("ragdatakit.validators.sage", "SageChecks"),
 }
 
 

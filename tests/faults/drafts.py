@@ -42,6 +42,27 @@ def cell(value: Any) -> Cell:
     return Cell(value, json.dumps(value, ensure_ascii=False).encode())
 
 
+def row(value: dict[str, str]) -> Cell:
+    """A sound row of a CSV file."""
+    return Cell(value, ",".join(map(quoted, value.values())).encode())
+
+
+def quoted(text: str) -> str:
+    """A cell of a CSV file, between quotes where it has to be."""
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\r\n') else text
+
+
+def member(value: dict[str, Any]) -> Cell:
+    """A sound member of an object: its name, and its value."""
+    name, content = value.values()
+    return Cell(value, member_text(name, json.dumps(content, ensure_ascii=False)))
+
+
+def member_text(name: str, content: str) -> bytes:
+    """The bytes of a member whose value is that JSON text."""
+    return f"{json.dumps(name, ensure_ascii=False)}: {content}".encode("utf-8", "surrogatepass")
+
+
 @dataclass(frozen=True, slots=True)
 class DraftFile:
     """One file of a dataset; ``head`` stands before everything else, ``content`` replaces everything if given."""
@@ -58,20 +79,42 @@ class DraftFile:
         """Whether it is one JSON array, an element a line."""
         return self.kind.container == "json-array"
 
+    @property
+    def is_object(self) -> bool:
+        """Whether it is one JSON object, a member a line."""
+        return self.kind.container == "json-object"
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a CSV file; its header has the fields of the first record."""
+        return self.kind.container == "csv"
+
+    @property
+    def header(self) -> bytes:
+        """The first line, where it is no record."""
+        if self.is_table:
+            return ",".join(self.cells[0].value).encode() + b"\n"
+        return b"[\n" if self.is_array else b"{\n" if self.is_object else b""
+
+    def sound(self, value: Any) -> Cell:
+        """A sound record of this kind of file."""
+        return row(value) if self.is_table else member(value) if self.is_object else cell(value)
+
     def line(self, index: int) -> int:
         """The 1-based line on which a cell begins."""
-        return 1 + self.is_array + sum(c.lines for c in self.cells[:index])
+        return 1 + bool(self.header) + sum(c.lines for c in self.cells[:index])
 
     def data(self) -> bytes:
         """The bytes of the file."""
         if self.content is not None:
             return self.content
-        if not self.is_array:
-            body = b"".join(c.raw + (b"\n" if c.end is None else c.end) for c in self.cells)
+        if not (self.is_array or self.is_object):
+            body = self.header + b"".join(c.raw + (b"\n" if c.end is None else c.end) for c in self.cells)
         else:
             ends = [b",\n"] * (len(self.cells) - 1) + [b"\n"]
             told = zip(self.cells, ends, strict=True)
-            body = b"[\n" + b"".join(b"  " + c.raw + (e if c.end is None else c.end) for c, e in told) + b"]\n"
+            inside = b"".join(b"  " + c.raw + (e if c.end is None else c.end) for c, e in told)
+            body = self.header + inside + (b"]\n" if self.is_array else b"}\n")
         return gzip.compress(self.head + body, mtime=0) if self.path.endswith(".gz") else self.head + body
 
     def with_cell(self, index: int, new: Cell) -> DraftFile:
@@ -80,7 +123,7 @@ class DraftFile:
 
     def records(self) -> Iterator[tuple[int, Any]]:
         """(line, value) of the cells that can be decoded."""
-        line = 1 + self.is_array
+        line = self.line(0)
         for one in self.cells:
             if not isinstance(one.value, NoRecord):
                 yield line, one.value
@@ -106,7 +149,8 @@ class Draft:
     ``derive`` gives the keys of a record that are no fields, ``own_rules`` the rules that a damage of a field breaks
     by the format's own checks (kind, field, variant; a leading ``!``: of the file as a whole), ``consequences`` those
     that follow elsewhere and that no declaration says. ``notes`` name the field that a derived key is made from
-    (``"chunks @id": "id"``) and, under ``"entry"``, the file to be validated in place of the folder.
+    (``"chunks @id": "id"``) and, under ``"entry"``, the file to be validated in place of the folder, under ``"format"``
+    the format to be named.
     """
 
     name: str

@@ -11,7 +11,7 @@ from tests.faults.drafts import BLANK, UNREADABLE, Cell
 from tests.faults.expected import is_fault
 from tests.faults.injections import Injection, Target
 
-_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:%b\nsize 1508\n" % (b"9b" * 32)
+LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:%b\nsize 1508\n" % (b"9b" * 32)
 
 _IN_ANOTHER_ENCODING = (
     ("Latin-1", b"number", b"n\xfcmber"),
@@ -146,7 +146,7 @@ def _packing(target: Target) -> Iterator[Injection]:
     packed = gzip.decompress(data) if target.file.path.endswith(".gz") else gzip.compress(data, mtime=0)
     for name, content, rule in (
         ("otherwise than the name says", packed, _shared(target, "mislabelled-compression")),
-        ("Git LFS pointer", _POINTER, "lfs-pointer"),
+        ("Git LFS pointer", LFS_POINTER, "lfs-pointer"),
     ):
         file = replace(target.file, content=content)
         yield target.injection(file, "wrong packing", name, target.places(f"!{rule}" if rule else ""), alone=True)

@@ -13,15 +13,23 @@ from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import RunOptions
 from ragdatakit.validators.run import validate_paths
-from tests.faults import arag, datamind, light_splade
+from tests.faults import arag, datamind, gfm_rag, light_splade, sage
+from tests.faults.csv_faults import csv_faults
 from tests.faults.drafts import Draft, Place, write_file
 from tests.faults.field_faults import field_faults
 from tests.faults.file_faults import file_faults
 from tests.faults.injections import Injection, targets
+from tests.faults.member_faults import member_faults
 from tests.faults.record_faults import record_faults
 from tests.faults.relation_faults import relation_faults
 
-DRAFTS: tuple[Draft, ...] = (*light_splade.drafts(), *arag.drafts(), *datamind.drafts())
+DRAFTS: tuple[Draft, ...] = (
+    *light_splade.drafts(),
+    *arag.drafts(),
+    *datamind.drafts(),
+    *gfm_rag.drafts(),
+    *sage.drafts(),
+)
 SMALL, COLUMNAR = "small", "columnar"
 BLOCK, PART = 1500, 400
 
@@ -51,9 +59,14 @@ class Verdict:
 def injections(draft: Draft) -> Iterator[Injection]:
     """All faults of one clean dataset."""
     for target in targets(draft):
-        yield from field_faults(target)
-        yield from record_faults(target)
-        yield from file_faults(target)
+        if target.file.is_table:
+            yield from csv_faults(target)
+        elif target.file.is_object:
+            yield from member_faults(target)
+        else:
+            yield from field_faults(target)
+            yield from record_faults(target)
+            yield from file_faults(target)
     yield from relation_faults(draft)
 
 
@@ -101,7 +114,10 @@ class Bench:
         try:
             with engine(engine_name):
                 report = validate_paths(
-                    [place], selection=Selection(max_per_rule=0), options=RunOptions(threads=threads)
+                    [place],
+                    self.draft.notes.get("format"),
+                    selection=Selection(max_per_rule=0),
+                    options=RunOptions(threads=threads),
                 )
         finally:
             if injection is not None:

@@ -55,7 +55,7 @@ class Target:
     def record(self) -> Record:
         """Its declaration: that of the shape which the file has."""
         shape = "string" if isinstance(self.value, str) else "object"
-        return next(r for r in self.file.kind.records if r.shape == shape)
+        return next(r for r in self.file.kind.records if r.shape in (shape, "any"))
 
     @property
     def value(self) -> Any:

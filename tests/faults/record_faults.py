@@ -22,8 +22,9 @@ def record_faults(target: Target) -> Iterator[Injection]:
     if isinstance(target.value, dict):
         members = {**target.members(), "remark": '"pear"'}
         rule = target.record.rules.get("extra", "") if target.record.extra == "forbid" else ""
+        own = target.draft.own_rules(target.file.kind.kind, "", "extra key")
         yield target.injection(
-            target.replaced(readable_cell(object_text(members))), "extra key", "at the end", target.places(rule)
+            target.replaced(readable_cell(object_text(members))), "extra key", "at the end", target.places(rule, *own)
         )
     yield from _gone(target)
 
@@ -41,6 +42,8 @@ def _broken_texts(target: Target) -> dict[str, str]:
     sound = json.dumps(target.value, ensure_ascii=False)
     if isinstance(target.value, str):
         return {"Python's quotes": f"'{target.value}'", "no quotes": "pear", "raw tab": f'"{target.value}\t"'}
+    if not isinstance(target.value, dict):
+        return {"None for a value": "None", "leading zero": f"0{target.value}", "text without quotes": "pear"}
     members = target.members()
     first, value = next(iter(members.items()))
     return {
@@ -82,7 +85,10 @@ def _no_objects(target: Target) -> Iterator[Injection]:
     shapes = {r.shape for r in target.file.kind.records}
     for name, text in _NO_OBJECTS.items():
         own = target.draft.own_rules(target.file.kind.kind, "", f"{name} among {target.record.shape}s")
-        rule = "" if name == "a text" and "string" in shapes else target.file.kind.record.rules.get("not-object", "")
+        rules = target.file.kind.record.rules
+        rule = "" if name == "a text" and "string" in shapes else rules.get("not-object", "")
+        if name == "a list":
+            rule = rules.get("array", rule)
         faults = target.places(rule, *own)
         yield target.injection(target.replaced(readable_cell(text)), "not an object", name, faults)
     if target.record.shape == "string":

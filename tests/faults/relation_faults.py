@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.schemas.declarations import Consistency, Key, Membership, Reference, Variants
-from tests.faults.drafts import Draft, DraftFile, cell
+from tests.faults.drafts import Draft, DraftFile
 from tests.faults.injections import TARGET, Injection, Target, targets
 
 LATER = TARGET + 5
@@ -42,7 +42,7 @@ def relation_faults(draft: Draft) -> Iterator[Injection]:
 
 def _changed(target: Target, damage: str, name: str, changed: dict[str, Any]) -> Injection:
     """What is broken follows from the declarations alone."""
-    return target.injection(target.replaced(cell({**target.value, **changed})), damage, name, frozenset())
+    return target.injection(target.replaced(target.file.sound({**target.value, **changed})), damage, name, frozenset())
 
 
 def _plain(draft: Draft, kind: str, name: str) -> str:
@@ -101,8 +101,9 @@ def _disagreeing(later: Target, earlier: Target, same: Consistency) -> Iterator[
 
 
 def _respelled(later: Target, earlier: Target, variant: Variants) -> Iterator[Injection]:
-    for name in variant.fields:
-        for other in variant.fields:
+    fields = [_plain(later.draft, variant.kind, f) for f in variant.fields]
+    for name in fields:
+        for other in fields:
             sound = earlier.value[other]
             respelled = {
                 "upper case": sound.upper(),

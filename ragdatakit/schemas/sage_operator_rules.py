@@ -1,0 +1,195 @@
+"""Rules of SAGE records with older keys, and of what today's operators make of a record (SG6…)."""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.declarations import Rule
+
+OPERATOR_RULES: tuple[Rule, ...] = (
+    Rule(
+        code="SG601",
+        name="older-key",
+        severity="error",
+        severities={"operators": "warning"},
+        summary="A key of the time before the documented names.",
+        message="{field} is an older name: {migration}",
+        upstream={
+            "unified": "no documented operator reads it; with an answer under pred, or references under golds, "
+            "every metric is 0",
+            "operators": "rerankers read results, nobody reads the others; with an answer under pred, or references "
+            "under golds, every metric is 0",
+        },
+        hint="rename the key as the message says",
+        bad='{"query": "q", "golds": ["Paris"], "pred": "Paris"}',
+        good='{"query": "q", "references": ["Paris"], "generated": "Paris"}',
+        source="SG-M01; run; section 7, older records",
+    ),
+    Rule(
+        code="SG602",
+        name="conflicting-older-key",
+        severity="error",
+        summary="An older key and the key that replaces it are both there, with different values.",
+        message="{field} is {value} and {meant} is {other}; they mean the same and must be equal",
+        upstream="which of the two counts depends on the reader; none says so",
+        hint="decide which one is right and leave the older key out",
+        bad='{"query": "q", "retrieved_docs": ["a"], "retrieval_docs": ["b"]}',
+        good='{"query": "q", "retrieval_docs": ["b"]}',
+        source="SG-M02",
+    ),
+    Rule(
+        code="SG603",
+        name="redundant-older-key",
+        severity="warning",
+        summary="An older key and the key that replaces it are both there and equal.",
+        message="{field} says again what {meant} says",
+        upstream="it is read by older operators only; whoever changes one of the two makes them disagree",
+        hint="leave the older key out",
+        bad='{"query": "q", "golds": ["Paris"], "references": ["Paris"]}',
+        good='{"query": "q", "references": ["Paris"]}',
+        source="SG-M03",
+    ),
+    Rule(
+        code="SG604",
+        name="conflicting-times",
+        severity="error",
+        summary="The documented name of a time and the one of today's operators are both there, with different values.",
+        message="{field} is {value} and {meant} is {other}; they mean the same and must be equal",
+        upstream="the documentation reads one and today's operators the other: the latencies differ",
+        hint="decide which one is right and write it under one name",
+        bad='{"query": "q", "refine_time": 0.4, "refining_time": 0.3}',
+        good='{"query": "q", "refining_time": 0.3}',
+        source="SG-M04",
+    ),
+    Rule(
+        code="SG605",
+        name="empty-results-hide-retrieval",
+        severity="error",
+        summary="An empty results beside retrieval_results with texts, as the FlashRAG batch leaves behind.",
+        message="results is empty while retrieval_results has {count}",
+        upstream={"operators": "rerankers take the first list that they find, the empty one, and rank no document"},
+        hint="leave the empty results out",
+        bad='{"query": "q", "results": [], "retrieval_results": [{"text": "a"}]}',
+        good='{"query": "q", "retrieval_results": [{"text": "a"}]}',
+        source="SG-O05; run",
+    ),
+    Rule(
+        code="SG606",
+        name="docs-without-results",
+        severity="error",
+        summary="Texts stand under the docs keys alone, which today's operators do not read.",
+        message="{present} is there, and nothing that the operators read their texts from",
+        upstream={
+            "operators": "the promptor gets no context, the refiner gives [], TokenCount and CompressionRate are 0"
+        },
+        hint="write retrieval_results, with the texts as objects with text",
+        bad='{"query": "q", "retrieval_docs": ["a"]}',
+        good='{"query": "q", "retrieval_results": [{"text": "a"}]}',
+        source="SG-O06; run",
+    ),
+    Rule(
+        code="SG607",
+        name="refined-equals-retrieved",
+        severity="warning",
+        summary="The refined texts are the retrieved ones, unchanged.",
+        message="refining_results has the {count} texts of retrieval_results unchanged",
+        upstream={
+            "operators": "that is what the refiner writes when it only passes on, and what is left when its "
+            "compressor raises: a failed refining counts as a compression of 1"
+        },
+        hint="look into the refiner's log for an exception",
+        bad='{"query": "q", "retrieval_results": [{"text": "a"}], "refining_results": ["a"]}',
+        good='{"query": "q", "retrieval_results": [{"text": "a long text"}], "refining_results": ["a text"]}',
+        source="SG-O07",
+    ),
+    Rule(
+        code="SG608",
+        name="objects-before-reranker",
+        severity="error",
+        summary="A record with reranking, whose retrieval_results are objects.",
+        message="retrieval_results holds objects such as {value}, and the record is one of a pipeline with a reranker; "
+        "strings are expected",
+        upstream={"operators": "the reranker's tokenizer refuses objects: RuntimeError: BGEReranker error"},
+        hint="give the reranker the texts alone",
+        bad='{"query": "q", "retrieval_results": [{"text": "a"}], "reranking_results": [{"text": "a"}]}',
+        good='{"query": "q", "retrieval_results": ["a"]}',
+        source="SG-O08; run",
+    ),
+    Rule(
+        code="SG609",
+        name="reranked-results-only",
+        severity="error",
+        summary="Texts stand under results alone, as the rerankers leave them.",
+        message="results has {count}, and there is nothing else that the next operators read",
+        upstream={"operators": "the promptor finds no context and the refiner gives []: what was reranked is lost"},
+        hint="move results to retrieval_results before the next operator",
+        bad='{"query": "q", "results": ["a"]}',
+        good='{"query": "q", "retrieval_results": ["a"]}',
+        source="SG-O09; run",
+    ),
+    Rule(
+        code="SG610",
+        name="prompt-for-generator",
+        severity="error",
+        summary="A record with prompt and no answer yet, which today's generator cannot take.",
+        message="prompt is {value}, and the answer is still to be generated",
+        upstream={
+            "operators": "the generator takes a list of the record and its messages; a record raises KeyError: 0"
+        },
+        hint="let the promptor make the messages; keep the text under a key of your own",
+        bad='{"query": "q", "retrieval_results": ["a"], "prompt": "Context: a. q"}',
+        good='{"query": "q", "retrieval_results": ["a"]}',
+        source="SG-O10; run",
+    ),
+    Rule(
+        code="SG611",
+        name="unread-context",
+        severity="warning",
+        summary="An empty retrieval_results beside a context, as the LongBench batch gives.",
+        message="retrieval_results is empty while context is {context}",
+        upstream={"operators": "the promptor takes the empty list, because the key is there; the context is not used"},
+        hint="leave the empty retrieval_results out",
+        bad='{"query": "q", "retrieval_results": [], "context": "Spring tides follow the new moon."}',
+        good='{"query": "q", "context": "Spring tides follow the new moon."}',
+        source="SG-O11",
+    ),
+    Rule(
+        code="SG612",
+        name="references-as-context",
+        severity="warning",
+        summary="The refined texts are the references, and nothing was retrieved.",
+        message="the refined texts are {value}, the same as references, and no other stage has a text",
+        upstream={
+            "unified": "the refiner took the references for documents, where it found none: the gold answers stand in "
+            "the context and every score is too good"
+        },
+        hint="run the retriever before the refiner, or leave the refiner out",
+        bad='{"query": "q", "references": ["Paris"], "refining_docs": ["Paris"]}',
+        good='{"query": "q", "references": ["Paris"], "retrieval_docs": ["Paris lies on the Seine."], '
+        '"refining_docs": ["Paris"]}',
+        source="SG-G01",
+    ),
+    Rule(
+        code="SG613",
+        name="objects-for-reranker",
+        severity="warning",
+        per_file=True,
+        summary="A record that ends with retrieval_results of objects, as the retrievers write them.",
+        message="retrieval_results holds objects, such as {value}",
+        upstream={
+            "operators": "refiner and promptor take them; a reranker put next raises RuntimeError: BGEReranker error"
+        },
+        hint="give a reranker the texts alone; nothing to do where none follows",
+        bad='{"query": "q", "retrieval_results": [{"text": "a"}]}',
+        good='{"query": "q", "retrieval_results": ["a"]}',
+        source="SG-O08; run",
+    ),
+    Rule(
+        code="SG614",
+        name="records-of-another-generation",
+        severity="info",
+        summary="Records have the keys of another generation of operators than the one they are checked for.",
+        message="{count} of {records} records are {generation}",
+        upstream="the findings of this file say what has to change; each generation reads other keys",
+        hint="validate with --profile operators for today's operators, or convert the records",
+        source="SG section 1",
+    ),
+)
