@@ -1,0 +1,108 @@
+"""Cells that a declaration cannot judge: the attributes and names of GFM-RAG's tables."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+CellRules = Callable[[str], frozenset[str]]
+"""The names of the rules that the text of a cell breaks."""
+
+_NONE: frozenset[str] = frozenset()
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def coded_rules(format_name: str, kind: str, column: str) -> tuple[tuple[str, ...], CellRules] | None:
+    """The rules that code says of the cells of a column, and the code; None where there is none."""
+    if format_name != "gfm-rag" or kind not in ("nodes", "relations", "edges"):
+        return None
+    if column != "attributes":
+        return ("untrimmed-name",), _name_rules
+    empty = "empty-edge-attributes" if kind == "edges" else "empty-attributes"
+    return (empty, *_ATTRIBUTES), lambda cell: attribute_rules(cell, empty)
+
+
+_ATTRIBUTES = (
+    "attributes-not-literal",
+    "attributes-not-dict",
+    "attributes-repeated-key",
+    "attributes-surrogate",
+    "attributes-escaped-slash",
+)
+
+
+def _name_rules(cell: str) -> frozenset[str]:
+    padded = cell != "" and (cell[0].isspace() or cell[-1].isspace())
+    return frozenset(["untrimmed-name"]) if padded else _NONE
+
+
+def attribute_rules(cell: str, empty: str) -> frozenset[str]:
+    """What is wrong with an attributes cell, which the loaders give to ``ast.literal_eval``."""
+    if cell in ("{}", "None") or _is_plain_json(cell):
+        return _NONE
+    if not cell.strip():
+        return frozenset([empty])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            tree = ast.parse(cell.lstrip(" \t"), mode="eval")
+            value = ast.literal_eval(tree)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return frozenset(["attributes-not-literal"])
+    if value is not None and not isinstance(value, dict):
+        empty_one = isinstance(value, list | tuple | set | str | bytes) and not value
+        return _NONE if empty_one else frozenset(["attributes-not-dict"])
+    texts = [part for part in _parts(value) if isinstance(part, str)]
+    found = {
+        "attributes-repeated-key": any(map(_repeats, ast.walk(tree))),
+        "attributes-surrogate": any(map(_SURROGATE.search, texts)),
+        "attributes-escaped-slash": any("\\/" in t for t in texts) and _has_escaped_slash(cell),
+    }
+    return frozenset(name for name, is_so in found.items() if is_so)
+
+
+def _is_plain_json(cell: str) -> bool:
+    """Whether JSON and Python read the cell the same; False where that is not plain to see."""
+    if not cell.startswith("{") or any(word in cell for word in ("\\", "true", "false", "null")):
+        return False
+    try:
+        _PLAIN.decode(cell)
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return cell.count("{") + cell.count("[") < 100  # Python takes no more than 200
+
+
+def _distinct(pairs: Any) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found
+
+
+_PLAIN = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_distinct)
+
+
+def _repeats(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Dict):
+        return False
+    keys = [ast.literal_eval(key) for key in node.keys if key is not None]
+    return len(set(keys)) != len(keys)
+
+
+def _has_escaped_slash(cell: str) -> bool:
+    return any(pair[1] == "/" for pair in re.findall(r"\\.", cell, re.DOTALL))
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, dict):
+            pending += [*part, *part.values()]
+        elif isinstance(part, list | tuple | set):
+            pending += part
