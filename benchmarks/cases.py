@@ -46,7 +46,15 @@ class Case:
 
 def all_cases(scale: float, *, series: bool) -> list[Case]:
     """Every case; ``scale`` 1 is the documented size."""
-    cases = [*_splade(scale), *_datamind(scale), *_arag(scale), *_odd_files(scale), *_start()]
+    cases = [
+        *_splade(scale),
+        *_datamind(scale),
+        *_arag(scale),
+        *_gfm_rag(scale),
+        *_sage(scale),
+        *_odd_files(scale),
+        *_start(),
+    ]
     return cases + (_series(scale / 4) if series else [])
 
 
@@ -104,6 +112,40 @@ def _arag(scale: float) -> list[Case]:
             Case(f"A-RAG: ragdata, {layout}", "A-RAG", made, words=_validate("arag"), against=floor),
         ]
     return cases
+
+
+def _gfm_rag(scale: float) -> list[Case]:
+    group, clean, floor = "GFM-RAG", Set("gfm-rag", scale), "GFM-RAG: DuckDB scan"
+    words, faulty, tenth = _validate("gfm-rag"), Set("gfm-rag", scale, 100), Set("gfm-rag", scale / 10)
+    peer = ("gfm-rag",)
+    return [
+        Case(floor, group, clean, "duckdb_scan", peer, note="the floor: three CSV files, all columns text"),
+        Case("GFM-RAG: DuckDB scan, typed", group, clean, "duckdb_scan", ("gfm-rag-typed",), floor,
+             note="it finds out the types"),
+        Case("GFM-RAG: DuckDB load", group, clean, "duckdb_load", peer, floor, note="typed, into tables in memory"),
+        Case("GFM-RAG: ragdata, clean", group, clean, words=words, against=floor,
+             note="with documents, questions, reachability"),
+        Case("GFM-RAG: ragdata, 100 faults", group, faulty, words=words, against=floor, exit_code=1),
+        Case("GFM-RAG: pandas", group, clean, "pandas_graph", peer, floor, rounds=1,
+             note="the way of its own loader; no lines, no questions, stops at the first error"),
+        Case("GFM-RAG: pandera", group, clean, "pandera_frames", peer, floor, rounds=1,
+             note="pandas; nothing inside cells, no lines, no questions"),
+        Case("GFM-RAG: frictionless", group, tenth, "frictionless_package", peer, floor, rounds=1, times=10,
+             note="primary and foreign keys; nothing inside cells, no questions"),
+    ]  # fmt: skip
+
+
+def _sage(scale: float) -> list[Case]:
+    group, clean, floor = "SAGE", Set("sage", scale), "SAGE: orjson"
+    words, faulty, tenth = _validate("sage"), Set("sage", scale, 100), Set("sage", scale / 10)
+    return [
+        Case(floor, group, clean, "json_lines", ("sage-orjson",), note="decodes the lines, no more; one thread"),
+        Case("SAGE: json.loads", group, clean, "json_lines", ("sage-json",), floor, note="the standard library's"),
+        Case("SAGE: ragdata, clean", group, clean, words=words, against=floor),
+        Case("SAGE: ragdata, 100 faults", group, faulty, words=words, against=floor, exit_code=1),
+        Case("SAGE: jsonschema + orjson", group, tenth, "jsonschema_lines", ("sage",), floor, rounds=1, times=10,
+             note="types; no stage compared with another, no numbers, no old names"),
+    ]  # fmt: skip
 
 
 def _odd_files(scale: float) -> list[Case]:

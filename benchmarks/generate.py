@@ -15,16 +15,26 @@ from pathlib import Path
 from sets.arag import write_arag
 from sets.datamind import write_datamind
 from sets.datamind_faults import datamind_faults
-from sets.faults import Planted, plant, write_list
+from sets.faults import Fault, Planted, plant, write_list
+from sets.gfm_rag import write_gfm_rag
+from sets.gfm_rag_faults import gfm_rag_faults
 from sets.names import Set, default_folder
+from sets.sage import write_sage
+from sets.sage_faults import sage_faults
 from sets.splade import DOCUMENTS, SpladePlan, write_numbers, write_splade, write_tiny
 from sets.splade_faults import splade_faults
 
 SEED = 7
 KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
-    "datamind", "arag-one-line", "arag-pretty",
+    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage",
 )  # fmt: skip
+FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
+    "splade": lambda scale, seed: splade_faults(SpladePlan(scale, seed)),
+    "datamind": lambda scale, seed: datamind_faults(),
+    "gfm-rag": lambda scale, seed: gfm_rag_faults(),
+    "sage": lambda scale, seed: sage_faults(),
+}
 ARAG_MEGABYTES = 500
 LONG_LINE_MEGABYTES = 200
 
@@ -41,7 +51,7 @@ def make(folder: Path, wanted: Set, seed: int = SEED) -> Path:
         _compress(make(folder, replace(wanted, gz=False), seed), unfinished)
     elif wanted.faults:
         source = make(folder, replace(wanted, faults=0), seed)
-        kinds = splade_faults(SpladePlan(wanted.scale, seed)) if wanted.kind == "splade" else datamind_faults()
+        kinds = FAULTS[wanted.kind](wanted.scale, seed)
         write_list(plant(source, unfinished, kinds, wanted.faults, seed), folder / f"{name}.faults.json")
     else:
         _write(folder, unfinished, wanted.kind, wanted.scale, seed)
@@ -54,6 +64,8 @@ def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> No
     writers: dict[str, Callable[[], None]] = {
         "splade": lambda: write_splade(target, scale, seed),
         "datamind": lambda: write_datamind(target, scale, seed),
+        "gfm-rag": lambda: write_gfm_rag(target, scale, seed),
+        "sage": lambda: write_sage(target, scale, seed),
         "arag-one-line": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=True),
         "arag-pretty": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=False),
         "splade-tiny": lambda: write_tiny(target),
@@ -105,8 +117,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--folder", type=Path, default=default_folder())
     words = parser.parse_args()
-    if words.faults and words.kind not in ("splade", "datamind"):
-        parser.error("--faults is for splade and datamind")
+    if words.faults and words.kind not in FAULTS:
+        parser.error(f"--faults is for {', '.join(FAULTS)}")
     if words.gz and words.kind != "splade":
         parser.error("--gz is for splade: no other format here is read compressed")
     print(make(words.folder, Set(words.kind, words.scale, words.faults, words.gz), words.seed))

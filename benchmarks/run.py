@@ -1,6 +1,6 @@
 """Measures ragdata beside its peers: ``python benchmarks/run.py`` makes the sets, runs every case, writes the results.
 
-Sets and the environment of the peers lie in ``$RAGDATA_BENCH_DIR`` (else the user's cache folder), about 6 GB; with
+Sets and the environment of the peers lie in ``$RAGDATA_BENCH_DIR`` (else the user's cache folder), about 8 GB; with
 ``--series`` 5 GB more.
 """
 
@@ -126,7 +126,10 @@ def _scores(cases: list[Case], folder: Path) -> Iterator[tuple[str, Score]]:
 
 
 def _facts(folder: Path, scale: float, rounds: int, seconds: float) -> dict[str, Any]:
-    full = "1 M documents, 0.1 M queries and 5 M triplets; 0.5 M chunks and 2 M triples; an array of 500 MB"
+    full = (
+        "1 M documents, 0.1 M queries and 5 M triplets; 0.5 M chunks and 2 M triples; an array of 500 MB; "
+        "1 M nodes and 5 M edges; 10 000 records of 10 KB"
+    )
     sets = f"scale {scale:g}; 1 is {full}"
     took = f"{rounds} rounds in {seconds / 60:.0f} minutes"
     return {**machine(), "versions": _versions(folder), "sets": sets, "measured": took}

@@ -44,6 +44,8 @@ def _speed(f: Figures) -> list[Target]:
             wanted.append(
                 Target(f"{name}, {what}, to the floor", goal, "×", f.times(f"{name}: ragdata, {what}", floor))
             )
+    graph = f.times("GFM-RAG: ragdata, clean", "GFM-RAG: DuckDB scan")
+    wanted.append(Target("GFM-RAG, clean, to the floor", 2.5, "×", graph))
     return [*wanted, Target("gz to plain", 1.5, "×", f.times("SPLADE: ragdata, gz", "SPLADE: ragdata, clean"))]
 
 
@@ -71,6 +73,7 @@ def _memory(f: Figures) -> list[Target]:
         for goal, names in (
             (400.0, ("SPLADE: ragdata, clean", "SPLADE: ragdata, 100 faults", "DataMind: ragdata, clean",
                      "DataMind: ragdata, 100 faults", "SPLADE: ragdata, gz")),
+            (600.0, ("GFM-RAG: ragdata, clean", "GFM-RAG: ragdata, 100 faults")),
             (1000.0, ("Series: ragdata, 16×",)),
             (200.0, ("A-RAG: ragdata, one line", "A-RAG: ragdata, pretty")),
         )

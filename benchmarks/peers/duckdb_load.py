@@ -13,9 +13,9 @@ def load(root: Path, kind: str) -> int:
     connection = duckdb.connect(config={"threads": 2})
     records = 0
     for number, (pattern, columns) in enumerate(TABLES[kind].items()):
-        connection.execute(
-            f"create table t{number} as select * from read_ndjson(?, columns={columns})", [f"{root}/{pattern}*"]
-        )
+        # For CSV files it finds out the types by itself.
+        table = "read_csv(?, header=true)" if pattern.endswith(".csv") else f"read_ndjson(?, columns={columns})"
+        connection.execute(f"create table t{number} as select * from {table}", [f"{root}/{pattern}*"])
         row = connection.execute(f"select count(*) from t{number}").fetchone()
         records += row[0] if row else 0
     return records

@@ -1,6 +1,7 @@
 """frictionless: a package of four resources with types, required fields, primary keys and foreign keys.
 
-Leaves out references inside lists, pairs of query and positive, lines; a file ends at the first bad JSON.
+Leaves out references inside lists, pairs of query and positive, what stands in a cell, and for JSON lines; a file ends
+at the first bad JSON.
 """
 
 from __future__ import annotations
@@ -9,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from frictionless import Package, Resource, Schema, system
-from tables import KEYS, TABLES, references, time_and_print
+from tables import KEYS, MASTERS, TABLES, references, time_and_print
 
 TYPES = {"BIGINT": "integer", "DOUBLE": "number", "VARCHAR": "string", "JSON": "object", "BIGINT[]": "array"}
-MASTERS = {"qid": "query_master", "doc_id": "doc_master"}
 
 
 def check(root: Path, kind: str) -> int:
@@ -21,7 +21,7 @@ def check(root: Path, kind: str) -> int:
         Resource(
             name=path.stem,
             path=str(path),
-            format="jsonl",
+            format="csv" if path.suffix == ".csv" else "jsonl",
             schema=_schema(kind, pattern, columns),
         )
         for pattern, columns in TABLES[kind].items()
@@ -41,8 +41,8 @@ def _schema(kind: str, pattern: str, columns: dict[str, str]) -> Schema:
     if pattern in KEYS:
         schema["primaryKey"] = [KEYS[pattern]]
     schema["foreignKeys"] = [
-        {"fields": [name], "reference": {"resource": MASTERS[key], "fields": [key]}}
-        for name, key in references(kind, pattern).items()
+        {"fields": [name], "reference": {"resource": master, "fields": [MASTERS[master]]}}
+        for name, master in references(kind, pattern).items()
     ]
     return Schema.from_descriptor(schema)
 

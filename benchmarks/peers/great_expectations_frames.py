@@ -13,10 +13,9 @@ os.environ["GX_ANALYTICS_ENABLED"] = "false"
 import great_expectations as gx  # after its switch
 import great_expectations.expectations as gxe
 import pandas as pd
-from tables import KEYS, TABLES, references, time_and_print
+from tables import KEYS, MASTERS, TABLES, references, time_and_print
 
 TYPES = {"BIGINT": "int64", "DOUBLE": "float64", "VARCHAR": "str"}
-MASTERS = {"query_master": "qid", "doc_master": "doc_id"}
 
 
 def check(root: Path, kind: str) -> int:
@@ -28,8 +27,8 @@ def check(root: Path, kind: str) -> int:
     known: dict[str, list[int]] = {}
     for number, (pattern, columns) in enumerate(TABLES[kind].items()):
         expectations = _expectations(columns, KEYS.get(pattern))
-        for name, key in references(kind, pattern).items():
-            expectations.append(gxe.ExpectColumnValuesToBeInSet(column=name, value_set=known[key]))
+        for name, master in references(kind, pattern).items():
+            expectations.append(gxe.ExpectColumnValuesToBeInSet(column=name, value_set=known[master]))
         suite = gx.ExpectationSuite(name=f"suite {number}", expectations=expectations)
         for path in sorted(root.glob(pattern)):
             frame = pd.read_json(path, lines=True, dtype=False)
@@ -38,7 +37,7 @@ def check(root: Path, kind: str) -> int:
             if not batch.validate(suite).success:
                 raise SystemExit(f"{path.name} fails")
             if path.stem in MASTERS:
-                known[MASTERS[path.stem]] = frame[MASTERS[path.stem]].tolist()
+                known[path.stem] = frame[MASTERS[path.stem]].tolist()
             records += len(frame)
     return records
 

@@ -26,6 +26,14 @@ TABLES: dict[str, dict[str, dict[str, str]]] = {
             "subject_type": "VARCHAR", "object_type": "VARCHAR", "confidence": "DOUBLE",
         },
     },
+    # All cells as text.
+    "gfm-rag": {
+        "processed/stage1/nodes.csv": {"name": "VARCHAR", "type": "VARCHAR", "attributes": "VARCHAR"},
+        "processed/stage1/relations.csv": {"name": "VARCHAR", "attributes": "VARCHAR"},
+        "processed/stage1/edges.csv": {
+            "source": "VARCHAR", "relation": "VARCHAR", "target": "VARCHAR", "attributes": "VARCHAR",
+        },
+    },
 }  # fmt: skip
 
 JSON_TYPES: dict[str, dict[str, Any]] = {
@@ -36,23 +44,36 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "BIGINT[]": {"type": "array", "items": {"type": "integer"}, "minItems": 1},
 }
 
-KEYS = {"train/query_master.ndjson": "qid", "train/doc_master.ndjson": "doc_id", "train/positive_lists.ndjson": "qid"}
-
+KEYS = {
+    "train/query_master.ndjson": "qid",
+    "train/doc_master.ndjson": "doc_id",
+    "train/positive_lists.ndjson": "qid",
+    "processed/stage1/nodes.csv": "name",
+    "processed/stage1/relations.csv": "name",
+}
 
 # The same without references, to see what those cost a peer.
 TABLES["splade-rows"] = TABLES["splade"]
+# The same, but DuckDB finds out the types of the columns by itself.
+TABLES["gfm-rag-typed"] = TABLES["gfm-rag"]
+
+# What others refer to: stem of the file to its key.
+MASTERS = {"query_master": "qid", "doc_master": "doc_id", "nodes": "name", "relations": "name"}
 
 # Which column is a key of which master; the lists inside positive lists are beyond the peers.
 REFERENCES = {
     "splade": {
-        "train/positive_lists.ndjson": {"qid": "qid"},
-        "train/triplets.ndjson": {"qid": "qid", "pos_doc_id": "doc_id", "neg_doc_id": "doc_id"},
+        "train/positive_lists.ndjson": {"qid": "query_master"},
+        "train/triplets.ndjson": {"qid": "query_master", "pos_doc_id": "doc_master", "neg_doc_id": "doc_master"},
+    },
+    "gfm-rag": {
+        "processed/stage1/edges.csv": {"source": "nodes", "relation": "relations", "target": "nodes"},
     },
 }
 
 
 def references(kind: str, pattern: str) -> dict[str, str]:
-    """Column to key for the files of this pattern."""
+    """Column to master for the files of this pattern."""
     return REFERENCES.get(kind, {}).get(pattern, {})
 
 
@@ -71,7 +92,7 @@ def time_and_print(work: Callable[[Path, str], int]) -> None:
     """Run ``work(root, kind)``, which returns the number of records; print its seconds without start and imports."""
     parser = argparse.ArgumentParser()
     parser.add_argument("root", type=Path)
-    parser.add_argument("kind", choices=[*TABLES, "arag"])
+    parser.add_argument("kind", choices=[*TABLES, "arag", "sage", "sage-json", "sage-orjson"])
     words = parser.parse_args()
     start = time.perf_counter()
     records = work(words.root, words.kind)

@@ -1,11 +1,13 @@
 """Plants seeded faults into a copy of a set and writes down where: what a validator has to find, no more, no less.
 
-Every fault breaks one line and, as far as possible, no other: a line whose loss would leave references dangling
-elsewhere is not replaced, a broken one is put in beside it.
+A record is one line: of NDJSON, of a CSV file with a header, or of a JSON array with an element per line. Every fault
+breaks one line and, as far as possible, no other: a line whose loss would leave references dangling elsewhere is not
+replaced, a broken one is put in beside it.
 """
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import os
@@ -71,7 +73,8 @@ def plant(source: Path, target: Path, faults: dict[str, list[Fault]], count: int
     turns = {pattern: itertools.cycle(kinds) for pattern, kinds in faults.items()}
     for position, (path, pattern) in enumerate(files):
         share = count * (position + 1) // len(files) - count * position // len(files)
-        lines = sorted(random.choice(_count_lines(path), share, replace=False).tolist())
+        first, last = _record_lines(path)
+        lines = sorted((first + random.choice(last - first, share, replace=False)).tolist())
         chosen = dict(zip(lines, turns[pattern], strict=False))
         name = path.relative_to(source).as_posix()
         planted += _rewrite(path, target / name, name, chosen, len(planted))
@@ -88,23 +91,47 @@ def write_list(planted: list[Planted], path: Path) -> None:
     path.write_text(json.dumps([asdict(p) for p in planted], indent=1) + "\n", encoding="utf-8")
 
 
-def _count_lines(path: Path) -> int:
+def as_row(record: dict[str, Any]) -> str:
+    """A record of a CSV file as one line; quoted where it must be."""
+    return ",".join(map(as_cell, record.values())) + "\n"
+
+
+def as_cell(text: str) -> str:
+    """A text as it stands in a CSV file."""
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in '",\n') else text
+
+
+def _record_lines(path: Path) -> tuple[int, int]:
+    """The first line with a record, from 0, and the one after the last that a fault may go to."""
     with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+        count = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    # The last element of an array is left alone: no comma stands after it.
+    return {".csv": (1, count), ".json": (1, count - 2)}.get(path.suffix, (0, count))
+
+
+def _record(line: bytes, header: list[str]) -> Any:
+    text = line.decode()
+    if header:
+        return dict(zip(header, next(csv.reader([text])), strict=True))
+    return json.loads(text.rstrip().removesuffix(","))
 
 
 def _rewrite(source: Path, target: Path, name: str, chosen: dict[int, Fault], number: int) -> list[Planted]:
     planted: list[Planted] = []
     target.parent.mkdir(parents=True, exist_ok=True)
     shift = 1
+    header: list[str] = []
+    after = ",\n" if source.suffix == ".json" else "\n"
     with source.open("rb") as reading, target.open("wb") as writing:
         for index, line in enumerate(reading):
+            if index == 0 and source.suffix == ".csv":
+                header = next(csv.reader([line.decode()]))
             fault = chosen.get(index)
             if fault is None or fault.inserted:
                 writing.write(line)
             if fault is not None:
-                bad = fault.breaks(json.loads(line), number + len(planted))
-                writing.write(bad.encode("utf-8"))
+                bad = fault.breaks(_record(line, header), number + len(planted))
+                writing.write((bad.removesuffix("\n") + after).encode("utf-8"))
                 shift += fault.inserted
                 planted.append(Planted(name, index + shift, fault.kind))
     return planted
