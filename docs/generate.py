@@ -21,7 +21,7 @@ from docs.generator.pages import written_pages  # noqa: E402
 from docs.generator.rule_pages import rule_pages  # noqa: E402
 from ragdatakit.reports.output_schema import output_schema  # noqa: E402
 from ragdatakit.schemas import all_formats  # noqa: E402
-from ragdatakit.schemas.json_schema import file_schema  # noqa: E402
+from ragdatakit.schemas.catalog import documents  # noqa: E402
 
 OWNED = ("docs/rules/*.md", "docs/formats/*.md", "docs/schemas/*.json", "docs/output-schema.json")
 """Whole files that are generated; one that is generated no more is removed."""
@@ -31,10 +31,7 @@ def generated() -> dict[str, str]:
     """Path below the root to the text that should stand there."""
     files = {f"docs/{name}": text for name, text in {**rule_pages(), **format_pages()}.items()}
     files["docs/output-schema.json"] = _json(output_schema())
-    for fmt in all_formats():
-        for kind in fmt.files:
-            if kind.records:
-                files[f"docs/schemas/{fmt.name}.{kind.kind}.schema.json"] = _json(file_schema(fmt, kind))
+    files.update({f"docs/schemas/{name}": _json(document) for name, document in documents(all_formats()).items()})
     return {**files, **written_pages()}
 
 

@@ -36,6 +36,8 @@ SHOWN_BY_OTHER_TESTS = {
     "unchecked-sql": "test_datamind_sql.py",  # statements that run for seconds
     "published-file": "test_arag_real.py",  # the published files themselves
     "published-duplicate-question-id": "test_arag_checks.py",  # the published files themselves
+    "mixed-name-kinds": "test_gfm_rag_chunks.py",  # more than 131,072 rows
+    "large-masks": "test_gfm_rag_questions.py",  # gigabytes of nodes times questions
 }
 
 Key = tuple[str, int | None, str, str]

@@ -15,6 +15,9 @@ _RULES = "../rules/"
 _CONTAINERS = {
     "ndjson": "NDJSON: one JSON object per line",
     "json-array": "one JSON array",
+    "json-object": "one JSON object, each member a record",
+    "json": "a JSON array, JSON lines or one JSON object",
+    "csv": "CSV with a header",
     "text": "text",
     "opaque": "never opened",
 }
@@ -59,10 +62,24 @@ def _profiles(fmt: Format) -> str:
     for profile in fmt.profiles:
         alone = sum(not isinstance(r.upstream, str) and set(r.upstream) == {profile} for r in fmt.rules)
         counts.append(f"`{profile}`" + (f" ({alone} rules are about it alone)" if alone else ""))
+    default = " and ".join(map(code, fmt.default_profiles)) or "all that apply"
+    other = next(p for p in fmt.profiles if p not in fmt.default_profiles)
     return (
-        f"Profiles: {', '.join(counts)}. Without `--profile`, the dataset is checked for all that apply; "
-        f"`--profile {fmt.profiles[0]}` checks for that one only.\n"
+        f"Profiles: {', '.join(counts)}. Without `--profile`, the dataset is checked for {default}; "
+        f"`--profile {other}` checks for that one only.{_milder(fmt)}\n"
     )
+
+
+def _milder(fmt: Format) -> str:
+    """Rules that are another fault for a profile, or where none is chosen."""
+    unchosen = [r for r in fmt.rules if r.severities.get("", r.severity) != r.severity]
+    if unchosen:
+        whose = " and ".join(map(code, dict.fromkeys(p for r in unchosen for p in fmt.profiles if p in r.upstream)))
+        levels = " or ".join(dict.fromkeys(r.severities[""] for r in unchosen))
+        return f" What {whose} alone takes for an error is a {levels} as long as no profile is chosen."
+    if any(r.severities for r in fmt.rules):
+        return " Some rules have another severity for another profile; their pages say so."
+    return ""
 
 
 def _files(fmt: Format) -> str:
@@ -74,7 +91,14 @@ def _files(fmt: Format) -> str:
         refused.update({_ending(p): None for p in patterns if p not in accepted})
         schema = f"[JSON Schema](../schemas/{fmt.name}.{kind.kind}.schema.json)" if kind.records else ""
         what = " ".join(filter(None, [plain(kind.description), schema]))
-        rows.append([code(kind.kind), _CONTAINERS[kind.container], _names(accepted) or "by its content", what])
+        rows.append(
+            [
+                code(kind.kind),
+                _CONTAINERS[kind.container],
+                _names(accepted) or ("by its content" if kind.keys or kind.container == "text" else "–"),
+                what,
+            ]
+        )
     listed = table(("kind", "container", "names", "what it holds"), rows) + "\n"
     if refused:
         endings = ", ".join(code(e) for e in refused)
@@ -139,10 +163,14 @@ def _records(fmt: Format, kind: File) -> str:
         parts += [f"**{plain(record.title)}.** {plain(record.description)}\n"]
         if record.fields:
             rows = [_field_row(fmt, record, f) for f in record.fields]
-            parts.append(table(("field", "type", "required", "null", "meaning", "rules"), rows) + "\n")
+            field = "column" if kind.container == "csv" else "field"
+            parts.append(table((field, "type", "required", "null", "meaning", "rules"), rows) + "\n")
             rule = record.rules.get("extra") if record.extra == "forbid" else ""
             extra = f"Other fields are a fault ({_link(fmt, rule)})." if rule else "Other fields are passed over."
-            parts.append(f"{extra}\n")
+            if kind.container == "csv":
+                extra = extra.replace("fields", "columns")
+            if kind.container != "json-object":
+                parts.append(f"{extra}\n")
     return "\n".join(parts)
 
 
@@ -225,12 +253,16 @@ def _link(fmt: Format, name: str, full: bool = False) -> str:
     return rule_link(shared, None, _RULES, rule_title(shared) if full else "")
 
 
+def _language(name: str) -> str:
+    return "json" if name.endswith((".json", ".ndjson", ".jsonl")) else "csv" if name.endswith(".csv") else "text"
+
+
 def _example(fmt: Format) -> str:
     parts = []
     for name, content in fmt.example.items():
         parts += [
             f"`{name}`\n",
-            fence(content, "json" if name.endswith((".json", ".ndjson", ".jsonl")) else "text"),
+            fence(content, _language(name)),
             "",
         ]
     return "\n".join(parts)

@@ -18,6 +18,8 @@ WRITTEN = (
     "docs/adding-a-rule.md",
     "docs/architecture.md",
     "docs/cli.md",
+    "docs/editors.md",
+    "docs/frames.md",
     "docs/python-api.md",
 )
 

@@ -69,7 +69,7 @@ def _index_page() -> str:
         [
             rule_link(rule, fmt, ""),
             rule.name,
-            rule.severity,
+            rule.severity_words(),
             f"[{fmt.title}]({fmt.name}.md)" if fmt else "[any](shared.md)",
             plain(rule.summary),
         ]
@@ -90,7 +90,7 @@ def _index_page() -> str:
 
 
 def _section(rule: Rule, fmt: Format | None) -> str:
-    parts = [f"## {rule_title(rule)}\n", f"*{rule.severity}* · {plain(rule.summary)}\n"]
+    parts = [f"## {rule_title(rule)}\n", f"*{rule.severity_words()}* · {plain(rule.summary)}\n"]
     who = fmt.title if fmt is not None else "a loader"
     if isinstance(rule.upstream, str):
         parts.append(f"**What {who} does:** {plain(_sentence(rule.upstream))}\n")
