@@ -91,9 +91,9 @@ RISKY, FINE = Does("risky"), Does("fine")
 class Case:
     """One row of a table of the specification: the changed dataset, upstream's two answers, our rules.
 
-    ``rules`` are all that must be reported besides what is reported of the unchanged dataset, space-separated;
-    ``without`` are those of the unchanged dataset that must be gone. ``differs`` says where a run showed something
-    else than the specification. ``older`` are files that were changed an hour before the others.
+    ``rules`` are all that must be reported besides what is reported of the unchanged dataset, space-separated.
+    ``differs`` says where a run showed something else than the specification. ``base`` is the dataset that is changed,
+    ``older`` are files that were written an hour before the others.
     """
 
     section: str
@@ -102,7 +102,6 @@ class Case:
     reasoner: Does
     rules: str
     gfm_rag: Does | None = None
-    without: str = ""
     differs: str = ""
     base: str = "minimal"
     older: tuple[str, ...] = ()

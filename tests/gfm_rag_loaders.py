@@ -14,6 +14,7 @@ import importlib.util
 import json
 import logging
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -414,7 +415,9 @@ def answer(action: str, root: str, options: dict[str, Any]) -> dict[str, Any]:
     try:
         result.update(ACTIONS[action](Path(root), **options))
     except Exception as error:  # noqa: BLE001  # whatever it raises is upstream's answer
-        result["error"] = f"{type(error).__name__}: {error}"[:400].replace(root, "DATASET")
+        said = f"{type(error).__name__}: {error}"[:400].replace(root, "DATASET")
+        said = re.sub(rf"{re.escape(tempfile.gettempdir())}/\w+", "SCRATCH", said)
+        result["error"] = re.sub(r"0x[0-9a-f]{6,}", "0x…", said)
         frames = [f for f in traceback.extract_tb(error.__traceback__) if "gfmrag/" in f.filename.replace("\\", "/")]
         result["where"] = frames[-1].name if frames else ""
     finally:

@@ -55,9 +55,7 @@ class Oracle:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()
 
 
 def upstream_python() -> str:
@@ -93,16 +91,19 @@ def run(case: Case, running: dict[bool, Oracle], folder: Path) -> dict[str, Any]
     for label, (action, options) in requests(case).items():
         root = folder / label / "data"
         case.write(root)
-        answers[label] = kept(running[action == "legacy"].ask(action, root, **options))
+        shown = {name for profile in PROFILES for name in case.does(profile).shows}
+        answers[label] = kept(running[action == "legacy"].ask(action, root, **options), shown)
     return answers
 
 
-def kept(answer: dict[str, Any]) -> dict[str, Any]:
-    """The part of an answer that is recorded: what is short, and what is there."""
-    short = {k: v for k, v in answer.items() if k not in ("skipped", "where") and v not in ("", 0, [], {})}
-    for name in ("names", "texts", "triples", "relations"):
-        if len(short.get(name, ())) > 12:
-            short[name] = [*short[name][:12], "…"]
+def kept(answer: dict[str, Any], shown: set[str]) -> dict[str, Any]:
+    """The part of an answer that is recorded: counts, and what the case shows."""
+    lists = {"names", "texts", "triples", "relations", "starts", "targets"} - shown
+    if "text" in shown:
+        lists.discard("texts")
+    short = {k: v for k, v in answer.items() if k not in {"skipped", "where", *lists} and v not in ("", 0, [], {})}
+    if len(short.get("names", ())) > 12:
+        short["names"] = [*short["names"][:12], "…"]
     return short | {"error": answer["error"][:160]} if answer["error"] else short
 
 

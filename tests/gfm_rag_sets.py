@@ -47,6 +47,9 @@ class SmallTables:
         self.types = {"document": size - 2, "entity": 2}
         self._edges = edges
 
+    def expect(self, names: list[str]) -> None:
+        assert len(names) == len(set(names))
+
     def node(self, name: str) -> tuple[int, str] | None:
         """Number and type of a node."""
         return self.nodes.get(name)

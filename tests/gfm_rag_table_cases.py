@@ -725,4 +725,42 @@ HEALTH = (
     ),
 )
 
-TABLES = (*READING, *NUMBERS, *BIG, *COLUMNS, *ATTRIBUTES, *CONSUMERS, *FILES, *HEALTH)
+_WIDE = 65_536
+"""Rows of a chunk of a table of eight columns or more."""
+
+
+def _mixed_nodes() -> str:
+    rows = [*NODE_LINES[:2], "osprey,entity,{}", "lena,entity,{}", *(f"{i},entity,{{}}" for i in range(_WIDE))]
+    wide = [f"{rows[0]},c,d,e,f,g", *(f"{row},,,,," for row in rows[1:])]
+    return lines(*wide, "gull,entity,{},,,,,")
+
+
+PARTS = (
+    Case(
+        "3.5",
+        "W14 numbers and words in two chunks",
+        {NODES: _mixed_nodes},
+        risky(nodes=_WIDE + 4, edges=3),
+        "mixed-name-kinds isolated-node",
+    ),
+    Case(
+        "3.5",
+        "W20 large masks",
+        {NODES: _mixed_nodes, TEST: lambda: questions(*(asked(id=f"h{i}") for i in range(1000)))},
+        Does("risky", action="read"),
+        "mixed-name-kinds isolated-node large-masks",
+    ),
+    Case(
+        "3.5",
+        "two parts of a graph",
+        {
+            NODES: nodes("gull,entity,{}", "tern,entity,{}"),
+            EDGES: edges("gull,towed,tern,{}"),
+            TEST: questions(asked(start_nodes={"entity": ["gull"]})),
+        },
+        risky(samples={"test": 1}),
+        "disconnected-graph unreachable-targets",
+    ),
+)
+
+TABLES = (*READING, *NUMBERS, *BIG, *COLUMNS, *ATTRIBUTES, *CONSUMERS, *FILES, *HEALTH, *PARTS)

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
+from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, get_args
 
 import pytest
 
+import ragdatakit
 from docs.generator.markdown import fences
 from docs.generator.pages import filled
 from docs.generator.workspaces import ROOT, Workspace
+from ragdatakit.schemas import FORMATS
+from ragdatakit.schemas.declarations import Container, Damage, Field, File, Format, Layout, Record, Rule
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.datasets import DataFile
+from ragdatakit.validators import CHECKS
+from ragdatakit.validators.checks import FormatChecks
 
 GUIDE = ROOT / "docs" / "adding-a-format.md"
 
@@ -88,3 +99,91 @@ def test_the_code_of_the_guide_is_as_the_style_wants_it(followed: Workspace) -> 
     done = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout
+
+
+def table_after(heading: str) -> list[list[str]]:
+    """The cells of the first table behind a heading of the guide, without its two head lines."""
+    lines = GUIDE.read_text().partition(f"**{heading}**")[2].splitlines()
+    rows = list(takewhile(lambda line: line.startswith("|"), dropwhile(lambda line: not line.startswith("|"), lines)))
+    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows[2:]]
+
+
+def test_the_guide_names_every_container() -> None:
+    assert sorted(row[0] for row in table_after("Containers.")) == sorted(get_args(Container))
+
+
+@pytest.mark.parametrize(
+    ("container", "content", "records"),
+    [
+        ("ndjson", '{"title": "a"}\n{"title": "b"}\n', [{"title": "a"}, {"title": "b"}]),
+        ("json-array", '[{"title": "a"},\n {"title": "b"}]', [{"title": "a"}, {"title": "b"}]),
+        ("json-object", '{"a": "x", "b": "y"}', [{"title": "a", "text": "x"}, {"title": "b", "text": "y"}]),
+        ("json", '[{"title": "a"}, {"title": "b"}]', [{"title": "a"}, {"title": "b"}]),
+        ("json", '{"title": "a"}\n{"title": "b"}\n', [{"title": "a"}, {"title": "b"}]),
+        ("json", '{\n "title": "a"\n}', [{"title": "a"}]),
+        ("csv", 'title,text\n007,"x ""y"""\n', [{"title": "007", "text": 'x "y"'}]),
+    ],
+)
+def test_records_decode_as_the_guide_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, container: Container, content: str, records: list[Any]
+) -> None:
+    columns = tuple(Field(name=name, type="string", required=False) for name in ("title", "text"))
+    kind = File(
+        kind="texts",
+        title="texts",
+        container=container,
+        records=(Record(name="text", title="text", description="", fields=columns),),
+    )
+    layout = Layout(name="folder", files={"texts": "texts"}, signature=(("texts",),))
+    seen: list[Any] = []
+
+    class Checks(FormatChecks):
+        def record_checks(self, kind: str) -> bool:
+            return True
+
+        def record(self, file: DataFile, value: Any) -> Iterator[Problem]:
+            seen.append(value)
+            return iter(())
+
+    declared = Format(
+        name="texts",
+        title="",
+        letters="TX",
+        description="",
+        homepage="",
+        files=(kind,),
+        rules=(),
+        layouts=(layout,),
+    )
+    module = SimpleNamespace(TEXTS=declared, Checks=Checks)
+    monkeypatch.setitem(sys.modules, "texts_format", module)
+    monkeypatch.setitem(FORMATS, "texts", ("texts_format", "TEXTS"))
+    monkeypatch.setitem(CHECKS, "texts", ("texts_format", "Checks"))
+    (tmp_path / "texts").write_text(content)
+
+    ragdatakit.validate(tmp_path, format="texts")
+
+    assert seen == records
+
+
+@pytest.mark.parametrize("owner", [Field, File, Rule, Format])
+def test_the_words_of_the_guide_are_words_of_declarations(owner: type) -> None:
+    guide = GUIDE.read_text().partition("## What was done")[2]
+    words = {
+        Field: {"inferred", "replaces", "rules"},
+        File: {"container", "keys", "without"},
+        Rule: {"message", "upstream", "severity", "severities"},
+        Format: {"profiles", "default_profiles", "profile_words", "adopts"},
+    }[owner]
+
+    assert words <= {field.name for field in fields(owner)}
+    assert [word for word in words if f"`{word}" not in guide] == []
+
+
+def test_the_damages_of_the_guide_are_damages() -> None:
+    paragraph = GUIDE.read_text().partition("Further damages belong")[2].partition("\n\n")[0]
+
+    named = re.findall("`([a-z-]+)`", paragraph)
+
+    assert len(named) > 5
+    assert set(named) <= set(get_args(Damage))

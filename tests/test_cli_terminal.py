@@ -23,6 +23,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "valid": ("validate", "fixtures/light-splade/valid/triplet"),
     "broken": ("validate", "fixtures/demo-broken"),
     "verbose": ("validate", "fixtures/light-splade/broken/shared-positive/data", "-v"),
+    "verbose-graph": ("validate", "fixtures/gfm-rag/broken/few-nodes-of-type/data", "-v"),
+    "json-records": ("validate", "fixtures/sage/broken/half-a-stage/data"),
     "statistics": ("validate", "fixtures/demo-broken", "--statistics", "--select", "SP1"),
     "capped": ("validate", "fixtures/demo-broken", "fixtures/light-splade/broken/dangling-qid/data", *CAP),
     "quiet": ("validate", "fixtures/demo-broken", "-q"),

@@ -157,3 +157,12 @@ def test_rows_are_found_again_by_their_number(tmp_path: Path) -> None:
     wanted = [0, 1, 77, 250, 499]
     found = dict(locate_rows(Source(path, False, block_bytes=300), table, wanted, reader.widths))
     assert found == {record: expected[record] for record in wanted}
+
+
+def test_a_long_cell_is_no_open_quote(tmp_path: Path) -> None:
+    path = tmp_path / "nodes.csv"
+    path.write_bytes(b'name,type,attributes\na,document,"' + b"x" * (20 << 20) + b'"\nb,entity,{}\n')
+    for columnar in (False, True):
+        cells, _, closed = rows_of(path, columnar, 1 << 20)
+        assert closed
+        assert [row[0] for row in cells] == ["a", "b"]

@@ -77,7 +77,7 @@ def write_dataset(root: Path, rng: random.Random) -> None:
 
 @contextmanager
 def chunks_of(rows: int) -> Iterator[None]:
-    with mock.patch.object(csv_rows, "chunk_rows", lambda columns: rows):
+    with mock.patch.object(csv_rows, "chunk_rows", return_value=rows):
         yield
 
 

@@ -15,6 +15,14 @@ import ragdatakit
 from ragdatakit.schemas import get_format
 
 ROOT = Path(__file__).parent.parent
+BROKEN = (
+    *("gfm-rag/broken/" + name for name in ("no-header", "missing-column", "missing-graph-file", "shifted-columns")),
+    *(
+        "gfm-rag/broken/" + name
+        for name in ("unclosed-quote", "lfs-pointer", "documents-not-json", "questions-as-lines")
+    ),
+    *("sage/broken/" + name for name in ("record-is-array", "mapping-not-json", "dump-not-json", "record-not-json")),
+)
 VALID = sorted(p for p in (ROOT / "fixtures").glob("*/valid/*") if p.is_dir())
 
 
@@ -41,7 +49,7 @@ def test_views_have_the_rows_that_the_report_counts(folder: Path) -> None:
     for dataset in ragdatakit.validate(folder).datasets:
         for file in dataset.files:
             if file.records is not None and get_format(dataset.format).file(file.kind).records:
-                expected[file.kind.replace("-", "_")] += file.records
+                expected[file.kind.removeprefix("built-").replace("-", "_")] += file.records
 
     connection = ragdatakit.connect(folder)
     found: Counter[str] = Counter()
@@ -161,6 +169,120 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     connection = ragdatakit.connect(tmp_path / "a")
 
     assert views(connection) == [("main", "chunks")]
+
+
+def stage1(folder: Path, nodes: bytes) -> Path:
+    """A dataset of GFM-RAG whose table of nodes is this."""
+    write_example("gfm-rag", folder)
+    (folder / "processed/stage1/nodes.csv").write_bytes(nodes)
+    return folder
+
+
+def test_cells_of_a_table_are_text_as_written(tmp_path: Path) -> None:
+    rows = (
+        b'\xef\xbb\xbfattributes,extra,name,type\r\n{},x, 007 ,TRUE\r\n"{""content"": ""one\r\ntwo""}",,NA,""\r\n'
+        b"\r\n{},x,short\r\n{},x,long,entity,more\r\n"
+    )
+
+    connection = ragdatakit.connect(stage1(tmp_path, rows))
+
+    assert query(connection, "select name, type, attributes, uid from nodes") == [
+        (" 007 ", "TRUE", "{}", None),
+        ("NA", "", '{"content": "one\r\ntwo"}', None),
+        ("short", "", "{}", None),
+        ("long", "entity", "{}", None),
+    ]
+    assert query(connection, 'select max(split), max("file") from nodes') == [(None, "processed/stage1/nodes.csv")]
+
+
+def test_blank_lines_before_the_header_are_passed_over(tmp_path: Path) -> None:
+    connection = ragdatakit.connect(stage1(tmp_path, b"\n  \r\nname,type,attributes\nosprey,entity,{}\n"))
+
+    assert query(connection, "select name, type from nodes") == [("osprey", "entity")]
+
+
+def test_two_columns_of_one_name_give_the_first(tmp_path: Path) -> None:
+    connection = ragdatakit.connect(stage1(tmp_path, b"name,type,attributes,name,split\nosprey,entity,{},lena,x\n"))
+
+    assert query(connection, "select name, split from nodes") == [("osprey", None)]
+
+
+def test_a_long_cell_is_read_whole(tmp_path: Path) -> None:
+    cell = b"x" * 5_000_000
+    connection = ragdatakit.connect(stage1(tmp_path, b"name,type,attributes\nlog,document," + cell + b"\n"))
+
+    assert query(connection, "select length(attributes) from nodes") == [(5_000_000,)]
+
+
+@pytest.mark.parametrize("nodes", [b"", b"\n\n", b"name,type,attributes\n", b"just one line", b"\xff\xfe\0\0"])
+def test_a_table_without_rows_disturbs_no_other(tmp_path: Path, nodes: bytes) -> None:
+    connection = ragdatakit.connect(stage1(tmp_path, nodes))
+
+    assert query(connection, "select * from nodes") == []
+    assert query(connection, "select count(*) from relations") == [(2,)]
+
+
+def test_members_of_an_object_are_rows(tmp_path: Path) -> None:
+    write_example("gfm-rag", tmp_path)
+    (tmp_path / "raw/documents.json").write_text('{"b": "x \\"y\\"", "a\\"": null,\n "b": "z", "c": [1]}')
+
+    connection = ragdatakit.connect(tmp_path)
+
+    assert query(connection, "select title, text from documents") == [
+        ("b", 'x "y"'),
+        ('a"', None),
+        ("b", "z"),
+        ("c", "[1]"),
+    ]
+
+
+def test_a_member_may_be_a_list(tmp_path: Path) -> None:
+    connection = ragdatakit.connect(ROOT / "fixtures/gfm-rag/broken/legacy-layout/data")
+
+    assert query(connection, "select column_name, column_type from (describe legacy_entities) limit 2") == [
+        ("title", "VARCHAR"),
+        ("entities", "VARCHAR[]"),
+    ]
+    assert query(connection, "select count(*) > 0 from legacy_entities where len(entities) > 0") == [(True,)]
+
+
+def test_an_object_may_be_larger_than_duckdb_expects(tmp_path: Path) -> None:
+    write_example("gfm-rag", tmp_path)
+    (tmp_path / "raw/documents.json").write_text(json.dumps({f"log {i}": "x" * 1000 for i in range(20_000)}))
+
+    connection = ragdatakit.connect(tmp_path)
+
+    assert query(connection, "select count(*), min(length(text)) from documents") == [(20_000, 1000)]
+
+
+@pytest.mark.parametrize(
+    "content", ['{"query": "a"}\n{"query": "b"}\n', '[{"query": "a"},\n {"query": "b"}]', '{\n "query": "a"\n}\n']
+)
+def test_records_may_lie_in_any_container(tmp_path: Path, content: str) -> None:
+    (tmp_path / "records.json").write_text(content)
+
+    connection = ragdatakit.connect(tmp_path / "records.json", format="sage")
+
+    assert query(connection, "select query from records") == [("a",), ("b",)][: content.count("query")]
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "null"])
+def test_a_broken_file_disturbs_no_other(tmp_path: Path, content: str | None) -> None:
+    write_example("gfm-rag", tmp_path)
+    broken = tmp_path / "raw/documents.json"
+    broken.unlink() if content is None else broken.write_text(content)
+
+    connection = ragdatakit.connect(tmp_path)
+
+    assert query(connection, "select count(*) from nodes") == [(20,)]
+    assert query(connection, "select question from questions") == [("Which boat followed the Osprey?",)]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_datasets_open(name: str) -> None:
+    connection = ragdatakit.connect(ROOT / "fixtures" / name / "data")
+
+    assert query(connection, "select count(*) from datasets") == [(1,)]
 
 
 def test_nothing_recognised_is_an_error_of_the_run(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class DataPath(click.Path):
 
 
 @click.command("validate", short_help="Check datasets.")
-@click.argument("paths", nargs=-1, required=True, type=DataPath(path_type=Path), metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=DataPath(readable=False, path_type=Path), metavar="PATH...")
 @click.option("--format", "format_name", metavar="NAME", help="Take the files as this format (see `ragdata formats`).")
 @click.option(
     "--profile", "profiles", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated."

@@ -104,13 +104,15 @@ def _capped(report: Report, paint: Callable[[str, str], str]) -> Iterator[str]:
 
 
 def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Callable[[str, str], str]) -> Iterator[str]:
+    datasets = list(datasets)
+    width = max((len(file.kind) for dataset in datasets for file in dataset.files), default=0)
     for dataset in datasets:
         profile = f" ({dataset.profile})" if dataset.profile else ""
         split = f", {dataset.split}" if dataset.split else ""
         yield f"{paint('bold', dataset.format)}{profile} {visible_path(dataset.path)}{split}"
         for file in dataset.files:
             records = f"{_many(file.records, 'record'):>20}" if file.records is not None else " " * 20
-            yield f"  {file.kind:<12} {records} {size(file.bytes):>10}  {visible_path(file.path)}"
+            yield f"  {file.kind:<{max(width, 12)}} {records} {size(file.bytes):>10}  {visible_path(file.path)}"
     yield ""
 
 

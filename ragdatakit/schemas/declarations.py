@@ -333,7 +333,8 @@ class Format:
 
     Kinds stand in the order in which they are read: a reference or membership leads to a kind that stands before.
     ``profile_needs`` names the kind without which a profile does not concern a dataset; ``default_profiles`` are
-    taken where the user chooses none (empty: all that concern the dataset).
+    taken where the user chooses none (empty: all that concern the dataset). ``profile_words`` say in one sentence
+    what a profile stands for.
     ``disjoints`` and ``agreements`` compare the splits of a dataset with each other, all else is checked within a
     split. ``example`` is a minimal valid dataset: path to content.
     """
@@ -349,6 +350,7 @@ class Format:
     profiles: tuple[str, ...] = ()
     profile_needs: Mapping[str, str] = field(default_factory=dict)
     default_profiles: tuple[str, ...] = ()
+    profile_words: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[Key, ...] = ()
     references: tuple[Reference, ...] = ()
     coverages: tuple[Coverage, ...] = ()

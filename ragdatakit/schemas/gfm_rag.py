@@ -323,6 +323,13 @@ GFM_RAG = Format(
     ),
     layouts=LAYOUTS,
     profiles=("reasoner", "gfm-rag"),
+    profile_words={
+        "reasoner": "The graph loader (GraphIndexDataset) of G-reasoner: all nodes and edges, with their attributes.",
+        "gfm-rag": (
+            "The entity loader (GraphIndexDatasetV1) of GFM-RAG: it keeps only the edges between nodes of type "
+            "`entity`, and maps entities to the documents that mention them."
+        ),
+    },
     keys=(
         Key(kind="documents", fields=("title",), rule="repeated-title"),
         Key(kind="built-documents", fields=("title",), rule="repeated-built-title"),

@@ -378,7 +378,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         severity="info",
         summary="A processed question without supporting_documents or answer_aliases.",
         message="there is no {field}",
-        upstream="training needs neither; agent QA needs the first, the evaluators of MuSiQue and 2Wiki the second",
+        upstream="training does not need it; agent QA reads supporting_documents, the evaluators of MuSiQue and "
+        "2Wiki read answer_aliases",
         hint="add it where questions are to be evaluated",
         bad=_GOOD,
         good=_ANSWERED,

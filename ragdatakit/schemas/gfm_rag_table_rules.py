@@ -175,7 +175,7 @@ FILE_RULES: tuple[Rule, ...] = (
         severity="error",
         summary='A file of questions whose top level is no list, such as {"data": […]}.',
         message="the file holds {value}, not a list",
-        upstream="the samples are taken from what stands there, and it stops with TypeError",
+        upstream="the loaders take each thing in it for a question and stop with TypeError",
         hint="write the list of questions itself",
         bad=f'{{"data": {_GOOD_QUESTION}}}',
         good=_GOOD_QUESTION,
@@ -199,7 +199,7 @@ FILE_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="A question that is no JSON object.",
         message="{value} is not an object",
-        upstream="it stops with TypeError",
+        upstream="the loaders stop with TypeError",
         hint="write an object with id, question, start_nodes and target_nodes",
         bad='["Which boat did the Osprey tow?"]',
         good=_GOOD_QUESTION,
@@ -318,6 +318,18 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
 
 NAME_RULES: tuple[Rule, ...] = (
     Rule(
+        code="GF209",
+        name="edge-attributes-like-missing",
+        severity="error",
+        summary="The attributes of an edge are a word that pandas takes for a missing value, such as nan or null.",
+        message="attributes {value} are no Python literal",
+        upstream={"reasoner": "parses the cell as Python and stops with ValueError or SyntaxError"},
+        hint="write `{}`; the entity loader takes the word for no attributes, the graph loader does not",
+        bad="source,relation,target,attributes\nosprey,towed,lena,nan",
+        good="source,relation,target,attributes\nosprey,towed,lena,{}",
+        source=f"E11; {_READ}",
+    ),
+    Rule(
         code="GF210",
         name="relations-all-numeric",
         severity="error",
@@ -422,10 +434,10 @@ NAME_RULES: tuple[Rule, ...] = (
         severity="error",
         severities={"": "warning"},
         summary="A column of edges.csv is text only thanks to names that the entity loader takes for missing values.",
-        message="but for names that mean a missing value, {column} is {kind} in {rows:,} rows from this one on",
+        message="but for names that read as missing, {column} is {kind} in {rows:,} rows from this one on",
         upstream={
-            "gfm-rag": "pandas leaves the missing names out and reads numbers; none of these edges is found, and all "
-            "are dropped with a line in the log"
+            "gfm-rag": "pandas leaves those names out and reads numbers: all these edges are dropped, with a line in "
+            "the log"
         },
         hint="put a word in front of such names (`n:1901`), and rename those that read as missing (`nan`, `NA`)",
         bad="source,relation,target,attributes\n1901,towed,lena,{}\nnan,towed,lena,{}",

@@ -131,6 +131,10 @@ SAGE = Format(
     ),
     profiles=("unified", "operators"),
     default_profiles=("unified",),
+    profile_words={
+        "unified": "The format that SAGE documents, in which each stage has its results, docs and time.",
+        "operators": "What today's operators (sage-rag) read and write, under other names and as other types.",
+    },
     layouts=(
         Layout(
             name="folder",

@@ -28,8 +28,8 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         name="conflicting-older-key",
         severity="error",
         summary="An older key and the key that replaces it are both there, with different values.",
-        message="{field} is {value} and {meant} is {other}; they mean the same and must be equal",
-        upstream="which of the two counts depends on the reader; none says so",
+        message="{field} is {value} and {meant} is {other}; they must be equal",
+        upstream="which of them counts depends on the reader; none says so",
         hint="decide which one is right and leave the older key out",
         bad='{"query": "q", "retrieved_docs": ["a"], "retrieval_docs": ["b"]}',
         good='{"query": "q", "retrieval_docs": ["b"]}',
@@ -90,7 +90,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         name="refined-equals-retrieved",
         severity="warning",
         summary="The refined texts are the retrieved ones, unchanged.",
-        message="refining_results has the {count} texts of retrieval_results unchanged",
+        message="refining_results has the texts of retrieval_results ({count}) unchanged",
         upstream={
             "operators": "that is what the refiner writes when it only passes on, and what is left when its "
             "compressor raises: a failed refining counts as a compression of 1"
@@ -105,9 +105,8 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         name="objects-before-reranker",
         severity="error",
         summary="A record with reranking, whose retrieval_results are objects.",
-        message="retrieval_results holds objects such as {value}, and the record is one of a pipeline with a reranker; "
-        "strings are expected",
-        upstream={"operators": "the reranker's tokenizer refuses objects: RuntimeError: BGEReranker error"},
+        message="retrieval_results holds objects such as {value}, and a reranker follows; strings are expected",
+        upstream={"operators": "the reranker refuses objects: RuntimeError: BGEReranker error"},
         hint="give the reranker the texts alone",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "reranking_results": [{"text": "a"}]}',
         good='{"query": "q", "retrieval_results": ["a"]}',
@@ -158,8 +157,8 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         summary="The refined texts are the references, and nothing was retrieved.",
         message="the refined texts are {value}, the same as references, and no other stage has a text",
         upstream={
-            "unified": "the refiner took the references for documents, where it found none: the gold answers stand in "
-            "the context and every score is too good"
+            "unified": "the refiner took the references for documents: the gold answers stand in the context, and "
+            "every score is too good"
         },
         hint="run the retriever before the refiner, or leave the refiner out",
         bad='{"query": "q", "references": ["Paris"], "refining_docs": ["Paris"]}',
@@ -187,7 +186,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         name="records-of-another-generation",
         severity="info",
         summary="Records have the keys of another generation of operators than the one they are checked for.",
-        message="{count} of {records} records are {generation}",
+        message="records {generation}: {count} of {records}",
         upstream="the findings of this file say what has to change; each generation reads other keys",
         hint="validate with --profile operators for today's operators, or convert the records",
         source="SG section 1",

@@ -35,13 +35,13 @@ RECORD_RULES: tuple[Rule, ...] = (
         name="record-is-array",
         severity="error",
         summary="A record that is an array: the pair of query and documents (or answer) that old operators passed on.",
-        message="the record is the array {value}; an object is expected: "
-        "a saved pair becomes query and retrieval_docs (query and generated, where its second part is the answer)",
+        message="the record is the array {value}; an object is expected",
         upstream={
             "unified": "pairs were given up; an array is no record",
             "operators": "the promptor still takes a pair, the rerankers do not",
         },
-        hint="write an object; of a pair [string, string] only you know whether the second is a document or the answer",
+        hint="write an object: a pair becomes query and retrieval_docs, or query and generated, where its second part "
+        "is the answer",
         bad='["Which tide follows the new moon?", ["Spring tides follow the new moon."]]',
         good='{"query": "Which tide follows the new moon?", "retrieval_docs": ["Spring tides follow the new moon."]}',
         source="SG-R02; section 7, older records",

@@ -11,8 +11,8 @@ STAGE_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="The results or docs of a stage are null, a string or an object where an array is expected.",
         message="{field} is {value}; an array is expected",
-        upstream="null retrieval_results stop the refiner with TypeError; null refining_results lead the promptor to "
-        "two messages of an error, which the generator takes for the record and its prompt",
+        upstream="null stops the refiner with TypeError, or makes the promptor pass on two messages of an error, "
+        "which the generator takes for record and prompt",
         hint="write an array; leave the key out where the stage has not run",
         bad='{"query": "q", "retrieval_results": null}',
         good='{"query": "q", "retrieval_results": [], "retrieval_docs": []}',
@@ -36,10 +36,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="A text of a stage's docs is not that of the result in the same place.",
         message="{field} is {value}, and the text of {stage}_results[{index}] is {text}; the same is expected",
-        upstream={
-            "unified": "docs are documented as the texts of results and nobody checks; readers of one and of the "
-            "other see different contexts"
-        },
+        upstream={"unified": "nobody compares them: readers of docs and of results see different contexts"},
         hint="make docs from results: the text of each, in the same order",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["b"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
@@ -51,7 +48,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         severity="warning",
         per_file=True,
         summary="A stage has results without docs, or docs without results.",
-        message="{present} is there and {absent} is not",
+        message="{present} without {absent}",
         upstream={
             "unified": "the documented operators read docs, today's operators read results: one of them sees no stage"
         },
@@ -220,7 +217,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         severity="warning",
         severities={"operators": "error"},
         summary="A stage is an empty array while an earlier one has texts.",
-        message="{field} is empty while {earlier} has {count} texts",
+        message="{field} is empty while {earlier} has texts ({count})",
         upstream={
             "unified": "the documented reading falls back to the earlier stage, its code takes the empty list: the key "
             "is there",
@@ -297,8 +294,8 @@ REFINING_RULES: tuple[Rule, ...] = (
         summary="compression_ratio is original ÷ refined, the inverse of what is documented.",
         message="{field} is {value}, which is {original} ÷ {refined}; {refined} ÷ {original} = {ratio} is expected",
         upstream={
-            "unified": "refined ÷ original is the documented meaning; the evaluators and LongRefiner count the other "
-            "way round, so that a good compression looks like a text that grew"
+            "unified": "it is documented as refined ÷ original; the evaluators and LongRefiner count the other way "
+            "round: a good compression looks like a text that grew"
         },
         hint="write the inverse: refined_length divided by original_length",
         bad='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3, '

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from ragdatakit.tables.sources import BOM
+
 Ends = npt.NDArray[np.intp]
 
 _QUOTE, _COMMA, _LF, _CR = 34, 44, 10, 13
@@ -115,6 +117,8 @@ class CsvDecoder:
 
         A file whose first row is longer than its header is never read by columns.
         """
+        if data.startswith(BOM):  # Arrow would drop it at the beginning of every block
+            return None
         if not self._usable or (self._has_others and not _is_utf8(data)):
             return None
         included = [self._names[i] for i in self._places.values()]

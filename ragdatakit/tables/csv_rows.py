@@ -25,7 +25,7 @@ _RECORD = re.compile(rb"%b(?:,%b)*+(?=[\r\n]|\Z)" % (_FIELD, _FIELD))
 _BARE_LINE = re.compile(rb"[^\r\n]*+")
 _END = re.compile(rb"\r\n|\r|\n")
 _BLANK = re.compile(rb"[ \t]*+(?=[\r\n]|\Z)")
-LONGEST_OPEN = 1 << 23
+LONGEST_OPEN = 1 << 26
 """Bytes that a quoted cell may take before it is looked at as one that was never closed."""
 _PART = 1 << 16
 
@@ -79,11 +79,13 @@ def cut_rows(
     widths: tuple[int, ...] = (),
     most: int = 1 << 62,
     most_bytes: int = 1 << 62,
+    longest: int = LONGEST_OPEN,
 ) -> tuple[list[RawRow], int, int]:
     """(records, bytes consumed, lines consumed) of ``data``, which begins at a record's first byte.
 
     ``widths`` are the numbers of fields that a record of the file may have; a record over several lines with another
-    number is looked at for a quote that was not closed. The last record is left where ``data`` may go on.
+    number is looked at for a quote that was not closed, as is one that is still open after ``longest`` bytes. The last
+    record is left where ``data`` may go on.
     """
     rows: list[RawRow] = []
     position, first_line = 0, line
@@ -99,11 +101,13 @@ def cut_rows(
             continue
         match = _RECORD.match(data, position)
         at = match.end() if match is not None else -1
-        if (at < 0 or at == len(data)) and not ended and not (at < 0 and len(data) - position > LONGEST_OPEN):
+        if (at < 0 or at == len(data)) and not ended and not (at < 0 and len(data) - position > longest):
             break
         closed = at >= 0
         if not closed:
-            at = _resynchronised(data, position, len(data), widths) or _without_end(data)
+            at = _resynchronised(data, position, len(data), widths) or (_without_end(data) if ended else -1)
+            if at < 0:
+                break
         elif widths and b"\n" in (spanned := data[position:at]) and _fields(spanned) not in widths:
             found = _resynchronised(data, position, at, widths)
             closed, at = not found, found or at
@@ -204,7 +208,14 @@ class CsvReader:
         """Records cut one by one; at least one, if there is one."""
         while True:
             rows, used, lines = cut_rows(
-                self._data, self._offset, self._line, self._ended, self.widths, most, most_bytes
+                self._data,
+                self._offset,
+                self._line,
+                self._ended,
+                self.widths,
+                most,
+                most_bytes,
+                self.source.max_line_bytes,
             )
             if used or self._ended:
                 self._take(used, lines)
@@ -214,7 +225,7 @@ class CsvReader:
                 self.too_long = self._line
                 self._data, self._ended = b"", True
                 return []
-            self._fill(2 * len(self._data) + 1)
+            self._fill(min(2 * len(self._data), self.source.max_line_bytes) + 1)
 
     def _take(self, used: int, lines: int) -> None:
         self._data = self._data[used:]

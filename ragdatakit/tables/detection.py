@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.folders import Tree
 from ragdatakit.tables.light_splade_config import CONFIG_SUFFIXES, read_config
-from ragdatakit.tables.sniffing import guess_kind, looks_like, read_head
+from ragdatakit.tables.sniffing import emptiness, guess_kind, looks_like, read_head
 
 DATA_SUFFIXES = (
     ".json",
@@ -42,26 +44,56 @@ class Detected:
     unreadable: list[str] = field(default_factory=list)
 
 
+class UnreadableError(RagdataError):
+    """Nothing can be said of a path, for want of permission; ``paths`` are what may not be looked into."""
+
+    def __init__(self, paths: list[str]) -> None:
+        super().__init__(f"cannot look into {paths[0]}: no permission")
+        self.paths = paths
+
+
 def detect(path: Path, format_name: str | None = None) -> Detected:
-    """Find every dataset at ``path``; raises `RagdataError` where there is none, or the path is missing."""
+    """Find every dataset at ``path``.
+
+    Raises `RagdataError` where there is none, or the path is missing; `UnreadableError` where nobody may look.
+    """
     formats = (get_format(format_name),) if format_name else all_formats()
-    if path.is_dir():
-        found = _detect_in_folder(path, formats)
-        if not found.datasets and found.unreadable:
-            raise RagdataError(f"cannot look into {found.unreadable[0]}: no permission")
-        if not found.datasets:
-            names = ", ".join(f.name for f in formats)
-            raise RagdataError(
-                f"no dataset recognised below {path} (looked for: {names}); "
-                "name the format with --format, or see `ragdata formats` for the files each one has"
-            )
-        return found
-    if not path.exists() and not path.is_symlink():
-        raise RagdataError(f"no such file or folder: {path}")
-    return Detected([_lone_file(path, formats, forced=format_name is not None)])
+    if not _is_folder(path):
+        return Detected([_lone_file(path, formats, forced=format_name is not None)])
+    found = _detect_in_folder(path, formats)
+    if format_name and not found.datasets:
+        found = _detect_in_folder(path, formats, by_name=True)
+    if not found.datasets and found.unreadable:
+        raise UnreadableError(found.unreadable)
+    if not found.datasets:
+        raise RagdataError(_nothing_below(path, formats, format_name))
+    return found
 
 
-def _detect_in_folder(root: Path, formats: tuple[Format, ...]) -> Detected:
+def _is_folder(path: Path) -> bool:
+    """Whether a path that is there is a folder."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except PermissionError:
+        raise UnreadableError([str(path)]) from None
+    except (OSError, ValueError):
+        if not os.path.lexists(path):
+            raise RagdataError(f"no such file or folder: {path}") from None
+        return False  # a link that leads nowhere
+
+
+def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | None) -> str:
+    names = ", ".join(f.name for f in formats)
+    told = f"no dataset recognised below {path} (looked for: {names}); "
+    if path.name.lower().endswith(DATA_SUFFIXES):
+        told += f"{path.name} is a folder, and has the name of a file; "
+    if format_name:
+        return f"{told}see `ragdata formats {format_name}` for the files it has"
+    return f"{told}name the format with --format, or see `ragdata formats` for the files each one has"
+
+
+def _detect_in_folder(root: Path, formats: tuple[Format, ...], by_name: bool = False) -> Detected:
+    """``by_name``: files whose content tells nothing are taken for what their names say."""
     tree = Tree(root)
     found = Detected()
     claimed: set[Path] = set()
@@ -71,6 +103,7 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...]) -> Detected:
                 files = _files_of(tree, folder, fmt, layout, claimed)
                 if layout.sniffed:
                     sniffed = _sniffed_files(tree, folder, fmt, layout, formats, claimed | {f.path for f in files})
+                    sniffed = sniffed or (_named_files(tree, folder, layout) if by_name else [])
                     files = _in_order(fmt, layout, files + sniffed) if sniffed else []
                 if files and _complete(tree, folder, fmt, layout):
                     dataset = Dataset(folder, str(folder), fmt, layout.name, files)
@@ -105,7 +138,7 @@ def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: se
     files: list[DataFile] = []
     seen: set[Path] = set()
     for pattern, kind in layout.files.items():
-        for path in tree.match(folder, pattern):
+        for path in tree.match(folder, pattern) or _folder_instead(tree, folder, fmt, layout, pattern):
             shards = _shards(tree, path, fmt.file(kind)) if pattern.endswith("/") else [path]
             for shard in shards:
                 if shard not in claimed and shard not in seen:
@@ -114,6 +147,15 @@ def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: se
                     split = next((s for prefix, s in layout.splits.items() if name.startswith(prefix)), None)
                     files.append(DataFile(shard, str(shard), name, kind, split))
     return _in_order(fmt, layout, files)
+
+
+def _folder_instead(tree: Tree, folder: Path, fmt: Format, layout: Layout, pattern: str) -> list[Path]:
+    """A folder that stands where a file should; reading it tells so."""
+    last = pattern.rsplit("/", 1)[-1]
+    opaque = fmt.file(layout.files[pattern]).container == "opaque"
+    if opaque or "*" in last or not last.endswith(DATA_SUFFIXES) or f"{pattern}/" in layout.files:
+        return []
+    return tree.match(folder, f"{pattern}/")
 
 
 def _in_order(fmt: Format, layout: Layout, files: list[DataFile]) -> list[DataFile]:
@@ -134,6 +176,23 @@ def _sniffed_files(
     return list(files.values())
 
 
+def _named_files(tree: Tree, folder: Path, layout: Layout) -> list[DataFile]:
+    """The files whose names are those of this format and whose content tells nothing at all."""
+    files: dict[Path, DataFile] = {}
+    empty = []
+    for pattern, kind in layout.sniffed.items():
+        for path in tree.match(folder, pattern):
+            head = read_head(path)
+            if path in files or (head is not None and any(head.records)):
+                continue
+            files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), kind)
+            told = emptiness(path)
+            empty += [f"{path} {told}"] if told and "object" not in told else []  # an empty object is a record
+    if files and len(empty) == len(files):
+        raise RagdataError(f"{empty[0]}: there is no record to check")
+    return list(files.values())
+
+
 def _shards(tree: Tree, folder: Path, kind: File) -> list[Path]:
     return [folder / n for n in tree.names(folder)[0] if n.endswith(kind.suffixes) and not n.startswith(".")]
 
@@ -150,8 +209,7 @@ def _ignored(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> It
                         yield DataFile(path, str(path), path.relative_to(folder).as_posix(), kind, split)
 
 
-def _lone_file(path: Path, formats: Iterable[Format], forced: bool) -> Dataset:
-    formats = tuple(formats)
+def _lone_file(path: Path, formats: tuple[Format, ...], forced: bool) -> Dataset:
     if path.suffix in CONFIG_SUFFIXES and any(f.name == "light-splade" for f in formats):
         return read_config(path, get_format("light-splade"))
     named = _kind_by_name(path, formats)
@@ -160,17 +218,44 @@ def _lone_file(path: Path, formats: Iterable[Format], forced: bool) -> Dataset:
     if named and guessed and named[0] is guessed[0] and not any(layout.sniffed for layout in named[0].layouts):
         chosen = named
     if chosen is None and forced:
-        kinds = [k for k in formats[0].files if path.name.endswith(k.suffixes)] if formats else []
+        kinds = [k for k in formats[0].files if k.container != "opaque" and path.name.endswith(k.suffixes)]
         if len(kinds) == 1:
             chosen = (formats[0], kinds[0])
     if chosen is None:
-        names = ", ".join(f.name for f in formats)
-        raise RagdataError(
-            f"{path}: not recognised as a file of {names}; give the dataset's folder, or --format and a usual file name"
-        )
+        raise _unrecognised(path, formats, forced)
     fmt, kind = chosen
+    _refuse_unchecked(path, fmt, kind)
     file = DataFile(path, str(path), path.name, kind.kind)
     return Dataset(path.parent, str(path), fmt, "file", [file])
+
+
+def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
+    if not os.access(path, os.R_OK):
+        return UnreadableError([str(path)])
+    if told := emptiness(path):
+        return RagdataError(f"{path} {told}: there is no record by which to recognise it")
+    names = ", ".join(f.name for f in formats)
+    if not forced:
+        advice = "give the dataset's folder, or --format and a usual file name"
+    else:
+        advice = f"give the dataset's folder, or a file named as `ragdata formats {names}` shows"
+    return RagdataError(f"{path}: not recognised as a file of {names}; {advice}")
+
+
+def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
+    """Raise where nothing in a file given by name would be checked, so that nobody takes it for valid."""
+    if kind.container == "opaque":
+        raise RagdataError(
+            f"{path}: what is in such a file of {fmt.name} ({kind.title.lower()}) is never checked; "
+            "give the dataset's folder"
+        )
+    names = [n for layout in fmt.layouts for n in layout.patterns] + [n for k in fmt.files for n in k.suffixes]
+    if path.name.endswith(".gz") and not any(name.endswith(".gz") for name in names):
+        raise RagdataError(f"{path}: the loaders of {fmt.name} open plain files only; unpack it with gunzip")
+    if kind.records and not kind.record.rules.get("no-records") and kind.container == "json":
+        told = emptiness(path)
+        if told and "object" not in told:  # which is a record
+            raise RagdataError(f"{path} {told}: there is no record to check")
 
 
 def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:

@@ -99,26 +99,47 @@ class PlainCells:
         return int(self.python_only[0]) if len(self.python_only) else -1
 
 
-def plain_cells(column: Any) -> PlainCells:
-    """Sort the cells of an Arrow text column (string or large_string, not chunked) into harmless and suspect ones."""
+class LearntForms:
+    """The forms that the cells of a column were found to have, block after block; any thread may use it."""
+
+    def __init__(self) -> None:
+        self.rounds: list[list[Form]] = []
+
+    def learn(self, cells: Any) -> list[Form]:
+        """The most frequent forms among cells that have none of those known."""
+        forms = _common_forms(cells)
+        if forms and len(self.rounds) < _ROUNDS:
+            self.rounds = [*self.rounds, forms]
+        return forms
+
+
+def plain_cells(column: Any, learnt: LearntForms | None = None) -> PlainCells:
+    """Sort the cells of an Arrow text column (string or large_string, not chunked) into harmless and suspect ones.
+
+    ``learnt`` spares blocks of one column from learning their forms again.
+    """
+    learnt = learnt or LearntForms()
     if not len(column) or _all_empty(column):
         return PlainCells(np.empty(0, np.int64), np.zeros(len(column), np.bool_))
     if column.null_count:
         valid = np.flatnonzero(mask_of(pc.is_valid(column)))
-        found = plain_cells(column.drop_null())
+        found = plain_cells(column.drop_null(), learnt)
         filled = np.zeros(len(column), np.bool_)
         filled[valid[found.filled]] = True
         suspects = np.setdiff1d(np.arange(len(column)), np.delete(valid, found.suspects))
         return PlainCells(suspects, filled, valid[found.python_only])
     unportable = np.zeros(len(column), np.bool_)
     rows, cells = np.arange(len(column)), column
-    for _ in range(_ROUNDS):
+    known = learnt.rounds
+    for number in range(len(known) + _ROUNDS):
         before = len(rows)
-        forms = _common_forms(cells)
+        if number >= len(known) and before < _WORTH_A_ROUND and number:
+            break
+        forms = known[number] if number < len(known) else learnt.learn(cells)
         rows, cells, _ = _unmatched(rows, cells, _JSON, forms)
         rows, cells, matched = _unmatched(rows, cells, _PYTHON, forms)
         unportable[matched] = True
-        if len(rows) < _WORTH_A_ROUND or len(rows) > 0.9 * before:
+        if not len(rows) or (number >= len(known) and len(rows) > 0.9 * before):
             break
     filled = _longer_than_two(column)
     filled[rows] = False

@@ -174,6 +174,21 @@ def _members(text: str) -> Iterator[tuple[str, Any]]:
         position = comma.end()
 
 
+def emptiness(path: Path) -> str:
+    """How a file is empty, as ``is an empty JSON array``; ``""`` where something is in it, or nobody can read it."""
+    if not is_regular(path):
+        return ""
+    try:
+        if path.stat().st_size == 0:
+            return "is empty"
+        data, more = _beginning(path, 1 << 10)
+    except OSError:
+        return ""
+    text = "".join(data.decode("utf-8", "replace").split())
+    told = {"": "holds nothing but blanks", "[]": "is an empty JSON array", "{}": "is an empty JSON object"}
+    return told.get(text, "") if not more and (text or data) else ""
+
+
 def json_container(path: Path) -> str:
     """In which container a file holds JSON records: ``ndjson``, ``json-array``, or ``json-single``, one record alone.
 

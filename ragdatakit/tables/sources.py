@@ -93,7 +93,8 @@ class Source:
         try:
             before = os.fstat(fd)
             if not stat.S_ISREG(before.st_mode):
-                self._unreadable("it is not a regular file")
+                folder = stat.S_ISDIR(before.st_mode)
+                self._unreadable("it is a folder, not a file" if folder else "it is not a regular file")
                 return
             zipped = self._judge_head(fd, before)
             if zipped is not None:

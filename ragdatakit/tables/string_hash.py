@@ -11,6 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragdatakit.tables.arrow_columns import int64_array
+
 _local = threading.local()
 _NOT_NEEDED = (
     "join_order,filter_pushdown,statistics_propagation,expression_rewriter,regex_range,deliminator,unused_columns,"
@@ -55,31 +57,41 @@ def hash_strings(column: Any) -> npt.NDArray[np.uint64]:
 def spelled(column: Any) -> Any:
     """Each name reduced to what spelling (case, Unicode form, quote marks, white space) does not change.
 
-    The same as `python_keys.spelling` of each, with the tricks that whole columns allow.
+    The same as `python_keys.spelling` of each; names of plain ASCII with single blanks inside take a quick way.
     """
     offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
     if not len(column) or column.buffers()[2] is None:
         return column
     begin, end = int(offsets[0]), int(offsets[-1])
     data = np.frombuffer(column.buffers()[2], np.uint8)[begin:end]
-    if bool((data > 127).any()) or not _plainly_spaced(data, offsets - begin):
+    offsets = np.ascontiguousarray(offsets - begin, np.int32)
+    odd = np.unique(np.searchsorted(offsets, _odd_places(data, offsets), side="right") - 1)
+    if len(odd) > len(column) // 2:
         return _spelled_freely(column)
     lowered = data | (((data - np.uint8(65)) < 26).view(np.uint8) << np.uint8(5))
-    shifted = np.ascontiguousarray(offsets - begin, np.int32)
     validity = pc.is_valid(column).buffers()[1] if column.null_count else None
-    return pa.StringArray.from_buffers(len(column), pa.py_buffer(shifted), pa.py_buffer(lowered), validity)
+    quick = pa.StringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(lowered), validity)
+    if not len(odd):
+        return quick
+    mask = np.zeros(len(column), np.bool_)
+    mask[odd] = True
+    chosen = pa.Array.from_buffers(
+        pa.bool_(), len(mask), [None, pa.py_buffer(np.packbits(mask, bitorder="little").tobytes())]
+    )
+    return pc.replace_with_mask(quick, chosen, _spelled_freely(column.take(int64_array(odd))))
 
 
-def _plainly_spaced(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]) -> bool:
-    """No quote mark, no control character, no blank at an end or beside another."""
-    if bool(((data < 32) | (data == 34)).any()):
-        return False
+def _odd_places(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+    """Quote marks, control and non-ASCII characters, blanks at an end or beside another (of names end to end)."""
+    odd = (data < 32) | (data > 126) | (data == 34)
     blank = data == 32
-    if not blank.any():
-        return True
-    starts = offsets[:-1][offsets[:-1] < offsets[1:]]
-    stops = offsets[1:][offsets[:-1] < offsets[1:]]
-    return not bool((blank[1:] & blank[:-1]).any() or blank[starts].any() or blank[stops - 1].any())
+    if blank.any():
+        odd[1:] |= blank[1:] & blank[:-1]
+        filled = offsets[:-1] < offsets[1:]
+        starts, stops = offsets[:-1][filled], offsets[1:][filled] - 1
+        odd[starts] |= blank[starts]
+        odd[stops] |= blank[stops]
+    return np.flatnonzero(odd)
 
 
 def _spelled_freely(column: Any) -> Any:

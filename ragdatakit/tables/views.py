@@ -1,7 +1,8 @@
 """A dataset as DuckDB views: one view per kind of file, its columns typed by the declaration.
 
 The views are for looking, never for judging: DuckDB coerces (``"12"`` becomes 12, ``12.5`` becomes 12, a missing field
-NULL) and reads a broken line of NDJSON as a row of NULLs. What is wrong with the data, `ragdatakit.validate` tells.
+NULL), reads a broken line of NDJSON as a row of NULLs, and leaves out a CSV row that is not UTF-8. What is wrong with
+the data, `ragdatakit.validate` tells.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.schemas.declarations import Field, File, Record
+from ragdatakit.tables.csv_rows import CsvReader
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.detection import detect
 from ragdatakit.tables.folders import Tree, is_regular
 from ragdatakit.tables.sniffing import json_container, read_head
+from ragdatakit.tables.sources import Source
 
 if TYPE_CHECKING:
     import duckdb
@@ -95,24 +98,81 @@ def _record_of(kind: File, file: DataFile) -> Record:
 _OPTIONS = {
     "ndjson": "format = 'newline_delimited', ignore_errors = true",
     "json-array": "format = 'array'",
+    "json-object": "format = 'unstructured'",
     "json-single": "format = 'unstructured'",
 }
+_CSV_OPTIONS = (
+    "auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', strict_mode = false, "
+    "null_padding = true, ignore_errors = true, parallel = false"
+)
+_OBJECT_BYTES, _LINE_BYTES, _LONGEST_LINE = 1 << 24, 2_000_000, 1 << 26
+"""What DuckDB takes for one JSON value and one CSV record unless it is told otherwise, and the longest CSV record."""
 
 
 def _query(kind: File, container: str, record: Record, root: Path, split: str | None, files: list[DataFile]) -> str:
-    paths = ", ".join(_text(_unglobbed(f.path)) for f in files)
-    options = _OPTIONS.get(container, _OPTIONS["json-array"])
-    if record.shape == "object":
-        columns = ", ".join(f"{_text(f.name)}: {_text(_column_type(f))}" for f in record.fields)
-        source = f"read_json([{paths}], {options}, filename = true, columns = {{{columns}}})"
-        wanted = [_name(f.name) for f in record.fields]
-    else:
-        source = f"read_json_objects([{paths}], {options}, filename = true)"
-        wanted = _cut_at_colon(kind) if record.shape == "string" else ["json as value"]
+    given = f"{_text(split)}::varchar" if split is not None else "null::varchar"
     below = f"{root}/"
     name = f"case when starts_with(filename, {_text(below)}) then substr(filename, {len(below) + 1}) else filename end"
-    given = f"{_text(split)}::varchar" if split is not None else "null::varchar"
-    return f'select {", ".join(wanted)}, {given} as split, {name} as "file" from {source}'
+    rest = f'{given} as split, {name} as "file"'
+    if container == "csv":
+        return " union all ".join(_csv_query(record, file.path, rest) for file in files)
+    paths = ", ".join(_text(_unglobbed(f.path)) for f in files)
+    options = f"[{paths}], {_OPTIONS.get(container, _OPTIONS['json-array'])}, filename = true{_room(container, files)}"
+    if container == "json-object":
+        return f"select {_member(record)}, {rest} from ({_MEMBERS.format(options)})"
+    if record.shape == "object" and record.fields:
+        columns = ", ".join(f"{_text(f.name)}: {_text(_column_type(f))}" for f in record.fields)
+        source = f"read_json({options}, columns = {{{columns}}})"
+        wanted = ", ".join(_name(f.name) for f in record.fields)
+    else:
+        source = f"read_json_objects({options})"
+        wanted = ", ".join(_cut_at_colon(kind)) if record.shape == "string" else "json as value"
+    return f"select {wanted}, {rest} from {source}"
+
+
+def _room(container: str, files: list[DataFile]) -> str:
+    """Room for a file that is one JSON value."""
+    size = max(f.path.stat().st_size for f in files)
+    if container not in ("json-object", "json-single") or size <= _OBJECT_BYTES:
+        return ""
+    return f", maximum_object_size = {size}"
+
+
+# Every member is a row, in the order of the file, those of one name too.
+_MEMBERS = (
+    "select filename, unnest(json_keys(json)) as name, unnest(json_extract(json, '$.*')) as content "
+    "from read_json_objects({})"
+)
+
+
+def _member(record: Record) -> str:
+    """The member's name and its value, by the names of the record's two fields."""
+    first, second = record.fields[:2]
+    kind = _column_type(second)
+    value = "content ->> '$'" if kind == "VARCHAR" else f"try_cast(content as {kind})"
+    return f"name as {_name(first.name)}, {value} as {_name(second.name)}"
+
+
+def _csv_query(record: Record, path: Path, rest: str) -> str:
+    """The declared columns as text, an empty cell as an empty text; NULL is a column that the file does not have."""
+    reader = CsvReader(Source(path, path.suffix == ".gz"))
+    header = reader.header or [] if reader.open() else []
+    places = {f.name: header.index(f.name) for f in record.fields if f.name in header}
+    cells = [
+        f"c{places[f.name]} as {_name(f.name)}" if f.name in places else f"null::varchar as {_name(f.name)}"
+        for f in record.fields
+    ]
+    if not places:
+        empty = "select null::varchar as filename where false"
+        return f"select {', '.join(cells)}, {rest} from ({empty})"
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
+    filled = ", ".join(f"'c{place}'" for place in places.values())
+    options = f"{_CSV_OPTIONS}, filename = true, columns = {{{columns}}}, force_not_null = [{filled}]"
+    if reader.header_row is not None and reader.header_row.line > 1:
+        options += f", skip = {reader.header_row.line - 1}"
+    if (size := path.stat().st_size) > _LINE_BYTES:
+        options += f", max_line_size = {min(size, _LONGEST_LINE)}"
+    return f"select {', '.join(cells)}, {rest} from read_csv([{_text(_unglobbed(path))}], {options})"
 
 
 def _cut_at_colon(kind: File) -> list[str]:

@@ -44,7 +44,7 @@ class CsvBlockJudge:
             self._decode(block.ends, 0, block.rows, block, part, tables)
         table = tables[0] if len(tables) == 1 else _joined(tables)
         for name, scan in part.scans.items():
-            numbers = _scan(one_array(table, name), scan)
+            numbers = _scan(one_array(table, name), scan, count=name in run.inferred)
             if numbers:
                 part.numbers[name] = numbers
         if run.columns is None:
@@ -122,12 +122,15 @@ def _empty_rows(column: Any) -> Any:
     return np.flatnonzero(offsets[1:] == offsets[:-1])
 
 
-def _scan(column: Any, scan: ColumnScan) -> int:
-    """See what the cells would be turned into; gives the number of those that look like numbers."""
+def _scan(column: Any, scan: ColumnScan, count: bool) -> int:
+    """See what the cells would be turned into; gives the number of those that look like numbers, if they count."""
     first = [c for c in column[:2].to_pylist() if c is not None]
     certain = ColumnScan()
     certain.add(first)
     if certain.texts == 2 == len(first) and MISSING.isdisjoint(first):
+        if not count:
+            scan.close(len(column), False)
+            return 0
         starts, stops = first_and_last_bytes(column)
         likely = np.flatnonzero(_NUMBER_BYTES[0][starts] & _NUMBER_BYTES[1][stops])
         numbers = sum(1 for i in likely if ColumnScan.is_number(column[int(i)].as_py()))
@@ -176,6 +179,7 @@ def coded_table(run: CsvRun, table: Any, rows: int, kinds: dict[str, Kind]) -> N
             texts["spelled", name] = spelled(column)
     if "@spelled" in run.columns.names and run.info.key:
         kind = kinds.get(run.info.key, "text")
+        batch.spelled_as_keys = kind == "text"
         batch.key_names = spelled_keys(one_array(table, run.info.key), kind)
         if kind != "text":
             texts["plain", "@spelled"] = batch.key_names

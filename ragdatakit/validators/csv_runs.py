@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.tables.allocation import pin_worker
 from ragdatakit.tables.csv_cells import ColumnScan, CsvForm, Kind, coerced, key_of, split_record
-from ragdatakit.tables.csv_rows import CsvBlock, CsvReader, RawRow, locate_rows
+from ragdatakit.tables.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
 from ragdatakit.tables.positions import Located
 from ragdatakit.tables.python_keys import PythonBatch
 from ragdatakit.validators.file_runs import FileRun
@@ -73,12 +73,23 @@ class _Part:
     numbers: Counter[str] = field(default_factory=Counter)
 
 
+def _decoded(raw: bytes) -> tuple[str, Problem | None]:
+    """A record as text, and where it is none."""
+    try:
+        return raw.decode("utf-8"), None
+    except UnicodeDecodeError as error:
+        position = len(raw[: error.start].decode("utf-8", "replace"))
+        problem = Problem("invalid-utf8", facts={"byte": raw[error.start]}, position=position, length=1)
+        return raw.decode("utf-8", "replace"), problem
+
+
 class CsvRun(FileRun):
     """A CSV file."""
 
     def run(self) -> None:
         """Read and judge the file."""
         run = self.run_
+        self.source.max_line_bytes = min(self.source.max_line_bytes, LONGEST_OPEN)
         self.reader = CsvReader(self.source, columnar=run.big)
         self._rules = self.declared.record.rules
         self._most = self.run_.collector.selection.max_per_rule
@@ -86,6 +97,10 @@ class CsvRun(FileRun):
             self._without_header()
             return
         header = self.reader.header or []
+        if not self._readable_header(header):
+            self._finish(0)
+            self.whole = False
+            return
         self._fields = [f for f in self.declared.record.fields if f.name in header]
         replaced = {f.replaces for f in self._fields if f.replaces}
         keys = [f.name for f in self._fields if f.replaces] or [f.name for f in self._fields if f.inferred]
@@ -100,7 +115,7 @@ class CsvRun(FileRun):
         self.hashed_columns = [n for n in (self.columns.names if self.columns else ()) if n in set_columns]
         self._pending: list[_Part] = []
         self._number = -1
-        self._declared_names = {f.name for f in self._fields}
+        self._places = {f.name: header.index(f.name) for f in self._fields}
         self._scanned = [f.name for f in self._fields]
         self._chunk = self._new_scans()
         self.info.inferred = self._inferred
@@ -137,6 +152,18 @@ class CsvRun(FileRun):
             self.run_.emit(self.file, Problem(rule, facts={"expected": expected}))
         self._finish(0)
         self.whole = False
+
+    def _readable_header(self, header: list[str]) -> bool:
+        """Whether the header is text; one that is not is told, and where it has none of the columns that is all."""
+        row = self.reader.header_row
+        assert row is not None
+        _, problem = _decoded(row.raw)
+        if problem is None:
+            return True
+        self.whole = False
+        if self.fresh:
+            self.run_.emit_record(self.file, problem, None, row.line, row.offset, row.raw)
+        return any(f.name in header for f in self.declared.record.fields)
 
     def _check_header(self, header: list[str], replaced: set[str]) -> None:
         row = self.reader.header_row
@@ -238,17 +265,12 @@ class CsvRun(FileRun):
     def examine(self, row: RawRow) -> tuple[dict[str, str], list[Problem]]:
         """The cells of a row by column (those that can be relied on), and all its faults."""
         rules = self._rules
-        try:
-            text = row.raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            text = row.raw.decode("utf-8", "replace")
-            position = len(row.raw[: error.start].decode("utf-8", "replace"))
-            facts = {"byte": row.raw[error.start]}
-            problem = Problem("invalid-utf8", facts=facts, position=position, length=1)
+        text, problem = _decoded(row.raw)
+        if problem is not None:
             return self.form.value(text), [problem]
         cells, _, _ = split_record(text)
         header = self.info.header
-        value = {name: cells[header.index(name)].text for name in header if header.index(name) < len(cells)}
+        value = {name: cells[place].text for name, place in self._places.items() if place < len(cells)}
         nuls = [name for name, cell in value.items() if "\0" in cell]
         for name in nuls:  # pandas 2 cuts the cell there
             value[name] = value[name].partition("\0")[0]
@@ -261,14 +283,14 @@ class CsvRun(FileRun):
                 start = cells[self.reader.width].start
                 problems.append(Problem(rules["long-row"], facts=facts, position=start, length=len(text) - start))
             if any(cell.text for cell in cells[len(header) :]):
-                return value, problems
+                return {}, problems  # which cell is which nobody can say
         elif len(cells) <= self._last_needed:
             missing = ", ".join(f.name for f in self._required if f.name not in value)
             short: dict[str, Any] = {"fields": len(cells), "expected": len(header), "missing": missing}
             problems.append(Problem(rules["short-row"], facts=short))
-        for name in nuls:
-            if name in self._declared_names:
-                problems.append(Problem(rules["nul"], f"/{name}", self.form.value(text).get(name), {"column": name}))
+        problems += [
+            Problem(rules["nul"], f"/{name}", self.form.value(text).get(name), {"column": name}) for name in nuls
+        ]
         problems += self._cell_problems(value)
         return value, problems
 

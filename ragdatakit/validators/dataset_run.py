@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -189,6 +190,10 @@ class DatasetRun:
 
     def _run_file(self, group: _Group, file: DataFile, fresh: bool) -> bool:
         """Whether the file could be read whole."""
+        if _leads_nowhere(file.path):
+            self.emit(file, Problem("unreadable-file", facts={"reason": "it is a link that leads nowhere"}))
+            file.readable = False
+            return False
         if self._boundary is not None and self._boundary.leaves(file.path):
             self.emit(file, Problem("link-leaves-dataset"))
             file.readable = False
@@ -215,7 +220,8 @@ class DatasetRun:
 
     def _run_text(self, file: DataFile) -> bool:
         if not file.path.is_file():
-            self.emit(file, Problem("unreadable-file", facts={"reason": "it is not a regular file"}))
+            reason = "it is a folder, not a file" if file.path.is_dir() else "it is not a regular file"
+            self.emit(file, Problem("unreadable-file", facts={"reason": reason}))
             return False
         try:
             with file.path.open("rb") as stream:
@@ -348,6 +354,17 @@ class DatasetRun:
 
 def _below(dataset: Dataset, file: DataFile) -> str:
     return file.name if dataset.layout not in ("file", "config") else file.display
+
+
+def _leads_nowhere(path: Path) -> bool:
+    """Whether a path is a link to what is not there."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return os.path.lexists(path)
+    except OSError:
+        return False
+    return False
 
 
 def _column(problem: Problem) -> int | None:

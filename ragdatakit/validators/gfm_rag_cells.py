@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.csv_cells import MISSING
 from ragdatakit.tables.graphs import Graph, PlainGraph
 from ragdatakit.tables.python_literals import Judgement, judge
 from ragdatakit.validators.checks import Emit, FormatChecks
 from ragdatakit.validators.gfm_rag_graph import DOCUMENT, GraphFindings
-from ragdatakit.validators.gfm_rag_tables import ENDS, GraphTables
+from ragdatakit.validators.gfm_rag_tables import GraphTables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ragdatakit.validators.sets import Hits
 
 _NOTHING = ("{}", "None")
-_NAMES = {"nodes": ("uid", "name", "type"), "relations": ("uid", "name"), "edges": ENDS}
+_NAMES = {"nodes": ("uid", "name", "type"), "relations": ("uid", "name"), "edges": ()}
 _EMPTY_RULE = {"nodes": "empty-attributes", "relations": "empty-attributes", "edges": "empty-edge-attributes"}
 _TYPES = {"int": "a number", "float": "a number", "complex": "a number", "str": "a text", "bool": "True or False"}
 
@@ -33,6 +34,7 @@ class TableChecks(FormatChecks):
         super().__init__(dataset, profiles)
         self._tables = GraphTables(wants_names=bool(dataset.of_kind("questions")))
         self._findings = GraphFindings(dataset, self._tables)
+        self._learnt: dict[str, Any] = {}
 
     # what others ask
 
@@ -49,6 +51,10 @@ class TableChecks(FormatChecks):
     def node(self, name: str) -> tuple[int, str] | None:
         """(number, type) of the node that the loader finds under a name; None if there is none."""
         return self._tables.node(name)
+
+    def expect(self, names: list[str]) -> None:
+        """These names will be asked for (a list without repeats): a big graph looks them up at once."""
+        self._tables.expect(names)
 
     def graph(self) -> Graph:
         """The graph that the graph loader makes of the tables; without edges where it cannot."""
@@ -76,9 +82,10 @@ class TableChecks(FormatChecks):
 
     def cell_suspects(self, kind: str, table: pa.Table) -> CellSuspects | None:
         """Rows whose names have blanks at an end, or whose attributes are not plainly in order."""
+        from ragdatakit.tables.literal_cells import LearntForms
         from ragdatakit.validators.gfm_rag_columns import suspects
 
-        return suspects(kind, table)
+        return suspects(kind, table, self._learnt.setdefault(kind, LearntForms()))
 
     def key_columns(self, kind: str) -> tuple[str, ...]:
         """What the graph needs to know of a node or relation besides its key."""
@@ -131,6 +138,9 @@ def _attribute_problems(table: str, cell: str, judged: Judgement) -> Iterator[Pr
     pointer = "/attributes"
     if not cell.strip():
         yield Problem(_EMPTY_RULE[table], pointer, cell)
+        return
+    if judged.kind == "invalid" and table == "edges" and cell in MISSING:
+        yield Problem("edge-attributes-like-missing", pointer, cell)
         return
     if judged.kind == "invalid":
         yield Problem("attributes-not-literal", pointer, cell, {"reason": judged.reason})

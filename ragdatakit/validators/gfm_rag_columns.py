@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ragdatakit.tables.arrow_columns import int64_array, int64_values, mask_of, one_array, scalar
 from ragdatakit.tables.csv_columns import first_and_last_bytes
-from ragdatakit.tables.literal_cells import has_content, plain_cells
+from ragdatakit.tables.literal_cells import LearntForms, has_content, plain_cells
 from ragdatakit.tables.string_hash import hash_strings
 
 _PLAIN_ENDS = np.ones(256, np.bool_)
@@ -19,16 +19,16 @@ DOCUMENT = "document"
 _BRACES = b"{}"
 
 
-def suspects(kind: str, table: Any) -> tuple[Any, dict[str, Any]]:
+def suspects(kind: str, table: Any, learnt: LearntForms) -> tuple[Any, dict[str, Any]]:
     """Rows of a clean block that `TableChecks.record` must see (a superset of those with faults).
 
     With them, by rule, the rows of what is told once a file.
     """
-    names = {"nodes": ("uid", "name", "type"), "relations": ("uid", "name")}.get(kind, ("source", "relation", "target"))
+    names = {"nodes": ("uid", "name", "type"), "relations": ("uid", "name")}.get(kind, ())
     found = [_untrimmed(one_array(table, n)) for n in names if n in table.column_names]
     told: dict[str, Any] = {}
     if "attributes" in table.column_names:
-        found += _attributes(kind, table, told)
+        found += _attributes(kind, table, told, learnt)
     named = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
     return named, told
 
@@ -44,12 +44,12 @@ def _untrimmed(column: Any) -> Any:
     return np.concatenate([found, doubtful[next(lengths) != next(lengths)]])
 
 
-def _attributes(kind: str, table: Any, told: dict[str, Any]) -> list[Any]:
+def _attributes(kind: str, table: Any, told: dict[str, Any], learnt: LearntForms) -> list[Any]:
     """Rows with suspicious attributes; of what is told once a file the first row, and all of them in ``told``."""
     column = one_array(table, "attributes")
     rows = _not_braces(column)
     cells = column.take(int64_array(rows)) if len(rows) < len(column) else column
-    plain = plain_cells(cells)
+    plain = plain_cells(cells, learnt)
     found = [rows[plain.suspects]]
     told["attributes-not-portable"] = rows[plain.python_only[plain.filled[plain.python_only]]]
     if kind == "edges":

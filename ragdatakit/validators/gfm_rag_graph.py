@@ -19,6 +19,9 @@ MENTION_RELATION = "is_mentioned_in"
 FEW_NODES = 10
 """Nodes that a type must have for the trainer to predict as many (``predict_top_k``)."""
 
+TYPES_SHOWN, TYPES_TOLD = 6, 100
+"""How many types a message lists, and of how many (the most frequent) it is said that nobody asks for them."""
+
 INVERSE = "inverse_"
 
 
@@ -108,7 +111,9 @@ class GraphFindings:
 
     def _tell_types(self, emit: Emit) -> None:
         types, nodes = self._tables.types, self._files["nodes"]
-        listed = ", ".join(name or '""' for name in sorted(types)) or "none"
+        listed = ", ".join(name[:40] for name in sorted(types)[:TYPES_SHOWN] if name) or "none with a name"
+        if len(types) > TYPES_SHOWN:
+            listed += f" and {len(types) - TYPES_SHOWN:,} more"
         if ENTITY not in types:
             emit(nodes, Problem("no-entity-node", facts={"types": listed}))
         if DOCUMENT not in types:
@@ -116,7 +121,7 @@ class GraphFindings:
         for name in (DOCUMENT, ENTITY):
             if self._dataset.of_kind("questions") and 0 < types.get(name, 0) < FEW_NODES:
                 emit(nodes, Problem("few-nodes-of-type", facts={"type": name, "nodes": types[name]}))
-        for name, number in sorted(types.items()):
+        for name, number in sorted(types.items(), key=lambda t: -t[1])[:TYPES_TOLD]:
             if name and name not in (DOCUMENT, ENTITY):
                 emit(nodes, Problem("unasked-node-type", facts={"type": name, "nodes": number}))
 
@@ -131,10 +136,9 @@ class GraphFindings:
             return
         assert tables.held is not None
         entity, document = tables.type_number(ENTITY), tables.type_number(DOCUMENT)
-        kinds = tables.held.types_of_ends()
-        if entity >= 0 and not kinds[entity, entity]:
+        if entity >= 0 and not tables.held.leads(entity, entity):
             emit(edges, Problem("no-entity-edge", facts={"rows": rows}))
-        if entity >= 0 and document >= 0 and not kinds[entity, document]:
+        if entity >= 0 and document >= 0 and not tables.held.leads(entity, document):
             emit(edges, Problem("no-mention-edge", facts={"rows": rows}))
         self._tell_components(emit)
 

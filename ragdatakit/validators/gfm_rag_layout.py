@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.folders import is_regular
 from ragdatakit.validators.ages import in_words, lag_seconds
 
 Placed = tuple[DataFile, Problem]
@@ -50,7 +51,7 @@ class Places:
 
     def graph_is_built(self) -> bool:
         """Whether all three tables are there."""
-        return self.stage1 is not None and all((self.stage1 / name).is_file() for name in GRAPH_FILES)
+        return self.stage1 is not None and all(is_regular(self.stage1 / name) for name in GRAPH_FILES)
 
 
 def _named(folder: Path, name: str) -> bool:
@@ -68,7 +69,7 @@ def mark_built(dataset: Dataset) -> None:
     for file in dataset.files:
         if file.kind == "documents" and places.graph_is_built():
             file.kind = "built-documents"
-        elif file.kind == "raw-questions" and places.stage1 is not None and (places.stage1 / file.path.name).is_file():
+        elif file.kind == "raw-questions" and places.stage1 and is_regular(places.stage1 / file.path.name):
             file.kind = "built-raw-questions"
 
 
@@ -114,14 +115,14 @@ def _missing_documents(dataset: Dataset, places: Places) -> Iterator[Placed]:
 def _legacy(dataset: Dataset, places: Places) -> Iterator[Placed]:
     """The layout of release 1, unless it is left over beside the tables that replaced it."""
     first = _first(dataset, (*_LEGACY_STAGE1, *_LEGACY_RAW))
-    if first is not None and not (places.stage1 is not None and (places.stage1 / "nodes.csv").is_file()):
+    if first is not None and not (places.stage1 is not None and is_regular(places.stage1 / "nodes.csv")):
         yield first, Problem("legacy-layout")
 
 
 def _missing_legacy(dataset: Dataset, places: Places) -> Iterator[Placed]:
     """A graph of release 1 that was built wants all three files."""
     first = _first(dataset, _LEGACY_STAGE1)
-    if first is None or places.stage1 is None or (places.stage1 / "nodes.csv").is_file():
+    if first is None or places.stage1 is None or is_regular(places.stage1 / "nodes.csv"):
         return
     wanted = [places.stage1 / "kg.txt", places.stage1 / "document2entities.json"]
     if places.raw is not None:
@@ -147,7 +148,7 @@ def cache_problems(dataset: Dataset, places: Places) -> Iterator[Placed]:
             yield place, Problem("partial-cache", facts={"missing": " and ".join(missing)})
         for name in cached:
             pt = name.replace(".json", ".pt")
-            if not (places.stage1 / name).exists():
+            if not os.path.lexists(places.stage1 / name):
                 facts = {"cached": pt, "file": name}
                 yield _cached(dataset, folder, pt), Problem("cache-without-questions", facts=facts)
         if not missing:

@@ -7,8 +7,11 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
+
+import orjson
 
 from ragdatakit.schemas.declarations import INT64_MAX, INT64_MIN
 from ragdatakit.schemas.findings import Problem
@@ -43,6 +46,26 @@ Question = tuple[int, list[int], list[int]]
 
 QUESTIONS_AT_ONCE = 1 << 14
 
+LOOKED_THROUGH = 1 << 26
+"""Bytes of a file of questions up to which its names are collected before it is read."""
+
+
+def _names_in(path: Path) -> list[str]:
+    """The names that a file of questions asks for, each once; none where it is too large to be looked through first."""
+    try:
+        samples = orjson.loads(path.read_bytes()) if path.stat().st_size < LOOKED_THROUGH else []
+    except (OSError, orjson.JSONDecodeError):
+        return []
+    names: dict[Any, None] = {}
+    for sample in samples if isinstance(samples, list) else ():
+        if isinstance(sample, dict):
+            lists = [sample.get("supporting_documents")]
+            lists += [n for side in SIDES if isinstance(sample.get(side), dict) for n in sample[side].values()]
+            names.update(
+                dict.fromkeys(n for found in lists if isinstance(found, list) for n in found if type(n) is str)
+            )
+    return list(names)
+
 
 class Tables(Protocol):
     """What the questions ask of the tables, once these are read."""
@@ -54,6 +77,9 @@ class Tables(Protocol):
     @property
     def types(self) -> Mapping[str, int]:
         """How many nodes each type has."""
+
+    def expect(self, names: list[str]) -> None:
+        """These names will be asked for."""
 
     def node(self, name: str) -> tuple[int, str] | None:
         """Number and type of the node that the loader's index has under this name."""
@@ -67,6 +93,9 @@ class NoTables:
 
     usable = False
     types: Mapping[str, int] = MappingProxyType({})
+
+    def expect(self, names: list[str]) -> None:
+        """Nothing to look up."""
 
     def node(self, name: str) -> tuple[int, str] | None:
         """No node is known."""
@@ -326,6 +355,8 @@ class QuestionChecks(FormatChecks):
 
     def start_file(self, file: DataFile) -> None:
         """Questions of the files before are compared with those of this one."""
+        if self._tables.usable:
+            self._tables.expect(_names_in(file.path))
         self._file = file
         self._earlier.update((text, row) for text, row in self._here.items() if text not in self._earlier)
         self._here = {}

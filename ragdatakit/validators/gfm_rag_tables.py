@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +45,7 @@ class GraphTables:
         self._chunk_rows: dict[str, int] = {}
         self._first_rows: dict[str, int] = {}
         self._type_numbers: dict[str, int] = {}
+        self._type_names: list[str] = []
         self._held: _Plain | _Arrays | None = None
         self._graph: Graph | None = None
 
@@ -69,7 +69,8 @@ class GraphTables:
         for name, number in zip(names, numbers, strict=True):
             if number:
                 self.types[name] = self.types.get(name, 0) + number
-            self._type_numbers.setdefault(name, len(self._type_numbers))
+            if self._type_numbers.setdefault(name, len(self._type_names)) == len(self._type_names):
+                self._type_names.append(name)
         return [self._type_numbers[name] for name in names]
 
     def accepts(self, kind: str, column: str, inferred: str) -> bool:
@@ -136,12 +137,12 @@ class GraphTables:
     def node(self, name: str) -> tuple[int, str] | None:
         """(number, type) of the node that the loader finds under a name; None if there is none."""
         found = self._held.node(name) if self._held is not None else None
-        return (found[0], self.type_names[found[1]]) if found is not None else None
+        return (found[0], self._type_names[found[1]]) if found is not None else None
 
-    @property
-    def type_names(self) -> list[str]:
-        """The types of nodes, by the numbers that `node_types` uses."""
-        return list(self._type_numbers)
+    def expect(self, names: list[str]) -> None:
+        """These names will be asked for (a list without repeats)."""
+        if isinstance(self._held, _Arrays):
+            self._held.expect(names)
 
     def type_number(self, name: str) -> int:
         """The number of a type, -1 where no node has it."""
@@ -245,13 +246,11 @@ class _Plain:
     def edges_with(self, end: str, number: int) -> list[int]:
         return [row for row, found in zip(self.rows, self.ends[end], strict=True) if found == number]
 
-    def types_of_ends(self, relation: int | None = None) -> Counter[tuple[int, int]]:
-        """How many usable edges lead from a node of one type to one of another."""
+    def leads(self, source_type: int, target_type: int) -> bool:
+        """Whether a usable edge leads from a node of one type to one of another."""
         kinds = self.node_types
         triples = zip(self.ends["source"], self.ends["relation"], self.ends["target"], strict=True)
-        return Counter(
-            (kinds[s], kinds[t]) for s, r, t in triples if min(s, r, t) >= 0 and (relation is None or r == relation)
-        )
+        return any(min(s, r, t) >= 0 and kinds[s] == source_type and kinds[t] == target_type for s, r, t in triples)
 
     def edges_between(self, source_type: int, relation: int, target_type: int) -> list[int]:
         """Rows of the edges of a relation from a type to a type."""
@@ -276,8 +275,10 @@ class _Arrays:
     def __init__(self, wants_names: bool, sets: Any) -> None:
         self._wants_names = wants_names
         self._sets = sets
-        self._types: list[npt.NDArray[np.int16]] = []
-        self._names: list[npt.NDArray[np.int64]] = []
+        self._types: list[npt.NDArray[np.int32]] = []
+        self._names: list[Any] = []
+        self._known: dict[str, int] = {}
+        self._spelled_as_keys = True
         self._sorted: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None
         self._found: dict[str, list[npt.NDArray[np.int32]]] = {end: [] for end in ENDS}
         self._first_row = -1
@@ -290,19 +291,19 @@ class _Arrays:
         valid = batch.valid["@key"]
         column = one_array(batch.table, "type").fill_null("") if "type" in batch.table.column_names else None
         if column is None:
-            types = np.full(batch.length, count_types([""], [batch.length])[0], np.int16)
+            types = np.full(batch.length, count_types([""], [batch.length])[0], np.int32)
         else:
             encoded = column.dictionary_encode()
             codes = int64_values(encoded.indices)
             if valid is not None:
                 codes = codes[valid]
             names = encoded.dictionary.to_pylist()
-            numbers = np.array(count_types(names, np.bincount(codes, minlength=len(names)).tolist()), np.int16)
+            numbers = np.array(count_types(names, np.bincount(codes, minlength=len(names)).tolist()), np.int32)
             types = numbers[codes]
         self._types.append(types)
-        if self._wants_names:
-            names = batch.key_names.to_pylist() if batch.key_names is not None else []
-            self._names.append(np.array([hash(n) for n in names if n is not None], np.int64))
+        if self._wants_names and batch.key_names is not None:
+            self._names.append(batch.key_names)
+            self._spelled_as_keys &= batch.spelled_as_keys
 
     def relations(self, batch: Any) -> tuple[list[str], list[int]]:
         names = batch.key_names.to_pylist() if batch.key_names is not None else []
@@ -336,28 +337,39 @@ class _Arrays:
         return {end: parts[0] for end, parts in self._found.items()}
 
     @property
-    def node_types(self) -> npt.NDArray[np.int16]:
+    def node_types(self) -> npt.NDArray[np.int32]:
         """The number of each node's type."""
         import numpy as np
 
         if len(self._types) != 1:
-            self._types = [np.concatenate(self._types) if self._types else np.empty(0, np.int16)]
+            self._types = [np.concatenate(self._types) if self._types else np.empty(0, np.int32)]
         return self._types[0]
 
+    def expect(self, names: list[str]) -> None:
+        """These names will be asked for: look them all up at once."""
+        if self._spelled_as_keys:
+            found = self.numbers_of(names)
+            self._known = {name: found.get(name, -1) for name in names}
+
     def node(self, name: str) -> tuple[int, int] | None:
+        number = self._known.get(name)
+        if number is None:
+            number = self._number_of(name)
+        return (number, int(self.node_types[number])) if number >= 0 else None
+
+    def _number_of(self, name: str) -> int:
+        """The number of a node that nobody expected to be asked for: by Python's own hashes, made when first needed."""
         import numpy as np
 
         if self._sorted is None:
-            hashes = np.concatenate(self._names) if self._names else np.empty(0, np.int64)
+            names = [n for part in self._names for n in part.to_pylist() if n is not None]
+            hashes = np.array([hash(n) for n in names], np.int64)
             order = np.argsort(hashes, kind="stable")
             self._sorted, self._names = (hashes[order], order), []
         hashes, order = self._sorted
         wanted = hash(name)
         place = int(hashes.searchsorted(wanted))
-        if place >= len(hashes) or hashes[place] != wanted:
-            return None
-        number = int(order[place])
-        return number, int(self.node_types[number])
+        return int(order[place]) if place < len(hashes) and hashes[place] == wanted else -1
 
     def numbers_of(self, names: Iterable[str], relations: bool = False) -> dict[str, int]:
         from ragdatakit.tables.arrow_columns import string_array
@@ -380,22 +392,16 @@ class _Arrays:
         usable = (ends["source"] >= 0) & (ends["target"] >= 0)
         return usable & ((ends["relation"] >= 0) if relation is None else (ends["relation"] == relation))
 
-    def types_of_ends(self, relation: int | None = None) -> Counter[tuple[int, int]]:
-        """How many usable edges lead from a node of one type to one of another."""
-        import numpy as np
-
-        kinds = self.node_types
-        many = int(kinds.max()) + 1 if len(kinds) else 1
-        counts = np.zeros(many * many, np.int64)
+    def leads(self, source_type: int, target_type: int) -> bool:
+        """Whether a usable edge leads from a node of one type to one of another."""
         ends = self.ends
+        is_source, is_target = self.node_types == source_type, self.node_types == target_type
         for begin in range(0, len(ends["source"]), 1 << 16):
-            part = slice(begin, begin + (1 << 16))
-            source, target, of = (ends[e][part] for e in ("source", "target", "relation"))
-            usable = (source >= 0) & (target >= 0) & ((of >= 0) if relation is None else (of == relation))
-            if not usable.all():
-                source, target = source[usable], target[usable]
-            counts += np.bincount(kinds[source].astype(np.int64) * many + kinds[target], minlength=many * many)
-        return Counter({divmod(int(i), many): int(counts[i]) for i in np.flatnonzero(counts)})
+            source, target, of = (ends[e][begin : begin + (1 << 16)] for e in ("source", "target", "relation"))
+            found = is_source[source] & is_target[target] & (source >= 0) & (target >= 0) & (of >= 0)
+            if found.any():
+                return True
+        return False
 
     def edges_between(self, source_type: int, relation: int, target_type: int) -> Any:
         """Rows of the edges of a relation from a type to a type."""

@@ -11,7 +11,7 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
 from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.detection import detect
+from ragdatakit.tables.detection import UnreadableError, detect
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun, RunOptions
@@ -36,11 +36,19 @@ def validate_paths(
     carried: Counter[str] = Counter()
     found: list[tuple[Path, Dataset]] = []
     unreadable: list[str] = []
+    refused: UnreadableError | None = None
     for path in paths:
-        detected = detect(path, format_name)
+        try:
+            detected = detect(path, format_name)
+        except UnreadableError as error:  # what the other paths hold is told all the same
+            unreadable += [p for p in error.paths if p not in unreadable]
+            refused = error
+            continue
         report.unrecognised += [p for p in detected.unrecognised if p not in report.unrecognised]
         found += [(path, dataset) for dataset in detected.datasets]
         unreadable += [p for p in detected.unreadable if p not in unreadable]
+    if refused is not None and not found:
+        raise refused
     _refuse_unknown(profiles, [dataset for _, dataset in found])
     seen: set[Path] = set()
     for path, dataset in found:
@@ -58,18 +66,18 @@ def validate_paths(
 
 
 def _tell_unreadable(
-    folders: list[str],
+    paths: list[str],
     dataset: Dataset,
     selection: Selection,
     options: RunOptions,
     carried: Counter[str],
     report: Report,
 ) -> None:
-    """Folders that nobody could look into: what is in them was not checked."""
+    """Folders (and files) that nobody could look into: what is in them was not checked."""
     collector = Collector(dataset.format, (), selection, options.on_finding, carried)
-    for folder in folders:
-        facts = {"reason": "no permission to look into the folder"}
-        collector.add(DataFile(Path(folder), folder, folder, ""), Problem("unreadable-file", facts=facts), Place())
+    for path in paths:
+        facts = {"reason": "no permission to look into it"}
+        collector.add(DataFile(Path(path), path, path, ""), Problem("unreadable-file", facts=facts), Place())
     _add_to(report, collector)
     report.findings += collector.kept
 
