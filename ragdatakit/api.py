@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 
+LEAST_MEMORY = 16 << 20
+MOST_HOPS = 64
+
 
 def validate(
     path: PathLike | Iterable[PathLike],
@@ -36,10 +39,12 @@ def validate(
     ``format`` and ``profile`` are those of ``ragdata formats``; ``select`` and ``ignore`` take codes, prefixes of
     codes and rule names. ``max_per_rule`` limits the findings that are kept (0: none are dropped), never the counts.
     ``severity`` is the least severe level that counts (the command line leaves out ``info`` unless told otherwise).
-    ``memory_limit`` is in bytes. ``max_hops``: in graphs, how many edges the target nodes of a question may be away
-    from its start nodes. ``on_finding`` is called for each finding as it is found, before the report is put in order.
+    ``memory_limit`` is in bytes, at least 16 MiB. ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of
+    a question may be away from its start nodes. ``on_finding`` is called for each finding as it is found, before the
+    report is put in order.
 
-    Raises `RagdataError` if a path is missing or holds nothing recognised, and `UnknownNameError` for unknown names.
+    Raises `RagdataError` if a path is missing or holds nothing recognised or a number is out of range, and
+    `UnknownNameError` for unknown names.
     Faults of the data are never raised.
     """
     from ragdatakit.validators.collector import Selection, known_rules
@@ -49,6 +54,9 @@ def validate(
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
     if not paths or any(not os.fspath(p) for p in paths):
         raise RagdataError("no path given" if not paths else "an empty path was given")
+    _refuse_number("max_per_rule", max_per_rule, 0)
+    _refuse_number("memory_limit", memory_limit, LEAST_MEMORY, unit="a number of bytes, such as 1 << 30")
+    _refuse_number("max_hops", max_hops, 1, MOST_HOPS)
     profiles = (profile,) if isinstance(profile, str) else tuple(profile)
     return validate_paths(
         [Path(p) for p in paths],
@@ -62,6 +70,15 @@ def validate(
         ),
         RunOptions(memory_limit=memory_limit, follow_links=follow_links, max_hops=max_hops, on_finding=on_finding),
     )
+
+
+def _refuse_number(name: str, value: object, least: int, most: int | None = None, unit: str = "an integer") -> None:
+    """Raise where an argument is no integer from ``least`` to ``most``."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RagdataError(f"{name} is {value!r}, expected {unit}")
+    if value < least or (most is not None and value > most):
+        span = f"at least {least:,}" if most is None else f"{least:,} to {most:,}"
+        raise RagdataError(f"{name} is {value:,}, expected {span}")
 
 
 def connect(

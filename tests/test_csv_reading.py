@@ -13,15 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.tables.csv_cells import MISSING, ColumnScan, chunk_rows, coerced, split_record
+from ragdatakit.schemas.missing import MISSING
+from ragdatakit.tables.csv_cells import ColumnScan, chunk_rows, coerced, split_record
 from ragdatakit.tables.csv_rows import CsvReader, locate_rows
 from ragdatakit.tables.positions import BlockTable
 from ragdatakit.tables.sources import Source
 
-NUMBER_LIKE = (
-    "1 01 +7 -0 1.5 18446744073709551615 9223372036854775807 9223372036854775808 -1 -9223372036854775808 "
-    "99999999999999999999 true TRUE False inf +inf Infinity nan 1e5 1e .5 5. . x 1_0 0x10 infty 1e400 --1 １ 1d5"
-).split() + ["", " 7 ", "1 2", "\t1", " inf", "true ", "1\f"]
+NUMBER_LIKE = [
+    *"1 01 +7 -0 1.5 18446744073709551615 9223372036854775807 9223372036854775808 -1 -9223372036854775808".split(),
+    *"99999999999999999999 true TRUE False inf +inf Infinity nan 1e5 1e .5 5. . x 1_0 0x10 infty 1e400 --1 １".split(),
+    *["", " 7 ", "1 2", "\t1", " inf", "true ", "1\f", "1d5"],
+]
 _KINDS = {"int64": "integer", "uint64": "integer", "float64": "decimal", "bool": "boolean"}
 
 

@@ -69,6 +69,7 @@ READ_AS = {"short-row": "empty-attributes", "short-edge-row": "empty-edge-attrib
 
 # Rules that a model shows as far as they are declared, and that the validator's code finds in more cells.
 CODE_GOES_FURTHER = {
+    ("gfm-rag", "attributes-not-literal"): "a column of nothing but numbers, which pandas leaves no text of",
     ("sage", "empty-contents"): "a text of blanks is as empty as an empty one",
     ("sage", "time-not-seconds"): "the times by their older names, which are no declared fields",
 }

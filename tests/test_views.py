@@ -196,7 +196,7 @@ def test_cells_of_a_table_are_text_as_written(tmp_path: Path) -> None:
 
 
 def test_blank_lines_before_the_header_are_passed_over(tmp_path: Path) -> None:
-    connection = ragdatakit.connect(stage1(tmp_path, b"\n  \r\nname,type,attributes\nosprey,entity,{}\n"))
+    connection = ragdatakit.connect(stage1(tmp_path, b"\n  \nname,type,attributes\nosprey,entity,{}\n"))
 
     assert query(connection, "select name, type from nodes") == [("osprey", "entity")]
 

@@ -66,7 +66,13 @@ def _profiles(fmt: Format) -> str:
     other = next(p for p in fmt.profiles if p not in fmt.default_profiles)
     return (
         f"Profiles: {', '.join(counts)}. Without `--profile`, the dataset is checked for {default}; "
-        f"`--profile {other}` checks for that one only.{_milder(fmt)}\n"
+        f"`--profile {other}` checks for that one only.{_milder(fmt)}\n{_profile_words(fmt)}"
+    )
+
+
+def _profile_words(fmt: Format) -> str:
+    return "".join(f"\n- {code(profile)}: {plain(words)}" for profile, words in fmt.profile_words.items()) + (
+        "\n" if fmt.profile_words else ""
     )
 
 

@@ -57,7 +57,8 @@ class Rule:
     one text, or one per profile where loaders differ: then the rule applies only to the profiles named.
     ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records
     (not where ``counted`` is false). ``severities``: by profile where it differs from ``severity``, under ``""`` what
-    holds where no profile was chosen; of several chosen profiles the worst counts.
+    holds where no profile was chosen; of several chosen profiles the worst counts. ``follows``: it is mostly the
+    consequence of other findings of its file, and is told behind them.
     """
 
     code: str
@@ -73,6 +74,7 @@ class Rule:
     per_file: bool = False
     counted: bool = True
     severities: Mapping[str, Severity] = field(default_factory=dict)
+    follows: bool = False
 
     def applies(self, profiles: tuple[str, ...]) -> bool:
         """Whether any of the chosen profiles is broken by this state."""

@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ragdatakit.schemas.missing import MISSING
+
 CellRules = Callable[[str], frozenset[str]]
 """The names of the rules that the text of a cell breaks."""
 
@@ -21,9 +23,10 @@ def coded_rules(format_name: str, kind: str, column: str) -> tuple[tuple[str, ..
     if format_name != "gfm-rag" or kind not in ("nodes", "relations", "edges"):
         return None
     if column != "attributes":
-        return ("untrimmed-name",), _name_rules
-    empty = "empty-edge-attributes" if kind == "edges" else "empty-attributes"
-    return (empty, *_ATTRIBUTES), lambda cell: attribute_rules(cell, empty)
+        return None if kind == "edges" else (("untrimmed-name",), _name_rules)
+    if kind == "edges":
+        return _OF_EDGES, edge_attribute_rules
+    return ("empty-attributes", *_ATTRIBUTES), lambda cell: attribute_rules(cell, "empty-attributes")
 
 
 _ATTRIBUTES = (
@@ -33,6 +36,17 @@ _ATTRIBUTES = (
     "attributes-surrogate",
     "attributes-escaped-slash",
 )
+
+
+_OF_EDGES = ("empty-edge-attributes", "edge-attributes-like-missing", "attributes-not-literal")
+
+
+def edge_attribute_rules(cell: str) -> frozenset[str]:
+    """What is wrong with the attributes of an edge, which are parsed and not looked at."""
+    found = attribute_rules(cell, "empty-edge-attributes") & {"empty-edge-attributes", "attributes-not-literal"}
+    if cell in MISSING and "attributes-not-literal" in found:
+        return frozenset(["edge-attributes-like-missing"])
+    return frozenset(found)
 
 
 def _name_rules(cell: str) -> frozenset[str]:

@@ -79,7 +79,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         summary="A name in edges.csv that pandas takes for a missing value: empty, NA, N/A, null, nan, None, …",
         message="{value} means a missing value to pandas",
         upstream={"gfm-rag": "reads edges.csv with pandas' own words for missing values and drops the edge"},
-        hint="spell the name otherwise in every file (`none` and `Null` are read as text)",
+        hint="write the name otherwise in every file; `none` and `Null`, for example, stay text",
         source=f"E23; {_V1}",
     ),
     Rule(
@@ -115,7 +115,10 @@ GRAPH_RULES: tuple[Rule, ...] = (
         summary="No node is of type document.",
         message="no node is of type document; the types are {types}",
         upstream="it loads; training (SFTTrainer) and GFMRetriever.retrieve ask for documents and stop with KeyError",
-        hint="add a node of type `document` for each document, or ask for other types in the configuration",
+        hint=(
+            "call the type of documents `document`, in lower case; where there are none, add a node for each, or ask for "
+            "other types in the configuration"
+        ),
         bad=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}",
         good=f"{_NODES}osprey,entity,{{}}\nHarbour log,document,{{}}",
         source="E26; gfm-rag 57e3e28 trainers/sft_trainer.py, gfmrag_retriever.py:retrieve",
@@ -300,7 +303,7 @@ HEALTH_RULES: tuple[Rule, ...] = (
         name="disconnected-graph",
         severity="warning",
         summary="The graph falls into parts between which there is no edge.",
-        message="the graph has {components:,} parts; the largest has {largest:,} nodes ({share:.0f} %)",
+        message="the graph has {components:,} parts; the largest has {largest:,} nodes ({share:.3g} %)",
         upstream="messages never pass from one part to another: a question starts and ends in one of them",
         hint="look whether names of one thing are spelled in several ways, or edges were dropped",
         source="graph health",

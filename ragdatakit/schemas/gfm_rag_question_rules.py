@@ -31,7 +31,7 @@ ID_RULES: tuple[Rule, ...] = (
         summary="A question without id, question, start_nodes or target_nodes.",
         message="the field {field} is missing",
         upstream="both loaders stop with KeyError",
-        hint="add the field",
+        hint="add the field, under this name (HotpotQA's own files call the id _id)",
         bad=f"[{_sample(end='')}]",
         good=_GOOD,
         source=f"E30; {_QA}",
@@ -217,9 +217,13 @@ NODE_RULES: tuple[Rule, ...] = (
         summary="No question of train.json and test.json can be used.",
         message="no question can be used ({samples:,} in all)",
         upstream="both loaders stop with RuntimeError: stack expects a non-empty TensorList",
-        hint="leave both files out where there are no questions: the graph loads without them",
+        hint=(
+            "repair the node names that the findings of these files tell; where there are no questions at all, leave "
+            "both files out: the graph loads without them"
+        ),
         bad="[]",
         good=_GOOD,
+        follows=True,
         source=f"E38; {_QA}",
     ),
     Rule(
@@ -230,6 +234,7 @@ NODE_RULES: tuple[Rule, ...] = (
         message="no question of this file can be used ({samples:,} in all)",
         upstream="both loaders make a split of length 0 of it",
         hint="leave the file out where there are no questions",
+        follows=True,
         source=f"E38; {_QA}",
     ),
     Rule(
@@ -263,7 +268,7 @@ NODE_RULES: tuple[Rule, ...] = (
         summary="A node stands in start_nodes or target_nodes under another type than it has.",
         message="{value} stands under {type}, and is of type {found}",
         upstream="the types are not compared: it counts under the type that nodes.csv gives it",
-        hint="put the name under its own type",
+        hint="put the name under its own type; the types that the framework asks for are `entity` and `document`",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log", "lena"]}')}]""",
         good=_GOOD,
         source=f"W02; {_QA}",

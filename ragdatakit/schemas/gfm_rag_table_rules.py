@@ -52,8 +52,8 @@ FILE_RULES: tuple[Rule, ...] = (
         summary="Of nodes.csv, relations.csv and edges.csv, one or two are missing.",
         message="{file} is not there, only {others}",
         upstream=(
-            "the loaders stop with FileNotFoundError; GFMRetriever.from_index builds all three again from raw/ "
-            "and overwrites those that are there"
+            "the loaders stop with FileNotFoundError; GFMRetriever.from_index builds all three from raw/ once more, "
+            "and the files that are there are lost"
         ),
         hint="put the missing file back, or remove the others and build stage1 again",
         source=f"E02; {_GRAPH}, gfmrag_retriever.py:from_index",
@@ -65,17 +65,23 @@ FILE_RULES: tuple[Rule, ...] = (
         summary="A CSV file with nothing in it, not even the line that names the columns.",
         message="the file is empty; its first line should be {expected}",
         upstream="pandas stops with EmptyDataError: No columns to parse from file",
-        hint="write the header and the rows; a construction that found no triple leaves an empty edges.csv behind",
+        hint="write the header and the rows; an edges.csv without a byte is what a build leaves that found no triple",
         source=f"E03; {_READ}",
     ),
     Rule(
         code="GF105",
         name="missing-column",
         severity="error",
-        summary="The header lacks a column, or writes it in another case or with spaces.",
-        message="no column is called {column}; the header is {header}",
+        summary=(
+            "The header lacks a column, writes it in another case or with spaces, has semicolons or tabs for commas, "
+            "or is not there at all."
+        ),
+        message="no column is called {column}; the header is {header}{note}",
         upstream="both loaders stop with KeyError, or with ValueError where it is the name",
-        hint="name the columns exactly so, in lower case and without spaces; attributes may not be left out",
+        hint=(
+            "name the columns exactly so, in lower case, without spaces and with commas between them; attributes may "
+            "not be left out"
+        ),
         bad="source,relation,target\nosprey,towed,lena",
         good=_GOOD_EDGES,
         source=f"E04; {_READ}, {_GRAPH}",
@@ -122,7 +128,8 @@ FILE_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="A cell begins with a double quote that is never closed.",
         message="a quote in this row is never closed",
-        upstream="pandas takes all the rest of the file for this cell, or stops with ParserError",
+        upstream="pandas takes what follows, up to the next quote, for this cell, and stops with ParserError where there "
+        "is none",
         hint="close the quote; write a double quote inside a cell twice",
         bad=f'{_NODES}osprey,entity,"{{}}\nlena,entity,{{}}',
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
@@ -138,7 +145,10 @@ FILE_RULES: tuple[Rule, ...] = (
             "pandas makes an index of the first column and moves the others to the left, without a word: names come "
             "from the wrong column"
         ),
-        hint="remove the trailing commas, or put cells with commas in double quotes",
+        hint=(
+            "remove the trailing commas, or put cells with commas in double quotes, and write a double quote in them "
+            'twice (""), not with a backslash'
+        ),
         bad=f"{_NODES}osprey,entity,{{}},\nlena,entity,{{}},",
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
         source=f"E07; {_READ}",

@@ -13,10 +13,9 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         summary="A key of the time before the documented names.",
         message="{field} is an older name: {migration}",
         upstream={
-            "unified": "no documented operator reads it; with an answer under pred, or references under golds, "
-            "every metric is 0",
-            "operators": "rerankers read results, nobody reads the others; with an answer under pred, or references "
-            "under golds, every metric is 0",
+            "unified": "no documented operator reads it (where it is pred or golds, every metric is 0)",
+            "operators": "rerankers read results, nobody reads the others (where it is pred or golds, every metric "
+            "is 0)",
         },
         hint="rename the key as the message says",
         bad='{"query": "q", "golds": ["Paris"], "pred": "Paris"}',

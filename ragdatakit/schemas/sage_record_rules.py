@@ -119,7 +119,8 @@ RECORD_RULES: tuple[Rule, ...] = (
         summary="A key that the format does not have and that carries no prefix to keep it apart from later ones.",
         message="{keys}: not in the format, and without a prefix",
         upstream="no operator reads it; a later version may give the name a meaning",
-        hint="put a prefix of your own before it, such as my_source",
+        hint="put a prefix of your own before it, such as my_source; an answer belongs under generated, a right answer "
+        "under references, texts that were found under retrieval_docs",
         bad='{"query": "Which tide follows the new moon?", "source": "almanac"}',
         good='{"query": "Which tide follows the new moon?", "almanac_source": "almanac"}',
         source="SG-R08",

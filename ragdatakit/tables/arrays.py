@@ -149,6 +149,7 @@ class ArraySource:
             reader.fill_to(4096)
             reader.take(end_of_space(reader.data))
             if reader.data:
+                self.whole = False
                 part.found.append(reader.fault(record + count, f"data after the end of the {self.NOUN}", 80))
         elif self._carried.spent:
             reader.closed, self.whole = True, False

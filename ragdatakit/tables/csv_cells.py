@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ragdatakit.schemas.missing import MISSING
+
 Kind = Literal["integer", "decimal", "boolean", "text"]
 
 _SPACE = r"[ \t\n\v\f\r]*"
@@ -23,11 +25,6 @@ _INT64_MAX, _UINT64_MAX = 2**63 - 1, 2**64 - 1
 _MOST_DIGITS = 4000
 _LAST = frozenset("0123456789. \t")
 
-MISSING = frozenset(
-    "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null|".split("|")
-)
-"""Cells that pandas takes for missing, unless it is told to keep them."""
-
 
 def chunk_rows(columns: int) -> int:
     """How many rows pandas infers types from at a time, for a table of so many columns."""
@@ -35,11 +32,6 @@ def chunk_rows(columns: int) -> int:
     while rows * 2 < (1 << 20) // max(columns, 1):
         rows *= 2
     return rows
-
-
-def looks_like_number(cell: str) -> bool:
-    """Whether a column of nothing but such cells would turn into numbers or booleans."""
-    return _DECIMAL.fullmatch(cell) is not None or cell.lower() in _BOOLEANS
 
 
 @dataclass(slots=True)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.schemas.missing import MISSING
 from ragdatakit.tables.arrow_columns import mask_of, one_array, string_array
-from ragdatakit.tables.csv_cells import MISSING, ColumnScan, Kind, coerced, key_of
+from ragdatakit.tables.csv_cells import ColumnScan, Kind, coerced, key_of
 from ragdatakit.tables.csv_columns import CsvDecoder, first_and_last_bytes
 from ragdatakit.tables.csv_rows import CsvBlock, RawRow, cut_rows
 from ragdatakit.tables.numpy_keys import NumpyBatch
@@ -78,6 +79,7 @@ class CsvBlockJudge:
     def _examine(self, ends: Any, start: int, suspects: Any, block: CsvBlock, part: _Part) -> None:
         """Row by row what may have a fault."""
         data = block.data
+        counted, line = 0, block.first_line
         for suspect in suspects:
             number = start + int(suspect)
             begin = int(ends[number - 1]) if number else 0
@@ -85,7 +87,8 @@ class CsvBlockJudge:
             row = RawRow(block.offset + begin, 0, raw)
             _, problems = self._run.examine(row)
             if problems:
-                line = block.first_line + data.count(b"\n", 0, begin)
+                line += data.count(b"\n", counted, begin)
+                counted = begin
                 self._run.keep(part, number, replace(row, line=line), problems)
 
     def _suspects(self, table: Any, part: _Part) -> Any:

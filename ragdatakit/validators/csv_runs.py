@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ragdatakit.validators.sets import Hits
 
 Scans = dict[str, ColumnScan]
-_PART_ROWS = 1 << 12
+HEADER_SHOWN = 100
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 @dataclass(slots=True)
@@ -91,7 +92,9 @@ class CsvRun(FileRun):
         run = self.run_
         self.source.max_line_bytes = min(self.source.max_line_bytes, LONGEST_OPEN)
         self.reader = CsvReader(self.source, columnar=run.big)
-        self._rules = self.declared.record.rules
+        self._rules = rules = self.declared.record.rules
+        # where pandas stops: what seems to be missing from the file may be in it
+        self._ending = {"invalid-utf8", rules.get("unclosed-quote", ""), rules.get("long-row", "")}
         self._most = self.run_.collector.selection.max_per_rule
         if not self.reader.open():
             self._without_header()
@@ -119,7 +122,10 @@ class CsvRun(FileRun):
         self._scanned = [f.name for f in self._fields]
         self._chunk = self._new_scans()
         self.info.inferred = self._inferred
-        self._check_header(header, replaced)
+        if not self._check_header(header, replaced):
+            self._finish(0)
+            self.whole = False
+            return
         self._accepted = {
             (name, kind): self.run_.checks.accepts(self.file.kind, name, kind)
             for name in self._inferred
@@ -165,19 +171,39 @@ class CsvRun(FileRun):
             self.run_.emit_record(self.file, problem, None, row.line, row.offset, row.raw)
         return any(f.name in header for f in self.declared.record.fields)
 
-    def _check_header(self, header: list[str], replaced: set[str]) -> None:
+    def _check_header(self, header: list[str], replaced: set[str]) -> bool:
+        """Whether the rows can be looked at; tells, once, of all the columns that are missing."""
         row = self.reader.header_row
         assert row is not None
-        first = [f for f in self.declared.record.fields if f.required and f.name not in header]
-        for missing in first:
-            if missing.name in replaced:
-                continue
-            is_key = missing.inferred or (self.columns is not None and missing.name in self.columns.names)
+        missing = [f for f in self.declared.record.fields if f.required and f.name not in (*header, *replaced)]
+        for column in missing:
+            is_key = column.inferred or (self.columns is not None and column.name in self.columns.names)
             self.whole = self.whole and not is_key
-            if self.fresh and (rule := self._rules.get("missing-column")):
-                shown = row.raw.decode("utf-8", "replace")
-                problem = Problem(rule, value=None, facts={"column": missing.name, "header": shown})
-                self.run_.emit_record(self.file, problem, None, row.line, row.offset, row.raw)
+        rule = self._rules.get("missing-column")
+        if missing and self.fresh and rule:
+            text = row.raw.decode("utf-8", "replace")
+            most = HEADER_SHOWN if "\0" not in text else HEADER_SHOWN // 8
+            names = [f.name for f in missing]
+            told = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+            facts = {
+                "column": told,
+                "header": text if len(text) <= most else f"{text[:most]}…",
+                "note": self._header_note(text, names),
+            }
+            self.run_.emit_record(self.file, Problem(rule, facts=facts), None, row.line, row.offset, row.raw)
+        return not missing or bool(self._fields)
+
+    def _header_note(self, line: str, missing: list[str]) -> str:
+        """What a header is where it has none of the columns: no text, of another separator, or no header at all."""
+        if "\0" in line:
+            return ", which is no text: save the table as CSV in UTF-8"
+        for separator, called in SEPARATORS.items():
+            if set(missing) <= {name.strip(' "') for name in line.split(separator)}:
+                return f": {called} stand between the columns, and pandas splits at commas"
+        names = {f.name for f in self.declared.record.fields}
+        if names.isdisjoint(cell.strip().casefold() for cell in self.reader.header or ()):
+            return ", which is the first row if the header was left out"
+        return ""
 
     # reading
 
@@ -248,6 +274,8 @@ class CsvRun(FileRun):
 
     def keep(self, part: _Part, number: int, row: RawRow, problems: list[Problem]) -> None:
         """Keep a row's problems, so many of a rule as may be shown, and count the others."""
+        if not self._ending.isdisjoint(problem.rule for problem in problems):
+            self.whole = False
         if self._most:
             shown = []
             for problem in problems:
@@ -267,7 +295,7 @@ class CsvRun(FileRun):
         rules = self._rules
         text, problem = _decoded(row.raw)
         if problem is not None:
-            return self.form.value(text), [problem]
+            return {}, [problem]
         cells, _, _ = split_record(text)
         header = self.info.header
         value = {name: cells[place].text for name, place in self._places.items() if place < len(cells)}
@@ -275,7 +303,7 @@ class CsvRun(FileRun):
         for name in nuls:  # pandas 2 cuts the cell there
             value[name] = value[name].partition("\0")[0]
         if not row.closed:
-            return value, [Problem(rules["unclosed-quote"], position=0, length=1)]
+            return {}, [Problem(rules["unclosed-quote"], position=0, length=1)]
         problems: list[Problem] = []
         if len(cells) > len(header):
             facts = {"fields": len(cells), "expected": len(header)}

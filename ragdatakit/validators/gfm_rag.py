@@ -129,7 +129,8 @@ class GfmRagChecks(FormatChecks):
 
     def finish_sets(self) -> Iterable[Any]:
         """What can be told only when all files are read."""
-        for part in self._all():
+        parts = list(self._all())
+        for part in sorted(parts, key=lambda part: part is self._parts.get("edges")):  # which is busy meanwhile
             yield from part.finish_sets()
 
     def finish(self, emit: Emit) -> None:

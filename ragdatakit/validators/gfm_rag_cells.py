@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.csv_cells import MISSING
+from ragdatakit.schemas.missing import MISSING
 from ragdatakit.tables.graphs import Graph, PlainGraph
 from ragdatakit.tables.python_literals import Judgement, judge
 from ragdatakit.validators.checks import Emit, FormatChecks
@@ -138,6 +138,9 @@ def _attribute_problems(table: str, cell: str, judged: Judgement) -> Iterator[Pr
     pointer = "/attributes"
     if not cell.strip():
         yield Problem(_EMPTY_RULE[table], pointer, cell)
+        return
+    if judged.kind == "unjudged":
+        yield Problem("line-too-long", pointer, None, {"bytes": len(cell)})
         return
     if judged.kind == "invalid" and table == "edges" and cell in MISSING:
         yield Problem("edge-attributes-like-missing", pointer, cell)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.csv_cells import MISSING
+from ragdatakit.schemas.missing import MISSING
 from ragdatakit.validators.gfm_rag_tables import ENDS, MENTION, GraphTables
 from ragdatakit.validators.sets import Hits
 
@@ -92,9 +92,7 @@ class GraphFindings:
             yield Hits("mention-backwards", "edges", "@relation", held.edges_between(document, number, entity))
 
     def _repeated_edges(self) -> Iterator[Hits]:
-        graph, held = self._tables.graph(), self._tables.held
-        assert held is not None
-        repeated = graph.repeated_edges()
+        graph, repeated = self._tables.graph(), self._tables.repeated_edges()
         yield self._edge_hits("duplicate-edge", repeated.duplicates, repeated.duplicate_firsts, "first listed here")
         yield self._edge_hits("edge-both-ways", repeated.reversals, repeated.reversal_firsts, "the other way here")
         yield self._edge_hits("self-loop", graph.self_loops())
@@ -153,7 +151,7 @@ class GraphFindings:
         else:
             several, largest = len(connected), max(connected, default=0)
         if several > 1:
-            share = round(100 * largest / max(graph.node_count, 1), 1)
+            share = 100 * largest / max(graph.node_count, 1)
             emit(
                 self._files["edges"],
                 Problem("disconnected-graph", facts={"components": several, "largest": largest, "share": share}),

@@ -100,7 +100,10 @@ def _missing_graph(dataset: Dataset, places: Places) -> Iterator[Placed]:
     for name in GRAPH_FILES:
         if name not in there:
             others = " and ".join(there) or first.name.rsplit("/", 1)[-1]
-            yield first, Problem("missing-graph-file", facts={"file": name, "others": others})
+            if alike := [n for n in _files(places.stage1) if n != name and n.casefold().startswith(name[:-3])]:
+                others += f" (and {alike[0]}, which nobody reads)"
+            missing = _absent(dataset, places.stage1 / name, name.removesuffix(".csv"))
+            yield missing, Problem("missing-graph-file", facts={"file": name, "others": others})
 
 
 def _missing_documents(dataset: Dataset, places: Places) -> Iterator[Placed]:
@@ -109,7 +112,8 @@ def _missing_documents(dataset: Dataset, places: Places) -> Iterator[Placed]:
         return
     wanted = places.raw / "documents.json"
     if not os.path.lexists(wanted):
-        yield first, Problem("missing-documents-file", facts={"file": places.shown(wanted)})
+        missing = _absent(dataset, wanted, "documents")
+        yield missing, Problem("missing-documents-file", facts={"file": places.shown(wanted)})
 
 
 def _legacy(dataset: Dataset, places: Places) -> Iterator[Placed]:
@@ -187,4 +191,9 @@ def _cached(dataset: Dataset, folder: Path, name: str) -> DataFile:
     for file in dataset.files:
         if file.path == path:
             return file
-    return DataFile(path, str(path), os.path.relpath(path, dataset.root).replace(os.sep, "/"), "cache")
+    return _absent(dataset, path, "cache")
+
+
+def _absent(dataset: Dataset, path: Path, kind: str) -> DataFile:
+    """A file that is none of the dataset's, as the place of a finding."""
+    return DataFile(path, str(path), os.path.relpath(path, dataset.root).replace(os.sep, "/"), kind)

@@ -248,9 +248,9 @@ def evaluation_problems(value: dict[str, Any]) -> Iterator[Problem]:
     """Fields that the loaders do without, and that answering or its evaluation wants."""
     if "answer" not in value:
         yield Problem("missing-answer", "")
-    for name in ("supporting_documents", "answer_aliases"):
-        if name not in value:
-            yield Problem("missing-evaluation-field", "", facts={"field": name})
+    missing = [name for name in ("supporting_documents", "answer_aliases") if name not in value]
+    if missing:
+        yield Problem("missing-evaluation-field", "", facts={"field": " and no ".join(missing)})
 
 
 def in_words(names: Sequence[Any]) -> str:

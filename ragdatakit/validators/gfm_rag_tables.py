@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.tables.csv_cells import Kind
-from ragdatakit.tables.graphs import Graph, PlainGraph
+from ragdatakit.tables.graphs import Graph, PlainGraph, RepeatedEdges
 from ragdatakit.tables.python_keys import PythonBatch
 from ragdatakit.validators.sets import Hits
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import numpy as np
     import numpy.typing as npt
 
@@ -48,6 +50,7 @@ class GraphTables:
         self._type_names: list[str] = []
         self._held: _Plain | _Arrays | None = None
         self._graph: Graph | None = None
+        self._repeats: Future[RepeatedEdges] | None = None
 
     # reading
 
@@ -98,6 +101,8 @@ class GraphTables:
         for column in table.inferred:
             yield from self._mismatches(table, column, table.kinds[column])
             yield from self._bare_mismatches(table, column)
+        if len(self.read) == len(TABLES) and isinstance(self._held, _Arrays):
+            self._look_for_repeats()
 
     def _mismatches(self, table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[Hits]:
         """Chunks of edges whose names are of a kind that no key is; chunks of keys whose kind no edge has."""
@@ -126,6 +131,18 @@ class GraphTables:
             if bare[chunk] != kinds[chunk] and not self.accepts("edges", column, kind):
                 facts = {"column": column, "kind": _CLASS[kind], "rows": rows}
                 yield Hits("numbers-but-for-missing", "edges", f"@{column}", [table.first_row + first], facts=[facts])
+
+    def _look_for_repeats(self) -> None:
+        """Begin to look for repeated edges: the questions are read and followed meanwhile."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        pool = ThreadPoolExecutor(1)
+        self._repeats = pool.submit(self.graph().repeated_edges)
+        pool.shutdown(wait=False)
+
+    def repeated_edges(self) -> RepeatedEdges:
+        """Edges that are listed twice, in this or the other direction."""
+        return self._repeats.result() if self._repeats is not None else self.graph().repeated_edges()
 
     # asking
 

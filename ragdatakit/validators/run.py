@@ -123,11 +123,13 @@ def _check(
     _add_to(report, run.collector)
 
 
-def _order(dataset: Dataset) -> Callable[[Finding], tuple[int, str, int, int, str]]:
+def _order(dataset: Dataset) -> Callable[[Finding], tuple[int, str, bool, int, int, str]]:
     places = {f.display: i for i, f in enumerate(dataset.files)}
+    following = {rule.code for rule in dataset.format.rules if rule.follows}
 
-    def key(finding: Finding) -> tuple[int, str, int, int, str]:
+    def key(finding: Finding) -> tuple[int, str, bool, int, int, str]:
         place = places.get(finding.path, -1)
-        return place, finding.path, finding.line or 0, finding.column or 0, finding.code
+        follows = finding.code in following
+        return place, finding.path, follows, finding.line or 0, finding.column or 0, finding.code
 
     return key
