@@ -51,7 +51,7 @@ class BaseTextEmbModel:
 
     def encode(self, texts: list[str], is_query: bool = False, show_progress_bar: bool = True) -> Any:
         """A tensor (texts, 4); raises on what is no text, or none that UTF-8 can hold."""
-        import torch
+        import torch  # type: ignore[import-not-found]  # in upstream's environment
 
         for text in texts:
             if not isinstance(text, str):
@@ -141,7 +141,7 @@ class _FlatIndex:
 
 def load(root: Path, loader: str, **options: Any) -> Any:
     """Build one of upstream's two dataset classes on a dataset folder."""
-    from omegaconf import OmegaConf
+    from omegaconf import OmegaConf  # type: ignore[import-not-found]  # in upstream's environment
 
     model = OmegaConf.create({"_target_": "gfmrag.text_emb_models.BaseTextEmbModel"})
     given = {"root": str(root.parent), "data_name": root.name, "text_emb_model_cfgs": model, **options}
@@ -225,7 +225,7 @@ def retrieve(root: Path, loader: str, target: str = "document") -> dict[str, Any
     utils = sys.modules["gfmrag.utils"]
     utils.load_model_from_pretrained = lambda path: (Network(), {})  # type: ignore[attr-defined]
     utils.get_device = lambda: torch.device("cpu")  # type: ignore[attr-defined]
-    queries.cuda = lambda value, device: value
+    queries.cuda = lambda value, device: value  # type: ignore[attr-defined]  # set here
     module.GFMRetriever._load_qa_data_from_model_config = staticmethod(lambda **_: dataset)
     retriever = module.GFMRetriever.from_index(str(root.parent), root.name, "", lambda query: [query], Linker())
     found = retriever.retrieve("Which boat?", 1000, [target])
@@ -235,7 +235,7 @@ def retrieve(root: Path, loader: str, target: str = "document") -> dict[str, Any
 def predict(root: Path, loader: str, split: str = "test", top: int = 1, target: str = "document") -> dict[str, Any]:
     """Samples collated in batches of four and found again by id, as `SFTTrainer.predict` does; scores are all one."""
     import torch
-    from torch.utils.data import DataLoader
+    from torch.utils.data import DataLoader  # type: ignore[import-not-found]  # in upstream's environment
 
     dataset = load(root, loader)
     data = getattr(dataset, f"{split}_data")

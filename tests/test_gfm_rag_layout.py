@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.schemas import get_format
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import Dataset
 from ragdatakit.tables.detection import detect
 from ragdatakit.validators.gfm_rag_layout import Places, layout_problems, mark_built
@@ -114,7 +116,7 @@ def test_questions_in_a_folder_of_their_own_need_no_tables(tmp_path: Path) -> No
 
 
 def test_raw_files_are_judged_by_whether_they_are_still_needed(tmp_path: Path) -> None:
-    raw = {f"raw/{split}.json": [] for split in ("train", "test")}
+    raw: dict[str, Any] = {f"raw/{split}.json": [] for split in ("train", "test")}
     write(tmp_path, {**EXAMPLE, **raw})
     ((_, found),) = layouts(tmp_path)
 
@@ -245,3 +247,59 @@ def test_places_of_a_folder_that_says_nothing(tmp_path: Path) -> None:
 
     assert (places.stage1, places.raw, places.stage2) == (tmp_path, None, None)
     assert not places.graph_is_built()
+
+
+@pytest.mark.parametrize("name", [*TABLES, STAGE1 + "test.json", "raw/documents.json"])
+def test_a_folder_in_the_place_of_a_file(name: str, tmp_path: Path) -> None:
+    write(tmp_path, changed(EXAMPLE, {name: ...}))
+    (tmp_path / name).mkdir(parents=True)
+
+    (finding,) = validate(tmp_path, severity="warning").findings
+
+    assert (finding.rule, finding.path) == ("unreadable-file", str(tmp_path / name))
+    assert "it is a folder, not a file" in finding.message
+    with pytest.raises(RagdataError, match="is a folder, and has the name of a file"):
+        validate(tmp_path / name)
+
+
+def test_a_missing_table_is_told_where_it_should_be(tmp_path: Path) -> None:
+    write(tmp_path, changed(EXAMPLE, {TABLES[0]: ..., STAGE1 + "Nodes.csv": EXAMPLE[TABLES[0]]}))
+
+    (finding,) = [f for f in validate(tmp_path).findings if f.severity == "error"]
+
+    assert (finding.rule, finding.path) == ("missing-graph-file", str(tmp_path / TABLES[0]))
+    assert "only relations.csv and edges.csv (and Nodes.csv, which nobody reads)" in finding.message
+
+
+def test_a_link_that_leads_nowhere(tmp_path: Path) -> None:
+    write(tmp_path, changed(EXAMPLE, {TABLES[0]: ...}))
+    (tmp_path / TABLES[0]).symlink_to("/nowhere/nodes.csv")
+
+    (finding,) = validate(tmp_path, severity="warning").findings
+
+    assert (finding.rule, "leads nowhere" in finding.message) == ("unreadable-file", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("records.jsonl", '{"query": "q"}\n', "not recognised as a file of gfm-rag"),
+        ("prediction.jsonl", '{"id": 1}\n', "is never checked"),
+        ("notes.json", "", "is empty: there is no record by which to recognise it"),
+    ],
+)
+def test_a_file_in_which_nothing_would_be_checked_is_refused(
+    name: str, content: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+
+    with pytest.raises(RagdataError, match=words):
+        validate(tmp_path / name, format="gfm-rag")
+
+
+def test_a_packed_table_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "nodes.csv.gz"
+    path.write_bytes(gzip.compress(EXAMPLE[TABLES[0]].encode()))
+
+    with pytest.raises(RagdataError, match="unpack it with gunzip"):
+        validate(path)

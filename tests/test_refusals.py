@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -85,3 +87,60 @@ def test_rules_show_the_severity_of_the_format() -> None:
     result = CliRunner().invoke(group, ["rules", "--format", "light-splade"])
 
     assert "RD202  error" in result.output
+
+
+def test_one_path_without_permission_hides_no_other(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "locked").mkdir()
+    stat = Path.stat
+
+    def refuse(path: Path, *, follow_symlinks: bool = True) -> object:
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(Path, "stat", refuse)
+
+    report = ragdatakit.validate([dataset, tmp_path / "locked"])
+
+    assert [(f.code, f.path) for f in report.findings if f.severity == "error"] == [("RD101", str(tmp_path / "locked"))]
+    assert report.datasets
+    with pytest.raises(ragdatakit.RagdataError, match=r"cannot look into .*locked: no permission"):
+        ragdatakit.validate(tmp_path / "locked")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"memory_limit": "1GiB"}, "memory_limit is '1GiB', expected a number of bytes, such as 1 << 30"),
+        ({"memory_limit": 1000}, "memory_limit is 1,000, expected at least 16,777,216"),
+        ({"max_hops": 0}, "max_hops is 0, expected 1 to 64"),
+        ({"max_hops": 65}, "max_hops is 65, expected 1 to 64"),
+        ({"max_hops": True}, "max_hops is True, expected an integer"),
+        ({"max_per_rule": -1}, "max_per_rule is -1, expected at least 0"),
+        ({"max_per_rule": 2.5}, "max_per_rule is 2.5, expected an integer"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(dataset: Path, words: dict[str, Any], told: str) -> None:
+    with pytest.raises(ragdatakit.RagdataError) as error:
+        ragdatakit.validate(dataset, **words)
+
+    assert str(error.value) == told
+
+
+def test_a_file_without_permission_given_by_name_is_a_finding(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = dataset / "train" / "triplets.ndjson"
+    open_file = os.open
+
+    def refuse(name: Any, *args: Any, **words: Any) -> int:
+        if Path(name) == path:
+            raise PermissionError(13, "Permission denied", str(name))
+        return open_file(name, *args, **words)
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(os, "access", lambda name, *_, **__: Path(name) != path)
+
+    result = CliRunner().invoke(group, ["validate", str(path)])
+
+    assert "RD101 error cannot be read: Permission denied" in result.output

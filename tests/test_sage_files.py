@@ -198,3 +198,32 @@ def test_documents_are_judged_by_both_engines_alike(
     assert sum(f.rule == "empty-contents" for f in small.findings) == blank
     ids = [str(d["id"]) for d in documents if d.get("id") not in (None, [1]) and d.get("id") is not True]
     assert sum(f.rule == "duplicate-document-id" for f in small.findings) == len(ids) - len(set(ids))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("", "is empty"), ("[]", "is an empty JSON array"), (" [ ]\n", "is an empty JSON array"), ("\n \n", "blanks")],
+)
+def test_an_empty_file_is_called_so(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_text(text)
+
+    for given_path in (path, tmp_path):
+        with pytest.raises(RagdataError, match=f"{words}: there is no record to check"):
+            validate(given_path, format="sage")
+
+
+@pytest.mark.parametrize(("text", "rule"), [("{'query': 'q'}\n", "record-not-json"), ("{}", "missing-query")])
+def test_a_file_that_tells_nothing_is_what_the_user_says(text: str, rule: str, tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_text(text)
+
+    for given_path in (path, tmp_path):
+        assert [f.rule for f in validate(given_path, format="sage").findings] == [rule]
+
+
+def test_no_advice_to_name_a_format_that_was_named(tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"a": 1}\n')
+
+    with pytest.raises(RagdataError, match="see `ragdata formats sage` for the files it has"):
+        validate(tmp_path, format="sage")

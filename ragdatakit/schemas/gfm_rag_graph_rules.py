@@ -116,8 +116,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="no node is of type document; the types are {types}",
         upstream="it loads; training (SFTTrainer) and GFMRetriever.retrieve ask for documents and stop with KeyError",
         hint=(
-            "call the type of documents `document`, in lower case; where there are none, add a node for each, or ask for "
-            "other types in the configuration"
+            "call the type of documents `document`, in lower case; where there are none, add a node for each, or ask "
+            "for other types in the configuration"
         ),
         bad=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}",
         good=f"{_NODES}osprey,entity,{{}}\nHarbour log,document,{{}}",

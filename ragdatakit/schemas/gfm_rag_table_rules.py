@@ -128,8 +128,8 @@ FILE_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="A cell begins with a double quote that is never closed.",
         message="a quote in this row is never closed",
-        upstream="pandas takes what follows, up to the next quote, for this cell, and stops with ParserError where there "
-        "is none",
+        upstream="pandas takes what follows, up to the next quote, for this cell, and stops with ParserError where "
+        "there is none",
         hint="close the quote; write a double quote inside a cell twice",
         bad=f'{_NODES}osprey,entity,"{{}}\nlena,entity,{{}}',
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",

@@ -214,6 +214,8 @@ def _lone_file(path: Path, formats: tuple[Format, ...], forced: bool) -> Dataset
         return read_config(path, get_format("light-splade"))
     named = _kind_by_name(path, formats)
     guessed = guess_kind(read_head(path), formats)
+    if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
+        guessed = None
     chosen = guessed or named
     if named and guessed and named[0] is guessed[0] and not any(layout.sniffed for layout in named[0].layouts):
         chosen = named

@@ -311,7 +311,8 @@ class CsvRun(FileRun):
                 start = cells[self.reader.width].start
                 problems.append(Problem(rules["long-row"], facts=facts, position=start, length=len(text) - start))
             if any(cell.text for cell in cells[len(header) :]):
-                return {}, problems  # which cell is which nobody can say
+                self.whole = False  # which cell is which nobody can say
+                return {}, problems
         elif len(cells) <= self._last_needed:
             missing = ", ".join(f.name for f in self._required if f.name not in value)
             short: dict[str, Any] = {"fields": len(cells), "expected": len(header), "missing": missing}
@@ -338,6 +339,7 @@ class CsvRun(FileRun):
     # what was read
 
     def _report_shift(self, block: CsvBlock) -> None:
+        self.whole = False  # every cell stands under another name
         row = block.raw_rows()[0]
         facts = {"fields": self.reader.width, "expected": len(self.info.header)}
         if self.fresh and (rule := self._rules.get("shifted")):

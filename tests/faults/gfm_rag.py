@@ -189,7 +189,7 @@ def _of_the_graph(draft: Draft) -> set[Place]:
     usable = [(line, e) for line, e in edges if e[0] in types and e[1] in relations and e[2] in types]
     found = {
         Place("untrimmed-name", path, line)
-        for path in (NODES, RELATIONS, EDGES)
+        for path in (NODES, RELATIONS)
         for line, value in _rows(draft, path)
         for column, text in value.items()
         if column != "attributes" and text != text.strip()
