@@ -280,8 +280,13 @@ def _looks_like_members(head: Head, kind: File) -> int:
     """1 where the file is one object whose values are what the records of the kind have; names prove nothing."""
     if not head.alone or not isinstance(head.records[0], dict) or not head.records[0]:
         return 0
-    wanted = _TYPES.get(kind.record.fields[1].type, object)
-    return int(all(isinstance(value, wanted) for value in head.records[0].values()))
+    field = kind.record.fields[1]
+    wanted, of_items = _TYPES.get(field.type, object), _TYPES.get(field.items or "any", object)
+    values = list(head.records[0].values())
+    if not all(isinstance(value, wanted) for value in values):
+        return 0
+    items = [item for value in values if isinstance(value, list) for item in value]
+    return int(not items or any(isinstance(item, of_items) for item in items))
 
 
 def guess_kind(head: Head | None, formats: tuple[Format, ...]) -> tuple[Format, File] | None:

@@ -45,7 +45,8 @@ def _cut(target: Target) -> Iterator[Injection]:
     middle = file.with_cell(last, Cell(UNREADABLE, raw[: len(raw) // 2], b""))
     if file.is_array:
         middle = replace(middle, content=middle.data().removesuffix(b"]\n"))
-    yield target.injection(middle, "cut file", "in the last record", faults)
+    # an array that is not closed was not read whole: nothing is said to be missing from it
+    yield target.injection(middle, "cut file", "in the last record", faults, alone=file.is_array)
     if not file.is_array:
         short = file.with_cell(last, Cell(UNREADABLE, raw[:-1], b""))
         yield target.injection(short, "cut file", "before its last byte", faults)
