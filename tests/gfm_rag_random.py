@@ -58,7 +58,7 @@ ELSEWHERE = {
     "mislabelled-compression",
 }
 DROPPED = {"dangling-endpoint", "dangling-relation"}
-COLUMN_RULES = {"kind-mismatch", "numbers-but-for-missing"}
+COLUMN_RULES = {"kind-mismatch", "numbers-but-for-missing", "shifted-columns"}
 SKIPPED = {"no-known-start-node", "no-known-target-node"}
 
 _WORDS = (

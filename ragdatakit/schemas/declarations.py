@@ -38,6 +38,7 @@ Damage = Literal[
     "missing-column",  # a CSV header without a required column
     "long-row",  # a CSV row with more cells than the rows before
     "short-row",  # a CSV row without a declared column
+    "cut-off",  # a key column that a short CSV row lacks, beside "short-row"
     "shifted",  # the first row of a CSV file is longer than its header: pandas shifts all columns
     "unclosed-quote",  # a quote in a CSV file that is not closed
     "nul",  # a NUL in a CSV cell

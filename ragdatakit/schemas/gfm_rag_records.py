@@ -14,7 +14,12 @@ _TABLE_RULES = {
     "nul": "nul-in-cell",
     "no-records": "no-rows",
 }
-_EDGE_RULES = {**_TABLE_RULES, "short-row": "short-edge-row", "no-records": ""}
+_EDGE_RULES = {
+    **_TABLE_RULES,
+    "short-row": "short-edge-row",
+    "cut-off": "name-read-as-missing",
+    "no-records": "",
+}
 
 
 def _cell(name: str, description: str, *examples: str, key: bool = False, empty: str = "") -> Field:

@@ -18,11 +18,12 @@ _NO_BEGINNING = np.zeros(256, np.bool_)
 _NO_BEGINNING[[9, 10, 13, 32]] = True
 
 
-def plain_records(data: bytes, most_rows: int, ended: bool) -> tuple[Ends, int] | None:
+def plain_records(data: bytes, most_rows: int, ended: bool, widths: tuple[int, ...] = ()) -> tuple[Ends, int] | None:
     """(behind each whole record at the beginning of ``data``, lines) if they are plain; else None.
 
     Plain: no NUL, no blank line, no line that begins with a blank, line ends all LF or all CR LF, and every quote
-    either opens a cell, closes one, or is one of a pair inside. At most ``most_rows`` records are taken.
+    either opens a cell, closes one, or is one of a pair inside. A record over several lines has one of the ``widths``
+    (else a quote in it may be one that was not closed). At most ``most_rows`` records are taken.
     """
     if data[:1] in b"\n\r \t" or b"\0" in data or (b"\r" in data and not _all_crlf(data)):
         return None
@@ -45,11 +46,25 @@ def plain_records(data: bytes, most_rows: int, ended: bool) -> tuple[Ends, int] 
             behind = np.append(behind, len(data))
     if not len(behind) or bool(_NO_BEGINNING[follow].any()):
         return None
+    if quotes is not None and len(outside) < len(ends) and not _as_wide(a, ends, quotes, behind, widths):
+        return None
     if len(behind) > most_rows:
         behind = behind[:most_rows]
     used = int(behind[-1])
     lines = int(np.searchsorted(ends, used)) + (a[used - 1] != _LF)
     return behind, int(lines)
+
+
+def _as_wide(a: Any, ends: Any, quotes: Any, behind: Ends, widths: tuple[int, ...]) -> bool:
+    """Whether every record with a line end inside has one of these numbers of cells."""
+    inside = ends[(np.searchsorted(quotes, ends) & 1) == 1]
+    records = np.unique(np.searchsorted(behind, inside, side="right"))
+    records = records[records < len(behind)]
+    commas = np.flatnonzero(a == _COMMA)
+    commas = commas[(np.searchsorted(quotes, commas) & 1) == 0]
+    upto = np.searchsorted(commas, behind)
+    cells = np.diff(upto, prepend=0) + 1
+    return bool(np.isin(cells[records], widths).all())
 
 
 def _all_crlf(data: bytes) -> bool:

@@ -255,7 +255,7 @@ class CsvReader:
     def _plain_cut(self, most_rows: int) -> tuple[bytes, Any] | None:
         from ragdatakit.tables.csv_columns import plain_records
 
-        found = plain_records(self._data, most_rows, self._ended)
+        found = plain_records(self._data, most_rows, self._ended, self.widths)
         if found is None:
             return None
         ends, lines = found
@@ -278,7 +278,7 @@ def locate_rows(
     for block, data in zip(blocks, read(source, spans), strict=False):
         first, line, offset = table.records[block], table.lines[block], table.offsets[block]
         numbers = [record - first for record in wanted[block]]
-        found = _plain_rows(data, offset, line, numbers) if columnar else None
+        found = _plain_rows(data, offset, line, numbers, widths) if columnar else None
         if found is None:
             rows, _, _ = cut_rows(data, offset, line, True, widths)
             found = [rows[n] for n in numbers if n < len(rows)]
@@ -300,10 +300,12 @@ def _read_packed(source: Source, spans: list[tuple[int, int | None]]) -> Iterato
         yield data[begin - start :] if end is None else data[begin - start : end - start]
 
 
-def _plain_rows(data: bytes, offset: int, line: int, numbers: list[int]) -> list[RawRow] | None:
+def _plain_rows(
+    data: bytes, offset: int, line: int, numbers: list[int], widths: tuple[int, ...]
+) -> list[RawRow] | None:
     from ragdatakit.tables.csv_columns import plain_records
 
-    found = plain_records(data, 1 << 62, ended=True)
+    found = plain_records(data, 1 << 62, True, widths)
     if found is None or numbers[-1] >= len(found[0]):
         return None
     rows = []
