@@ -132,7 +132,9 @@ def _cut(target: Target) -> Iterator[Injection]:
     value = dict(zip(names, next(csv.reader(io.StringIO(left.decode("utf-8", "ignore")))), strict=False))
     rule = rules.get("unclosed-quote" if left.count(b'"') % 2 else "short-row", "")
     cut = file.with_cell(last, Cell(value, left, b""))
-    places, ends = target.places(rule, line=file.line(last)), left.count(b'"') % 2 > 0
+    keys = [f.name for f in file.kind.record.fields if f.inferred and f.name not in value]
+    cut_off = rules.get("cut-off", "") if keys and rule == rules.get("short-row") else ""
+    places, ends = target.places(rule, cut_off, line=file.line(last)), left.count(b'"') % 2 > 0
     yield target.injection(cut, "cut file", "in the last record", places, alone=ends)
     whole = file.with_cell(last, replace(cell, end=b""))
     yield target.injection(whole, "cut file", "before the last line feed (no fault)", frozenset())
