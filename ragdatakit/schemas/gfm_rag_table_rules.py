@@ -3,6 +3,8 @@
 Facts: RManLuo/gfm-rag, commit 57e3e28 (its package is that of release 2.0.0), read and run. The letter and number at
 the beginning of a rule's source are those of the list of facts. Profile `reasoner` is `GraphIndexDataset`, the default
 of the reasoner configurations; profile `gfm-rag` is `GraphIndexDatasetV1`, the entity loader.
+
+A long module, because it is one table of texts: nothing in it is code.
 """
 
 from __future__ import annotations

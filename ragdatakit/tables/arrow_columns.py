@@ -25,6 +25,12 @@ def string_array(values: Sequence[str | None]) -> Any:
     return pa.StringArray.from_buffers(len(encoded), buffers[1], buffers[2], buffers[0])
 
 
+def offsets_of(array: Any) -> npt.NDArray[np.int32]:
+    """Where each text of a string column begins in its bytes, and where the last one ends."""
+    offsets: npt.NDArray[np.int32] = np.frombuffer(array.buffers()[1], np.int32)
+    return offsets[array.offset : array.offset + len(array) + 1]
+
+
 def int64_values(array: Any) -> npt.NDArray[np.int64]:
     """The values of an integer array without nulls."""
     array = array.cast(pa.int64())

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from ragdatakit.tables.arrow_columns import offsets_of
 from ragdatakit.tables.sources import BOM
 
 Ends = npt.NDArray[np.intp]
@@ -92,7 +93,7 @@ def _properly_quoted(a: npt.NDArray[np.uint8], quotes: npt.NDArray[np.intp]) -> 
 
 def first_and_last_bytes(column: Any) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """The first and the last byte of each text of a string column; 0 where it is empty."""
-    offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
+    offsets = offsets_of(column)
     if column.buffers()[2] is None or offsets[-1] == offsets[0]:
         none = np.zeros(len(column), np.uint8)
         return none, none

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.tables.arrow_columns import int64_array
+from ragdatakit.tables.arrow_columns import int64_array, offsets_of
 
 _local = threading.local()
 _NOT_NEEDED = (
@@ -59,7 +59,7 @@ def spelled(column: Any) -> Any:
 
     The same as `python_keys.spelling` of each; names of plain ASCII with single blanks inside take a quick way.
     """
-    offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
+    offsets = offsets_of(column)
     if not len(column) or column.buffers()[2] is None:
         return column
     begin, end = int(offsets[0]), int(offsets[-1])

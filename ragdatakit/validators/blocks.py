@@ -86,6 +86,20 @@ Suspects = Callable[[Any], Any]
 Take = Callable[[Segment], None]
 
 
+def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str], most: int) -> list[Problem]:
+    """The problems of which fewer than ``most`` of their rule were kept (0: all); the others are counted only."""
+    if not most:
+        return problems
+    few = []
+    for problem in problems:
+        if kept[problem.rule] < most:
+            kept[problem.rule] += 1
+            few.append(problem)
+        else:
+            excess[problem.rule] += 1
+    return few
+
+
 class BlockJudge:
     """Judges blocks of one file; `judge` may run in any thread.
 
@@ -173,15 +187,7 @@ class BlockJudge:
         return True
 
     def _add(self, block: JudgedBlock, fault: Fault) -> None:
-        if self._most:
-            kept = []
-            for problem in fault.problems:
-                if block.kept[problem.rule] < self._most:
-                    block.kept[problem.rule] += 1
-                    kept.append(problem)
-                else:
-                    block.excess[problem.rule] += 1
-            fault.problems = kept
+        fault.problems = few_of_each(fault.problems, block.kept, block.excess, self._most)
         if fault.problems:
             block.faults.append(fault)
 

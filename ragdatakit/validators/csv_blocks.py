@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragdatakit.schemas.missing import MISSING
-from ragdatakit.tables.arrow_columns import mask_of, one_array, string_array
+from ragdatakit.tables.arrow_columns import mask_of, offsets_of, one_array, string_array
 from ragdatakit.tables.csv_cells import ColumnScan, Kind, coerced, key_of
 from ragdatakit.tables.csv_columns import CsvDecoder, first_and_last_bytes
 from ragdatakit.tables.csv_rows import CsvBlock, RawRow, cut_rows
@@ -121,7 +121,7 @@ def _joined(tables: list[Any]) -> Any:
 
 
 def _empty_rows(column: Any) -> Any:
-    offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
+    offsets = offsets_of(column)
     return np.flatnonzero(offsets[1:] == offsets[:-1])
 
 
@@ -162,15 +162,10 @@ def coded_table(run: CsvRun, table: Any, rows: int, kinds: dict[str, Kind]) -> N
     texts: dict[Any, Any] = {}
     for name in names:
         column_name = run.form.column_of(name) if name.startswith("@") else name
-        if not column_name or column_name not in table.column_names:
-            if name.startswith("@") and name != "@spelled":
-                batch.columns[name] = np.zeros(rows, np.uint64)
-                batch.valid[name] = np.zeros(rows, np.bool_)
-                batch.spelled[name] = batch.columns[name]
-            continue
         inferred = name.startswith("@") and column_name in kinds
-        if inferred and not run.usable(column_name, kinds[column_name]):
-            batch.columns[name] = np.zeros(rows, np.uint64)
+        there = column_name in table.column_names
+        if not there or (inferred and not run.usable(column_name, kinds[column_name])):
+            batch.columns[name] = batch.spelled[name] = np.zeros(rows, np.uint64)
             batch.valid[name] = np.zeros(rows, np.bool_)
             continue
         column = one_array(table, column_name)

@@ -18,7 +18,9 @@ from ragdatakit.tables.csv_cells import ColumnScan, CsvForm, Kind, coerced, key_
 from ragdatakit.tables.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
 from ragdatakit.tables.positions import Located
 from ragdatakit.tables.python_keys import PythonBatch
+from ragdatakit.validators.blocks import few_of_each
 from ragdatakit.validators.file_runs import FileRun
+from ragdatakit.validators.records import decoded_text
 from ragdatakit.validators.sets import key_columns
 
 if TYPE_CHECKING:
@@ -41,9 +43,8 @@ class CsvTable:
 
     ``kinds`` are, by declared column, what pandas turns it into, chunk by chunk of ``chunk_rows`` rows; ``bare_kinds``
     the same where the cells that pandas takes for missing by default are left out. ``inferred`` are the columns that
-    hold keys; ``scans`` what
-    was seen of all its cells; ``numbers`` how many cells of it look like numbers, so far as they were counted.
-    ``first_row`` is the number that the first row has among all rows of its kind.
+    hold keys; ``scans`` what was seen of all cells of a column; ``numbers`` how many of them look like numbers, so far
+    as they were counted. ``first_row`` is the number that the first row has among all rows of its kind.
     """
 
     kind: str
@@ -75,16 +76,6 @@ class _Part:
     batch: Any = None
     hits: list[Hits] = field(default_factory=list)
     numbers: Counter[str] = field(default_factory=Counter)
-
-
-def _decoded(raw: bytes) -> tuple[str, Problem | None]:
-    """A record as text, and where it is none."""
-    try:
-        return raw.decode("utf-8"), None
-    except UnicodeDecodeError as error:
-        position = len(raw[: error.start].decode("utf-8", "replace"))
-        problem = Problem("invalid-utf8", facts={"byte": raw[error.start]}, position=position, length=1)
-        return raw.decode("utf-8", "replace"), problem
 
 
 class CsvRun(FileRun):
@@ -124,7 +115,6 @@ class CsvRun(FileRun):
         self._pending: list[_Part] = []
         self._number = -1
         self._places = {f.name: header.index(f.name) for f in self._fields}
-        self._scanned = [f.name for f in self._fields]
         self._chunk = self._new_scans()
         self.info.inferred = self._inferred
         if not self._check_header(header, replaced):
@@ -168,7 +158,7 @@ class CsvRun(FileRun):
         """Whether the header is text; one that is not is told, and where it has none of the columns that is all."""
         row = self.reader.header_row
         assert row is not None
-        _, problem = _decoded(row.raw)
+        _, problem = decoded_text(row.raw)
         if problem is None:
             return True
         self.whole = False
@@ -256,7 +246,7 @@ class CsvRun(FileRun):
         return _Part(block.first_row, block.rows, block.chunk, self._new_scans())
 
     def _new_scans(self) -> Scans:
-        return {name: ColumnScan(bare=ColumnScan()) for name in self._scanned}
+        return {name: ColumnScan(bare=ColumnScan()) for name in self._places}
 
     def _judge_rows(self, block: CsvBlock) -> _Part:
         part = self.new_part(block)
@@ -281,15 +271,7 @@ class CsvRun(FileRun):
         """Keep a row's problems, so many of a rule as may be shown, and count the others."""
         if not self._ending.isdisjoint(problem.rule for problem in problems):
             self.whole = False
-        if self._most:
-            shown = []
-            for problem in problems:
-                part.kept[problem.rule] += 1
-                if part.kept[problem.rule] <= self._most:
-                    shown.append(problem)
-                else:
-                    part.excess[problem.rule] += 1
-            problems = shown
+        problems = few_of_each(problems, part.kept, part.excess, self._most)
         if problems:
             part.faults.append((number, row, problems))
 
@@ -298,7 +280,7 @@ class CsvRun(FileRun):
     def examine(self, row: RawRow) -> tuple[dict[str, str], list[Problem]]:
         """The cells of a row by column (those that can be relied on), and all its faults."""
         rules = self._rules
-        text, problem = _decoded(row.raw)
+        text, problem = decoded_text(row.raw)
         if problem is not None:
             return {}, [problem]
         cells, _, _ = split_record(text)

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from ragdatakit.tables.arrow_columns import int64_array, int64_values, mask_of, one_array, scalar
+from ragdatakit.tables.arrow_columns import int64_array, int64_values, mask_of, offsets_of, one_array, scalar
 from ragdatakit.tables.csv_columns import first_and_last_bytes
 from ragdatakit.tables.literal_cells import LearntForms, has_content, plain_cells
 from ragdatakit.tables.string_hash import hash_strings
+from ragdatakit.validators.gfm_rag_graph import DOCUMENT
 
 _PLAIN_ENDS = np.ones(256, np.bool_)
 _PLAIN_ENDS[[9, 10, 11, 12, 13, 28, 29, 30, 31, 32]] = False
 _BEYOND_ASCII = 128  # from here on a byte may belong to a blank that only Unicode knows
-DOCUMENT = "document"
 _BRACES = b"{}"
 
 
@@ -70,7 +70,7 @@ def _not_braces(column: Any) -> Any:
     """Rows of the cells that are not ``{}``."""
     if column.null_count or not len(column) or column.buffers()[2] is None:
         return np.arange(len(column))
-    offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
+    offsets = offsets_of(column)
     data = np.frombuffer(column.buffers()[2], np.uint8)
     other = np.diff(offsets) != 2
     two = np.flatnonzero(~other)

@@ -63,15 +63,8 @@ class RecordChecker:
 
     def _examine_closely(self, raw: bytes) -> tuple[Any, list[Problem]]:
         """With Python's own reader, and whatever other readers would see differently."""
-        problems: list[Problem] = []
-        raw = bytes(raw)  # a very long line comes as a view
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            text = raw.decode("utf-8", "replace")
-            position = len(raw[: error.start].decode("utf-8", "replace"))
-            facts: dict[str, Any] = {"byte": raw[error.start]}
-            problems.append(Problem("invalid-utf8", value=None, facts=facts, position=position, length=1))
+        text, problem = decoded_text(bytes(raw))  # a very long line comes as a view
+        problems = [problem] if problem is not None else []
         decoded = self.form.decode(text)
         if decoded.error:
             rule = self.records[0].rules.get("syntax", "")
@@ -113,6 +106,16 @@ class RecordChecker:
                 if k not in names
             ]
         return problems
+
+
+def decoded_text(raw: bytes) -> tuple[str, Problem | None]:
+    """A record as text, and the place of the first byte that is no UTF-8."""
+    try:
+        return raw.decode("utf-8"), None
+    except UnicodeDecodeError as error:
+        position = len(raw[: error.start].decode("utf-8", "replace"))
+        problem = Problem("invalid-utf8", facts={"byte": raw[error.start]}, position=position, length=1)
+        return raw.decode("utf-8", "replace"), problem
 
 
 def _names_of_texts(records: tuple[Record, ...]) -> tuple[str, ...] | None:
