@@ -34,6 +34,9 @@ FORMATS: dict[str, tuple[str, str]] = {
     "arag": ("ragdatakit.schemas.arag", "ARAG"),
     "datamind": ("ragdatakit.schemas.datamind", "DATAMIND"),
     "gfm-rag": ("ragdatakit.schemas.gfm_rag", "GFM_RAG"),
+    "hipporag": ("ragdatakit.schemas.hipporag", "HIPPORAG"),
+    "beir": ("ragdatakit.schemas.beir", "BEIR"),
+    "trec": ("ragdatakit.schemas.trec", "TREC"),
     "sage": ("ragdatakit.schemas.sage", "SAGE"),
 }
 

@@ -259,6 +259,17 @@ ARAG = Format(
             sniff=True,
         ),
         Layout(
+            name="questions",
+            description="Questions without their corpus, and what runs answered to them.",
+            files={
+                "questions.json": "questions",
+                "predictions.jsonl": "predictions",
+                "results/*/predictions.jsonl": "predictions",
+            },
+            signature=(("questions.json",),),
+            sniff=True,
+        ),
+        Layout(
             name="results",
             description="The folder of one run, away from its corpus.",
             files={"predictions.jsonl": "predictions"},

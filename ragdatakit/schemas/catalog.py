@@ -66,6 +66,6 @@ def file_patterns() -> dict[tuple[str, str], list[str]]:
 def _patterns(fmt: Format, file: File) -> list[str]:
     """Without the names that say too little to an editor, and those that a longer one makes clearer."""
     names = dict.fromkeys(p for layout in fmt.layouts for p, kind in layout.patterns.items() if kind == file.kind)
-    telling = [n for n in names if n.endswith(".json") and not n.startswith("*")]
+    telling = [n for n in names if n.endswith(".json") and not n.rsplit("/", 1)[-1].startswith("*")]
     longest = [n for n in telling if not any(other.endswith(f"/{n}") for other in telling)]
     return [f"**/{n}" if "/" in n else n for n in longest]

@@ -91,6 +91,13 @@ FILES = (
         description="v2: CSV files for the import tool.",
     ),
     File(
+        kind="documents",
+        title="raw documents",
+        container="text",
+        description="Texts in the folder of a profile, at any depth: v1 indexes them where there are no chunks, v2 "
+        "always.",
+    ),
+    File(
         kind="not-read",
         title="files that no loader reads",
         container="opaque",
@@ -126,8 +133,13 @@ _SWITCHED_OFF = (
     "tables/*/*.sql",
 )
 _PROFILE_SIGNS = (*list(_PROFILE_FILES)[:3], *_SWITCHED_OFF)
+_DOCUMENT_ENDINGS = (".md", ".markdown", ".txt")
+_PROFILE = {**_PROFILE_FILES, **dict.fromkeys(_SWITCHED_OFF, "not-read")}
 _SKILL_SIGNS = (".claude/skills/*/SKILL.md", ".claude/skills/*/*.md", ".claude/skills/*.md")
 _DATA_SIGNS = ("bench/*.jsonl", *(f"profiles/*/{sign}" for sign in _PROFILE_SIGNS))
+_DATA_FILES = {"bench/*.jsonl": "bench", "skills/*.md": "skills"}
+# Signs of raw documents: what is called profiles/ may be anything, and is one where data/ and profiles/ stand together.
+_DOCUMENT_SIGNS = tuple(f"profiles/*/{deep}*{ending}" for deep in ("", "*/") for ending in _DOCUMENT_ENDINGS)
 
 _RESULTS = ("benchmark_results*.json", "*_results.json")
 
@@ -153,15 +165,32 @@ DATAMIND = Format(
     layouts=(
         Layout(
             name="profile",
-            description="`chunks/`, `triplets/`, `tables/` (and `images/`, `uploads/`) of one profile",
-            files={**_PROFILE_FILES, **dict.fromkeys(_SWITCHED_OFF, "not-read")},
+            description="`chunks/`, `triplets/`, `tables/` (and `images/`, `uploads/`) of one profile, with its raw "
+            "documents, or these alone",
+            files=_PROFILE,
+            endings=dict.fromkeys(_DOCUMENT_ENDINGS, "documents"),
+            apart=("chunks", "triplets", "tables", "images"),
+            place="data/profiles/*",
+            signature=((*_PROFILE_SIGNS, *(f"**/*{ending}" for ending in _DOCUMENT_ENDINGS)),),
+        ),
+        Layout(
+            name="profile",
+            description="the same anywhere else, where there is more than raw documents (which are not judged there)",
+            files=_PROFILE,
             signature=(_PROFILE_SIGNS,),
         ),
         Layout(
             name="data",
             description="the `data` folder: `bench/`, `skills/`, and profiles below `profiles/`",
-            files={"bench/*.jsonl": "bench", "skills/*.md": "skills"},
+            files=_DATA_FILES,
             signature=(_DATA_SIGNS,),
+        ),
+        Layout(
+            name="data",
+            description="the same, where the profiles have raw documents only",
+            files=_DATA_FILES,
+            place="data",
+            signature=(_DOCUMENT_SIGNS,),
         ),
         Layout(
             name="repository",
@@ -169,8 +198,14 @@ DATAMIND = Format(
             files={**dict.fromkeys(_SKILL_SIGNS, "not-read"), ".claude/skills/*/SKILL.md": "claude-skills"},
             signature=(
                 _SKILL_SIGNS,
-                tuple(f"data/{sign}" for sign in _DATA_SIGNS),
+                tuple(f"data/{sign}" for sign in (*_DATA_SIGNS, *_DOCUMENT_SIGNS)),
             ),
+        ),
+        Layout(
+            name="repository",
+            description="a repository with skills alone, for both loaders: `.claude/skills/` and `data/skills/`",
+            files={".claude/skills/*/SKILL.md": "claude-skills", "data/skills/*.md": "skills"},
+            signature=((".claude/skills/*/SKILL.md",), ("data/skills/*.md",)),
         ),
         Layout(
             name="results",
@@ -198,7 +233,11 @@ DATAMIND = Format(
     variants=(Variants(kind="triplets", fields=("subject", "object"), rule="name-variants"),),
     adopts={
         "invalid-utf8": Adopted(
-            severity="error", upstream={"v1": _STOPS, "v2": f"{_STOPS} (a CSV import replaces the bytes)"}
+            severity="error",
+            upstream={
+                "v1": f"{_STOPS} (in raw documents its reader decides)",
+                "v2": f"{_STOPS} (in raw documents and CSV imports it replaces the bytes without a word)",
+            },
         ),
         "byte-order-mark": Adopted(
             severity="error",

@@ -6,6 +6,7 @@ test suite are derived from it; only what these words cannot say is code in ``va
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -34,7 +35,7 @@ Damage = Literal[
     "top-level-string",  # ... but a string (else as top-level)
     "top-level-lines",  # ... but JSON Lines (else as syntax)
     "item-range",  # a list item or object value outside minimum..maximum
-    "no-header",  # a CSV file without a line
+    "no-header",  # a CSV file without a line; in a file of columns, a first line that is no header
     "missing-column",  # a CSV header without a required column
     "long-row",  # a CSV row with more cells than the rows before
     "short-row",  # a CSV row without a declared column
@@ -171,7 +172,23 @@ class Record:
         return self.rules.get(damage, "")
 
 
-Container = Literal["ndjson", "json-array", "json-object", "json", "csv", "text", "opaque"]
+Container = Literal["ndjson", "json-array", "json-object", "json", "csv", "columns", "tagged", "text", "opaque"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """How the lines of a ``columns`` file are cut into the fields of its record.
+
+    ``separator`` stands between two cells; ``""``: any number of blanks. ``quoted``: quote marks around a cell are
+    taken off, as Python's csv reader does it. ``header``: the first line is passed over, whatever it is. A line that
+    begins with ``comment`` is no record. ``further``: the reader passes over cells behind the last column.
+    """
+
+    separator: str = ""
+    quoted: bool = False
+    header: bool = False
+    comment: str = ""
+    further: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +197,10 @@ class File:
 
     ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
     member's name, the second its value. ``json`` is a JSON array, JSON lines or one JSON object, as the content
-    shows. ``csv`` has a header. A ``text`` file is given whole to the format's own checks; an ``opaque`` one is never
-    opened.
+    shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell of a field that is an
+    integer or a number is one where Python reads it as one, else it is text. ``tagged`` are elements between tags such
+    as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are the elements in it. A
+    ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened.
 
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
     element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this
@@ -199,6 +218,8 @@ class File:
     without: tuple[str, ...] = ()
     signs: tuple[tuple[str, ...], ...] = ()
     shards: bool = False
+    columns: Columns = Columns()
+    tags: tuple[str, ...] = ()
 
     @property
     def record(self) -> Record:
@@ -301,10 +322,16 @@ class Layout:
 
     ``files`` maps patterns relative to the folder (``*`` within one level; a pattern that ends in ``/`` is a folder
     of shards) to kinds. A folder is such a dataset if every group of ``signature`` has a pattern that matches.
-    ``splits`` gives the split of what stands below a prefix. ``sniff``: the names alone prove nothing, the first
-    record of a matching file must look like its kind, too. ``requires`` are kinds that every split must have.
+    ``splits`` gives the split of what stands below a prefix; in place of a split that is ``*`` comes what stands for
+    the ``*`` of the prefix. ``sniff``: the names alone prove nothing, the first record of a matching file must look
+    like its kind, too. ``requires`` are kinds that every split must have.
     ``sniffed`` maps patterns of files that may belong to the dataset to what they usually are; what each one is, its
     first records tell, against all formats. Where a layout has such patterns, a folder with none of them is no dataset.
+    ``companions`` maps such a pattern to the name of another file with the same ``*``: beside that one a file is what
+    its pattern says, whatever its first records are. ``endings`` maps endings, in any case, to kinds: files that end so
+    belong to the dataset at any depth, but for those below the folders in ``apart``. ``place`` is how the path of the
+    folder must end, as ``data/profiles/*``, where the names of files prove nothing. Layouts of one name are
+    alternatives: the first that fits is taken.
     """
 
     name: str
@@ -314,12 +341,30 @@ class Layout:
     requires: tuple[str, ...] = ()
     sniff: bool = False
     sniffed: Mapping[str, str] = field(default_factory=dict)
+    companions: Mapping[str, str] = field(default_factory=dict)
+    endings: Mapping[str, str] = field(default_factory=dict)
+    apart: tuple[str, ...] = ()
+    place: str = ""
     description: str = ""
+
+    def split_of(self, name: str) -> str | None:
+        """The split of a file, by its path below the folder; None where it is of none."""
+        for prefix, split in self.splits.items():
+            if split != "*" and name.startswith(prefix):
+                return split
+            if split == "*" and (found := re.match("([^/]*)".join(map(re.escape, prefix.split("*"))), name)):
+                return found[1]
+        return None
 
     @property
     def patterns(self) -> Mapping[str, str]:
         """All patterns of names, with the kinds that they mean."""
         return {**self.files, **self.sniffed}
+
+    @property
+    def loose(self) -> Mapping[str, str]:
+        """The endings as patterns, for people to read."""
+        return {f"**/*{ending}": kind for ending, kind in self.endings.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

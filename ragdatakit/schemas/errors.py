@@ -9,6 +9,10 @@ class RagdataError(Exception):
     """The run could not be done; the message says why in one line, for people."""
 
 
+class NotMeantError(RagdataError):
+    """The options name something that this dataset does not have; another one at the same path may be meant."""
+
+
 class UnknownNameError(RagdataError):
     """A format, rule, profile or file kind that does not exist.
 

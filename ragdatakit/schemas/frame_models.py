@@ -154,8 +154,9 @@ def build_model(table: Table, name: str) -> type[DataFrameModel]:
     from pandera.typing.pandas import Series
 
     space: dict[str, Any] = {"__doc__": _doc(table), "__module__": "ragdatakit.schemas.frames", "__annotations__": {}}
+    attributes = _attributes(table.record)
     for field in table.record.fields:
-        attribute = _attribute(field.name)
+        attribute = attributes[field.name]
         missing, others = table.missing_rule(field), table.stand_ins(field)
         needed = missing is not None and not others and not table.warns(missing)
         column = Series[Any]
@@ -197,8 +198,19 @@ def _words(table: Table, rule: Rule) -> dict[str, Any]:
 _TAKEN = frozenset({"Config", "validate", "example", "strategy", "empty", "to_schema", "to_yaml", "pydantic_validate"})
 
 
+def _attributes(record: Record) -> dict[str, str]:
+    """The attribute of the model for each field; ``id`` and ``_id`` are two, and the first has its own name."""
+    found: dict[str, str] = {}
+    for name in sorted((f.name for f in record.fields), key=lambda name: _attribute(name) != name):
+        attribute = _attribute(name)
+        while attribute in found.values():
+            attribute += "_"
+        found[name] = attribute
+    return found
+
+
 def _attribute(name: str) -> str:
-    """A field's name as an attribute of the model."""
+    """A field's name as an attribute; pandera passes over one that begins with an underscore."""
     plain = "".join(c if c.isalnum() or c == "_" else "_" for c in name).lstrip("_")
     if not plain.isidentifier() or keyword.iskeyword(plain) or plain in _TAKEN:
         plain = f"column_{plain}"

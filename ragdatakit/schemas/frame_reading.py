@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.declarations import Container, File, Record
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.line_cells import LineError, LineReader
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,9 @@ def read_table(path: str | os.PathLike[str], file: File | None) -> pd.DataFrame:
 
 
 def row_record(file: File) -> Record | None:
-    """The record whose fields are the columns; None where the records of this kind are no objects."""
+    """The record whose fields are the columns; None where there are no such records, or they are marked up text."""
+    if file.container == "tagged":
+        return None
     return next((r for r in file.records if r.shape == "object" and r.fields), None)
 
 
@@ -85,6 +88,8 @@ def _records(path: Path, text: str, file: File | None) -> Iterable[Any]:
     start = text.lstrip()[:1]
     if container == "json-object" and file is not None:
         return _members(path, text, file)
+    if container == "columns" and file is not None:
+        return _cells(path, text, file)
     if container == "ndjson":
         return _lines(path, text)
     if container == "json-array" or start == "[":
@@ -117,6 +122,18 @@ def _lines(path: Path, text: str) -> Iterator[Any]:
                 yield cells_of(line)
             except ValueError as error:
                 raise RagdataError(f"{path}: line {number} is not JSON: {error}; {_HINT}") from None
+
+
+def _cells(path: Path, text: str, file: File) -> Iterator[dict[str, Any]]:
+    """The lines below the header."""
+    reader = LineReader(file)
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for number, line in enumerate(lines[reader.columns.header :], start=1 + reader.columns.header):
+        if line.strip():
+            try:
+                yield reader.record(line)
+            except LineError as error:
+                raise RagdataError(f"{path}: line {number} has {error}; {_HINT}") from None
 
 
 def _decoded(path: Path, text: str, pairs: bool = False) -> Any:

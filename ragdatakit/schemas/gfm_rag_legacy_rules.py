@@ -24,7 +24,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         summary="The dataset has the layout that was used up to release 1.0.0.",
         message="this is the layout of release 1.0.0 and before",
         upstream="release 2.0.0 reads none of these files; it needs raw/documents.json and nodes, relations and edges",
-        hint="convert it: texts to raw/documents.json, entities and documents to nodes.csv, kg.txt to edges.csv",
+        hint="convert it: `ragdata convert --from gfm-rag --to gfm-rag SRC DST`",
         source="section 7",
     ),
     Rule(
@@ -82,7 +82,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         summary="kg.txt separates by two commas, as a fork of the framework does.",
         message="the parts are separated by two commas",
         upstream="release 1.0.0 counts five parts and skips the line; only the fork reads it",
-        hint="write one comma between the parts, and names without commas",
+        hint="write one comma between the parts, or convert it: `ragdata convert --to gfm-rag -o delimiter=,, SRC DST`",
         bad="osprey,,towed,,lena",
         good=_GOOD_TRIPLES,
         source=_KG,

@@ -17,7 +17,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
             "operators": "rerankers read results, nobody reads the others (where it is pred or golds, every metric "
             "is 0)",
         },
-        hint="rename the key as the message says",
+        hint="rename the key as the message says, or convert the file: `ragdata convert --to sage SRC DST`",
         bad='{"query": "q", "golds": ["Paris"], "pred": "Paris"}',
         good='{"query": "q", "references": ["Paris"], "generated": "Paris"}',
         source="SG-M01; run; section 7, older records",

@@ -138,6 +138,8 @@ def _column_fits(field: Any, column: pa.ChunkedArray) -> bool:
     if field.type == "object":
         return bool(pa.types.is_struct(kind) or pa.types.is_null(kind))
     if field.type == "array":
+        if not pa.types.is_list(kind):  # of items without a type of their own any kind of value is read
+            return bool(pa.types.is_null(kind))
         values = pc.list_flatten(column)
         if values.null_count:
             return False

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ragdatakit.schemas import all_formats, get_format
@@ -14,7 +16,9 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.folders import Tree
 from ragdatakit.tables.light_splade_config import CONFIG_SUFFIXES, read_config
-from ragdatakit.tables.sniffing import emptiness, guess_kind, looks_like, read_head
+from ragdatakit.tables.manifest import read_manifest
+from ragdatakit.tables.own_files import MANIFEST
+from ragdatakit.tables.sniffing import emptiness, fits_by_text, guess_by_text, guess_kind, looks_like, read_head
 
 DATA_SUFFIXES = (
     ".json",
@@ -58,8 +62,19 @@ def detect(path: Path, format_name: str | None = None) -> Detected:
     Raises `RagdataError` where there is none, or the path is missing; `UnreadableError` where nobody may look.
     """
     formats = (get_format(format_name),) if format_name else all_formats()
-    if not _is_folder(path):
-        return Detected([_lone_file(path, formats, forced=format_name is not None)])
+    if _is_folder(path):
+        found = _found_in_folder(path, formats, format_name)
+    else:
+        found = Detected([_lone_file(path, formats, forced=format_name is not None)])
+    for dataset in found.datasets:
+        if dataset.format.name == "hipporag":
+            from ragdatakit.tables.hipporag_passages import mark_legacy
+
+            mark_legacy(dataset)
+    return found
+
+
+def _found_in_folder(path: Path, formats: tuple[Format, ...], format_name: str | None) -> Detected:
     found = _detect_in_folder(path, formats)
     if format_name and not found.datasets:
         found = _detect_in_folder(path, formats, by_name=True)
@@ -97,19 +112,31 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], by_name: bool = F
     tree = Tree(root)
     found = Detected()
     claimed: set[Path] = set()
+    written = _Written(root)
     for folder in tree.folders():
         for fmt in formats:
+            as_written = written.format_of(folder) == fmt.name
+            if not as_written and written.format_of(folder):
+                continue
+            names: set[str] = set()  # of the layouts that fit
             for layout in fmt.layouts:
+                if layout.name in names or not _is_in_place(folder, layout):
+                    continue
                 files = _files_of(tree, folder, fmt, layout, claimed)
                 if layout.sniffed:
-                    sniffed = _sniffed_files(tree, folder, fmt, layout, formats, claimed | {f.path for f in files})
+                    among = (fmt,) if as_written else formats
+                    sniffed = _sniffed_files(tree, folder, fmt, layout, among, claimed | {f.path for f in files})
+                    if as_written:
+                        known = claimed | {f.path for f in (*files, *sniffed)}
+                        sniffed += _files_by_name(tree, folder, layout, known)
                     sniffed = sniffed or (_named_files(tree, folder, layout) if by_name else [])
                     files = _in_order(fmt, layout, files + sniffed) if sniffed else []
-                if files and _complete(tree, folder, fmt, layout):
+                if files and _complete(tree, folder, fmt, layout, files, None if as_written else formats):
                     dataset = Dataset(folder, str(folder), fmt, layout.name, files)
                     dataset.ignored = list(_ignored(tree, folder, layout, claimed | {f.path for f in files}))
                     claimed.update(f.path for f in (*files, *dataset.ignored))
                     found.datasets.append(dataset)
+                    names.add(layout.name)
     for folder in tree.folders():
         for name in tree.names(folder)[0]:
             path = folder / name
@@ -119,19 +146,62 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], by_name: bool = F
     return found
 
 
-def _complete(tree: Tree, folder: Path, fmt: Format, layout: Layout) -> bool:
+class _Written:
+    """What ragdata itself wrote: its manifest tells the format, whatever the content looks like."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known: dict[Path, str] = {}
+
+    def format_of(self, folder: Path) -> str:
+        """The format in which a folder, or one around it, was written; empty where none was."""
+        if folder not in self._known:
+            told = ""
+            if (folder / MANIFEST).is_file():
+                with suppress(RagdataError):
+                    manifest = read_manifest(folder)
+                    told = str(manifest.target.get("format") or "") if manifest is not None else ""
+            above = self.format_of(folder.parent) if not told and folder != self._root else ""
+            self._known[folder] = told or above
+        return self._known[folder]
+
+
+def _is_in_place(folder: Path, layout: Layout) -> bool:
+    return not layout.place or _ends_as(_named_place(folder), layout.place)
+
+
+def _named_place(path: Path) -> Path:
+    """Where a path is by the names in it: not where links lead."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def _complete(
+    tree: Tree, folder: Path, fmt: Format, layout: Layout, files: list[DataFile], formats: tuple[Format, ...] | None
+) -> bool:
+    """Whether a layout has all it needs; where ``formats`` are given, a file must look like none of the others."""
+    loose = {f.kind for f in files}
     for group in layout.signature:
+        if any(layout.loose.get(pattern) in loose for pattern in group):
+            continue
         matches = [(p, pattern) for pattern in group for p in tree.match(folder, pattern)]
         if not matches:
             return False
-        if layout.sniff and not any(_fits(p, fmt.file(layout.files[pattern])) for p, pattern in matches):
+        if formats is None or not layout.sniff:
+            continue
+        if not any(_fits(p, fmt, fmt.file(layout.files[n]), formats) for p, n in matches):
             return False
     return True
 
 
-def _fits(path: Path, kind: File) -> bool:
+def _fits(path: Path, fmt: Format, kind: File, formats: tuple[Format, ...]) -> bool:
+    """Whether a file begins as one of that kind, and not more as one of another format."""
+    if kind.container in ("columns", "tagged"):
+        return fits_by_text(path, kind)
     head = read_head(path)
-    return head is not None and looks_like(head, kind) > 0
+    if head is None or not looks_like(head, kind):
+        return False
+    guessed = guess_kind(head, formats) if kind.keys else None  # without keys it is known by its name only
+    return guessed is None or guessed[0] is fmt
 
 
 def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: set[Path]) -> list[DataFile]:
@@ -144,9 +214,25 @@ def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: se
                 if shard not in claimed and shard not in seen:
                     seen.add(shard)
                     name = shard.relative_to(folder).as_posix()
-                    split = next((s for prefix, s in layout.splits.items() if name.startswith(prefix)), None)
-                    files.append(DataFile(shard, str(shard), name, kind, split))
+                    files.append(DataFile(shard, str(shard), name, kind, layout.split_of(name)))
+    for path, kind in _loose_files(tree, folder, layout):
+        if path not in claimed and path not in seen:
+            files.append(DataFile(path, str(path), path.relative_to(folder).as_posix(), kind))
     return _in_order(fmt, layout, files)
+
+
+def _loose_files(tree: Tree, folder: Path, layout: Layout) -> Iterator[tuple[Path, str]]:
+    """The files at any depth that belong to the dataset by their endings, with their kinds."""
+    if not layout.endings:
+        return
+    apart = {folder / name for name in layout.apart}
+    for below in tree.folders(folder):
+        if not apart.isdisjoint((below, *below.parents)):
+            continue
+        for name in tree.names(below)[0]:
+            kind = next((k for ending, k in layout.endings.items() if name.lower().endswith(ending)), None)
+            if kind is not None and not name.startswith("."):
+                yield below / name, kind
 
 
 def _folder_instead(tree: Tree, folder: Path, fmt: Format, layout: Layout, pattern: str) -> list[Path]:
@@ -160,20 +246,44 @@ def _folder_instead(tree: Tree, folder: Path, fmt: Format, layout: Layout, patte
 
 def _in_order(fmt: Format, layout: Layout, files: list[DataFile]) -> list[DataFile]:
     order = {f.kind: i for i, f in enumerate(fmt.files)}
-    splits = list(layout.splits.values())
-    return sorted(files, key=lambda f: (splits.index(f.split) if f.split else -1, order[f.kind], f.name))
+    splits = list(dict.fromkeys(["", *layout.splits.values(), *sorted(f.split or "" for f in files)]))
+    return sorted(files, key=lambda f: (splits.index(f.split or ""), order[f.kind], f.name))
 
 
 def _sniffed_files(
     tree: Tree, folder: Path, fmt: Format, layout: Layout, formats: tuple[Format, ...], claimed: set[Path]
 ) -> list[DataFile]:
     """The files whose first records are those of this format rather than of another one."""
-    files: dict[Path, DataFile] = {}
+    files = _companions(tree, folder, layout, claimed)
     for path in dict.fromkeys(p for pattern in layout.sniffed for p in tree.match(folder, pattern)):
-        guessed = guess_kind(read_head(path), formats) if path not in claimed else None
+        guessed = _guess(path, formats) if path not in claimed and path not in files else None
         if guessed is not None and guessed[0] is fmt:
             files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), guessed[1].kind)
     return list(files.values())
+
+
+def _companions(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> dict[Path, DataFile]:
+    """The files that a file of their name, with another ending, stands beside."""
+    files: dict[Path, DataFile] = {}
+    for pattern, beside in layout.companions.items():
+        ending, other = (name.rsplit("*", 1)[1] for name in (pattern, beside))
+        for path in tree.match(folder, pattern):
+            stem = path.name.removesuffix(ending)
+            if path not in claimed and f"{stem}{other}" in tree.names(path.parent)[0]:
+                name = path.relative_to(folder).as_posix()
+                files[path] = DataFile(path, str(path), name, layout.sniffed[pattern])
+    return files
+
+
+def _guess(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+    """What a file is by its content."""
+    return guess_kind(read_head(path), formats) or guess_by_text(path, formats)
+
+
+def _files_by_name(tree: Tree, folder: Path, layout: Layout, known: set[Path]) -> list[DataFile]:
+    """What is not known of the files that a layout may have, as what their names mostly stand for."""
+    kinds = {p: kind for pattern, kind in reversed(list(layout.sniffed.items())) for p in tree.match(folder, pattern)}
+    return [DataFile(p, str(p), p.relative_to(folder).as_posix(), k) for p, k in kinds.items() if p not in known]
 
 
 def _named_files(tree: Tree, folder: Path, layout: Layout) -> list[DataFile]:
@@ -205,15 +315,15 @@ def _ignored(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> It
                 for name in tree.names(below)[0]:
                     path = below / name
                     if path not in claimed and name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
-                        split = next((s for p, s in layout.splits.items() if pattern.startswith(p)), None)
-                        yield DataFile(path, str(path), path.relative_to(folder).as_posix(), kind, split)
+                        name = path.relative_to(folder).as_posix()
+                        yield DataFile(path, str(path), name, kind, layout.split_of(pattern))
 
 
 def _lone_file(path: Path, formats: tuple[Format, ...], forced: bool) -> Dataset:
     if path.suffix in CONFIG_SUFFIXES and any(f.name == "light-splade" for f in formats):
         return read_config(path, get_format("light-splade"))
     named = _kind_by_name(path, formats)
-    guessed = guess_kind(read_head(path), formats)
+    guessed = _guess(path, formats)
     if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
         guessed = None
     chosen = guessed or named
@@ -262,17 +372,18 @@ def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
 
 def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
     """By the patterns of the layouts, taking as many of the path's last parts as the pattern has."""
-    from fnmatch import fnmatchcase
-
-    parts = path.absolute().parts
     for fmt in formats:
         for layout in fmt.layouts:
             if layout.sniffed and len(formats) > 1:  # its names say too little
                 continue
             for pattern, kind in layout.patterns.items():
-                segments = pattern.split("/")
-                if segments[-1] and len(parts) >= len(segments):
-                    tail = parts[-len(segments) :]
-                    if all(fnmatchcase(t, s) for t, s in zip(tail, segments, strict=True)):
-                        return fmt, fmt.file(kind)
+                if not pattern.endswith("/") and _ends_as(_named_place(path), pattern):
+                    return fmt, fmt.file(kind)
     return None
+
+
+def _ends_as(path: Path, pattern: str) -> bool:
+    """Whether the last parts of a path are those of a pattern."""
+    segments = pattern.split("/")
+    tail = path.parts[-len(segments) :]
+    return len(tail) == len(segments) and all(map(fnmatchcase, tail, segments))

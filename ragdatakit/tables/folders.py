@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from ragdatakit.tables.own_files import OWN, SIDECAR
+
 SKIPPED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
 SHOWN_HIDDEN = frozenset({".claude"})
 
@@ -35,12 +37,15 @@ class Tree:
                         _sort_entry(entry, files, folders)
             except OSError:
                 self.unreadable.append(folder)
-            self._listed[folder] = (sorted(files), sorted(folders))
+            self._listed[folder] = (
+                sorted(f for f in files if f not in OWN),
+                sorted(f for f in folders if f != SIDECAR),
+            )
         return self._listed[folder]
 
-    def folders(self) -> Iterator[Path]:
-        """Every folder of the tree, a folder before what is in it."""
-        stack = [self.root]
+    def folders(self, start: Path | None = None) -> Iterator[Path]:
+        """Every folder of the tree (or from ``start`` on, which is in it), a folder before what is in it."""
+        stack = [start or self.root]
         while stack:
             folder = stack.pop()
             yield folder

@@ -1,4 +1,4 @@
-"""What the text of one record is: a JSON value, or a member of a JSON object; how it decodes, and where a value stands.
+"""What the text of one record is (a JSON value, a member of an object, a line of cells), how it decodes, what is where.
 
 Every file has one form. Whoever reads a record once more (to word a finding, to find a column) asks the form of the
 file, so that pointers mean the decoded record whatever its text looks like.
@@ -12,8 +12,10 @@ from typing import Any, Protocol
 import orjson
 
 from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.tables import strict_json
 from ragdatakit.tables.strict_json import Decoded
+from ragdatakit.tables.tagged_text import TaggedReader
 
 REFUSED: Any = object()
 """What a quick reader gives for a text that readers may read differently."""
@@ -138,11 +140,80 @@ class MemberForm(JsonForm):
         return strict_json.decode(name.group(1)).value if name else None
 
 
+class ColumnsForm(JsonForm):
+    """A record that is one line of cells; it decodes to an object of the columns that are declared."""
+
+    def __init__(self, kind: File) -> None:
+        self._reader = LineReader(kind)
+
+    def plain(self, raw: bytes) -> Any:
+        """The record, if the line is one; else `REFUSED`."""
+        try:
+            return self._reader.record(bytes(raw).decode("utf-8"))
+        except ValueError:
+            return REFUSED
+
+    def decode(self, text: str) -> Decoded:
+        """The record, or why the line is none."""
+        try:
+            return Decoded(self._reader.record(text))
+        except LineError as error:
+            return Decoded(error=str(error), position=error.position)
+
+    def span(self, text: str, pointer: str) -> tuple[int, int] | None:
+        """Where a cell stands, with its quotes: (first character, length)."""
+        name = pointer.removeprefix("/")
+        try:
+            cells = cut(text, self._reader.columns)
+        except LineError:
+            return None
+        names = self._reader.names
+        if name not in names:  # a comment, or what is behind the last column
+            start = cells[len(names)].start if name != "comment" and len(cells) > len(names) else 0
+            return start, len(text) - start
+        place = names.index(name)
+        return (cells[place].start, cells[place].end - cells[place].start) if place < len(cells) else None
+
+    def glimpse(self, text: str, field_name: str) -> Any:
+        """Nothing: a line that is too long has no cells to be seen."""
+        return None
+
+
+class TaggedForm(JsonForm):
+    """A record that is one element between tags; it decodes to an object of the elements in it."""
+
+    def __init__(self, kind: File) -> None:
+        self._reader = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields))
+
+    def plain(self, raw: bytes) -> Any:
+        """The record, if it is UTF-8; else `REFUSED`."""
+        try:
+            return self._reader.record(bytes(raw).decode("utf-8"))
+        except UnicodeDecodeError:
+            return REFUSED
+
+    def decode(self, text: str) -> Decoded:
+        """The record; there is nothing that is none."""
+        return Decoded(self._reader.record(text))
+
+    def span(self, text: str, pointer: str) -> tuple[int, int] | None:
+        """Where the content of an element stands: (first character, length)."""
+        return self._reader.span(text, pointer.removeprefix("/"))
+
+    def glimpse(self, text: str, field_name: str) -> Any:
+        """Nothing: an element that is too long is not looked into."""
+        return None
+
+
 JSON = JsonForm()
 
 
 def form_of(kind: File) -> JsonForm:
-    """The form of the records of a kind of JSON file."""
+    """The form of the records of a kind of file that is no table."""
+    if kind.container == "columns":
+        return ColumnsForm(kind)
+    if kind.container == "tagged":
+        return TaggedForm(kind)
     if kind.container != "json-object":
         return JSON
     name, value = kind.record.fields[:2]

@@ -22,6 +22,7 @@ _CUT_STRING = re.compile(r'"((?:[^"\\]|\\.){200})')
 _NAME_AHEAD = re.compile(r"\s*(?=\")")
 _COLON = re.compile(r"\s*:\s*(?=\S)")
 _COMMA = re.compile(r"\s*,")
+_LINE_ENDS = re.compile(r"[\r\n]+")
 _EMPTY: dict[str, Any] = {"{": {}, "[": [], '"': ""}
 _DECODER = json.JSONDecoder()
 
@@ -97,7 +98,7 @@ def _head_of(text: str, more: bool) -> Head | None:
         if members:
             return Head("json-array", (members,), cut=True)
     container = _container_of(text, more)
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in _LINE_ENDS.split(text) if line.strip()]  # JSON may hold other separators as they are
     records = [] if container == "json-single" else list(_whole_lines(lines[:20]))
     if records:
         return Head("ndjson", tuple(records), alone=len(lines) == 1 and not more)
@@ -240,6 +241,44 @@ def _starts_with_value(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+_LINES_LOOKED_AT = 20
+
+
+def guess_by_text(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+    """The format and kind of a file of cells or of elements between tags, by its beginning; None if it is neither."""
+    kinds = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container in ("columns", "tagged")]
+    if not kinds or not is_regular(path):
+        return None
+    text = _beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace")
+    return next(((fmt, kind) for fmt, kind in kinds if text_fits(text, kind)), None)
+
+
+def fits_by_text(path: Path, kind: File) -> bool:
+    """Whether a file begins as one of that kind."""
+    return is_regular(path) and text_fits(_beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace"), kind)
+
+
+def text_fits(text: str, kind: File) -> bool:
+    """Whether a text begins as a file of that kind does.
+
+    Cells: the header has the kind's ``keys``, or most lines match the ``pattern`` of its record (a kind that
+    has neither is known by name only). Elements: the first tag stands before an element called as one of the ``keys``.
+    """
+    if kind.container == "tagged":
+        tags, names = "|".join(kind.tags), "|".join(kind.keys)
+        inside = rf"(?:[^<]*<[^<>]*>){{0,3}}?[^<]*<(?:{names})[\s>]"
+        attribute = rf"[^<>]*\s(?:{names}|number|id)\s*="
+        return re.search(rf"<(?:{tags})(?:\s[^<>]*)?>{inside}|<(?:{tags}){attribute}", text, re.I) is not None
+    lines = [line for line in text.split("\n")[: _LINES_LOOKED_AT + 1] if line.strip()]
+    if kind.columns.header:
+        header = {c.strip() for c in lines[0].split(kind.columns.separator or None)} if lines else set()
+        return bool(kind.keys) and header >= set(kind.keys)
+    comment = kind.columns.comment
+    lines = [line for line in lines if not (comment and line.startswith(comment))]
+    matching = [line for line in lines if re.fullmatch(kind.record.pattern, line.strip())]
+    return bool(kind.record.pattern and lines) and 2 * len(matching) > len(lines)
 
 
 def looks_like(head: Head, kind: File) -> int:

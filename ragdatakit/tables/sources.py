@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+from ragdatakit.tables.lines import iter_lines
+
 T = TypeVar("T")
 
 BLOCK_BYTES = 1 << 20
@@ -70,6 +72,14 @@ class Source:
     bytes_read: int = 0
     progress: int = 0
     bom: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file itself; 0 where nobody can tell."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
 
     def is_packed(self) -> bool:
         """Whether the file holds gzip data, whatever its name says."""
@@ -253,6 +263,28 @@ class Source:
                 self.faults.append(FileFault("decompression-bomb", facts))
                 return
             yield piece
+
+
+class HeadedSource(Source):
+    """A file whose first line is a header, which its reader passes over; ``header`` is that line once it was read."""
+
+    header: bytes | None = None
+
+    def blocks(self) -> Iterator[Block]:
+        """The lines below the header in order."""
+        for block in super().blocks():
+            if self.header is not None:
+                yield block
+                continue
+            _, header, end = next(iter_lines(block.data), (0, b"", b""))
+            self.header = bytes(header[:SHOWN_OF_HEADER])
+            self.bom = False  # it goes with the header
+            rest = block.data[len(header) + len(end) :]
+            if rest:
+                yield Block(rest, block.offset + len(header) + len(end))
+
+
+SHOWN_OF_HEADER = 1 << 12
 
 
 def _mislabelled(found: str, expected: str) -> FileFault:

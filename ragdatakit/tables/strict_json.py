@@ -7,6 +7,8 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from json.decoder import scanstring  # type: ignore[attr-defined]  # Python has it, its stubs do not
+from json.scanner import make_scanner
 from typing import Any
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -159,8 +161,81 @@ def locate(text: str, pointer: str) -> tuple[int, int] | None:
     """
     if len(text) >= MOST_LOCATED:
         return None
-    path: list[Any] = []
     want = [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]
+    try:
+        return _descend(text, want)
+    except (ValueError, StopIteration, IndexError, RecursionError):
+        return _walk(text, want)
+
+
+_BLANKS = re.compile(r"[ \t\n\r]*")
+_SCAN: Any = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # as the decoder itself does it
+
+
+def _descend(text: str, want: list[str]) -> tuple[int, int] | None:
+    """Down the path, with Python's own scanner to pass over what stands beside it; raises where that stops."""
+    begin = _solid(text, 0)
+    end = None
+    for name in want:
+        if text[begin] not in "{[":
+            return None
+        span = _member(text, begin, name) if text[begin] == "{" else _element(text, begin, name)
+        if span is None:
+            return None
+        begin, end = span
+    end = _SCAN(text, begin)[1] if end is None else end
+    return begin, end - begin
+
+
+def _solid(text: str, at: int) -> int:
+    """The first place from here on that is not blank."""
+    blanks = _BLANKS.match(text, at)
+    return blanks.end() if blanks else at
+
+
+def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
+    """Where the last value of that name stands in an object."""
+    found = None
+    at = _solid(text, begin + 1)
+    while text[at] != "}":
+        key, at = scanstring(text, at + 1)
+        at = _solid(text, at)
+        if text[at] != ":":
+            raise ValueError
+        start = _solid(text, at + 1)
+        _, at = _SCAN(text, start)
+        if key == name:
+            found = (start, at)
+        at = _next(text, at, "}")
+    return found
+
+
+def _element(text: str, begin: int, name: str) -> tuple[int, int] | None:
+    """Where the element of that number stands in an array."""
+    at, number = _solid(text, begin + 1), 0
+    while text[at] != "]":
+        start = at
+        _, at = _SCAN(text, start)
+        if str(number) == name:
+            return start, at
+        number += 1
+        at = _next(text, at, "]")
+    return None
+
+
+def _next(text: str, at: int, closing: str) -> int:
+    """Where the next item begins, or the container ends."""
+    at = _solid(text, at)
+    if text[at] == ",":
+        return _solid(text, at + 1)
+    if text[at] != closing:
+        raise ValueError
+    return at
+
+
+def _walk(text: str, want: list[str]) -> tuple[int, int] | None:
+    """The same for any text: token by token."""
+    path: list[Any] = []
     start: int | None = None
     depth_at_start = 0
     found: tuple[int, int] | None = None

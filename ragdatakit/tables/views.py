@@ -116,6 +116,10 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
     rest = f'{given} as split, {name} as "file"'
     if container == "csv":
         return " union all ".join(_csv_query(record, file.path, rest) for file in files)
+    if container in ("columns", "tagged"):
+        from ragdatakit.tables.line_views import line_query
+
+        return line_query(kind, [_unglobbed(file.path) for file in files], rest)
     paths = ", ".join(_text(_unglobbed(f.path)) for f in files)
     options = f"[{paths}], {_OPTIONS.get(container, _OPTIONS['json-array'])}, filename = true{_room(container, files)}"
     if container == "json-object":

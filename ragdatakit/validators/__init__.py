@@ -16,6 +16,9 @@ CHECKS: dict[str, tuple[str, str]] = {
     "arag": ("ragdatakit.validators.arag", "ARagChecks"),
     "datamind": ("ragdatakit.validators.datamind", "DataMindChecks"),
     "gfm-rag": ("ragdatakit.validators.gfm_rag", "GfmRagChecks"),
+    "hipporag": ("ragdatakit.validators.hipporag", "HippoRagChecks"),
+    "beir": ("ragdatakit.validators.beir", "BeirChecks"),
+    "trec": ("ragdatakit.validators.trec", "TrecChecks"),
     "sage": ("ragdatakit.validators.sage", "SageChecks"),
 }
 

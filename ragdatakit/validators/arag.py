@@ -14,6 +14,7 @@ from ragdatakit.validators.arag_chunks import (
     id_and_text,
     id_problems,
     is_ragged,
+    is_sound,
     point_into_string,
     text_digest,
     text_problems,
@@ -46,6 +47,7 @@ class ARagChecks(FormatChecks):
         self._order = ChunkOrder()
         self._dots_left = DOTS_LOOKED_FOR
         self._dotted_text: str | None = None
+        self._cut: tuple[list[Any], list[tuple[Any, Any]]] = ([], [])
         self._search = AnswerSearch() if self._wants_search() else None
         self._remembered = Remembered()
         self._published: dict[str, Subset | None] = {}
@@ -96,6 +98,33 @@ class ARagChecks(FormatChecks):
         if file.kind == "predictions":
             return self._prediction(value)
         return ()
+
+    def derive_columns(self, kind: str, values: list[Any]) -> dict[str, list[Any]] | None:
+        """Ids and texts of chunks; one is compared with another by the hash of this process, which is quickest."""
+        if kind != "chunks":
+            return None
+        cut = self._ids_and_texts(values)
+        return {
+            "@id": [chunk_id if isinstance(chunk_id, str) else None for chunk_id, _ in cut],
+            "@text": [hash(t) if isinstance(t, str) and t and not t.isspace() else None for _, t in cut],
+        }
+
+    def suspect_values(self, kind: str, values: list[Any]) -> Iterable[int] | None:
+        """Chunks that may have a fault, and those in which a dot inside a sentence is to be looked for."""
+        looks_for_dots = self._dots_left > 0 and self._dotted_text is None
+        if kind != "chunks" or looks_for_dots or not self._are_strings(values):
+            return None
+        dotted = self._dotted_text
+        return [i for i, v in enumerate(values) if not is_sound(v) or (dotted is not None and v.endswith(dotted))]
+
+    def _are_strings(self, values: list[Any]) -> bool:
+        return bool(values) and self._is_chunk(values[0]) and not self._as_objects
+
+    def _ids_and_texts(self, values: list[Any]) -> list[tuple[Any, Any]]:
+        """The ids and texts of elements that are chunks, (None, None) for others; of one batch they are kept."""
+        if self._cut[0] is not values:
+            self._cut = values, [id_and_text(v) if self._is_chunk(v) else (None, None) for v in values]
+        return self._cut[1]
 
     def _is_chunk(self, value: Any) -> bool:
         """Whether the readers keep an element: the first one decides which form the array has."""
@@ -159,27 +188,27 @@ class ARagChecks(FormatChecks):
 
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
         """The order of chunks, ids that stand twice; and texts and answers for the count at the end."""
-        rows = list(enumerate(values or (), batch.first_row))
         if kind == "chunks":
-            return self._chunk_hits(rows)
+            return self._chunk_hits(values or [], batch.first_row)
+        rows = list(enumerate(values or (), batch.first_row))
         if kind == "questions":
             return self._question_hits(rows)
         return self._prediction_hits(rows)
 
-    def _chunk_hits(self, rows: list[tuple[int, Any]]) -> Iterator[Hits]:
+    def _chunk_hits(self, values: list[Any], first_row: int) -> Iterator[Hits]:
         disordered, objects, ragged = [], [], []
-        for row, value in rows:
-            kept = self._is_chunk(value)
-            chunk_id, text = id_and_text(value) if kept else (None, None)
+        cut = self._ids_and_texts(values)
+        for row, (value, (chunk_id, text)) in enumerate(zip(values, cut, strict=True), first_row):
             if self._order.is_out_of_order(chunk_id):
                 disordered.append(row)
-            if isinstance(value, dict) and kept:
+            if self._as_objects and isinstance(value, dict):
                 objects.append(row)
             if isinstance(text, str):
                 if is_ragged(text):
                     ragged.append(row)
                 if self._search:
                     self._search.add_text(text)
+        self._cut = [], []
         yield Hits("chunk-ids-out-of-order", "chunks", "@id", disordered)
         yield Hits("chunks-as-objects", "chunks", "id", objects)
         yield Hits("ragged-chunk-start", "chunks", "@start", ragged)

@@ -9,7 +9,7 @@ import string
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragdatakit.validators.arag_questions import normalise
+from ragdatakit.tables.compared_answers import as_arag_compares
 
 PUBLISHED_BYTES = 16 << 20
 """No published file is larger; larger ones are not fingerprinted."""
@@ -59,7 +59,7 @@ class AnswerSearch:
 
     def add_answer(self, answer: str) -> None:
         """One gold answer; those that normalise to nothing do not count."""
-        if found := normalise(answer):
+        if found := as_arag_compares(answer):
             self.answers.append(found)
 
     def found(self) -> tuple[int, int]:

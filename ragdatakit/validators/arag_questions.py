@@ -9,9 +9,8 @@ from typing import Any
 
 from ragdatakit.schemas.arag_published import Evidence, Subset, subset_named, subset_of_source
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.compared_answers import as_arag_compares
 
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _MARK_INSIDE = re.compile(rf"\w[{re.escape(string.punctuation)}]+\w")
 _EVIDENCE_WORDS: dict[Evidence, str] = {
     "blank": '""',
@@ -20,11 +19,6 @@ _EVIDENCE_WORDS: dict[Evidence, str] = {
     "strings": "a list of strings",
     "text": "a string",
 }
-
-
-def normalise(text: str) -> str:
-    """An answer as scoring compares it: lower case, no ASCII punctuation, no articles, single blanks."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def question_id(value: Any) -> Any:
@@ -100,7 +94,7 @@ def _answer_problems(value: dict[str, Any]) -> Iterator[Problem]:
     elif not isinstance(gold, str):
         found = "a list" if isinstance(gold, list) else "an object"
         yield Problem("answer-not-text", pointer, gold, {**facts, "found": found})
-    elif not (compared := normalise(gold)):
+    elif not (compared := as_arag_compares(gold)):
         yield Problem("vacuous-answer", pointer, gold, facts)
     elif _MARK_INSIDE.search(gold):
         yield Problem("punctuation-in-answer", pointer, gold, {**facts, "compared": f'"{_short(compared)}"'})

@@ -53,6 +53,13 @@ class FormatChecks:
         """
         return None
 
+    def suspect_values(self, kind: str, values: list[Any]) -> Iterable[int] | None:
+        """Places of the decoded records in which the declaration or ``record`` may find something (a superset).
+
+        ``values`` are elements of a JSON array or object, as every reader reads them. None: any may be at fault.
+        """
+        return None
+
     def may_be_empty(self, kind: str, split: str | None) -> bool:
         """Whether a file of this kind without records is no fault."""
         return False
@@ -68,6 +75,13 @@ class FormatChecks:
     def derive(self, kind: str, value: Any) -> dict[str, Any]:
         """Key columns made from a whole record: a name starting with ``@`` to a text, integer, list or None."""
         return {}
+
+    def derive_columns(self, kind: str, values: list[Any]) -> dict[str, list[Any]] | None:
+        """The same for consecutive records (None: one that cannot be read), where that is quicker.
+
+        The keys may be others than those of `derive`, but must be equal where those are. None: `derive` is asked.
+        """
+        return None
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
         """The same for a clean columnar block: fill the batch's columns; False where only `derive` can tell."""

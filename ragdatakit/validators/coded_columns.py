@@ -21,7 +21,7 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
     """Codes of Python values, as `KeyColumns.of_values` reads them."""
     plain = keys.of_values(values, 0)
     batch = NumpyBatch(len(values), 0)
-    texts: dict[str, Any] = {}
+    texts: dict[tuple[str, str], Any] = {}
     for name in keys.names:
         column = plain.columns[name]
         if name in keys.item_types or any(isinstance(v, list) for v in column):
@@ -29,12 +29,19 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
             codes = _codes([v for _, v in items])
             batch.lists[name] = (codes, np.array([i for i, _ in items], np.int64))
             continue
-        batch.columns[name] = _codes(column)
+        if any(isinstance(v, str) for v in column):
+            texts["plain", name] = string_array([_encodable(v) for v in column])
+        else:
+            batch.columns[name] = _codes(column)
         valid = np.array([v is not None for v in column], np.bool_)
         batch.valid[name] = None if valid.all() else valid
         if name in keys.spelled:
-            texts[name] = spelled(string_array([_encodable(v) for v in column]))
-    batch.spelled = hash_columns(texts)
+            texts["spelled", name] = spelled(string_array([_encodable(v) for v in column]))
+    for (way, name), codes in hash_columns(texts).items():  # together: each query has a cost of its own
+        if way == "spelled":
+            batch.spelled[name] = codes
+        else:
+            batch.columns[name] = codes
     return batch
 
 

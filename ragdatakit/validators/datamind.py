@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ragdatakit.tables.datasets import Dataset
 
 _LINES = ("chunks", "triplets", "bench")
-_UTF8 = ("tables", "plain-bench", "claude-skills", "uploads-csv")
+_UTF8 = ("tables", "plain-bench", "claude-skills", "uploads-csv", "documents")
 _BATCH = 2_048
 _FOUND = {"array": "one JSON array", "spread objects": "objects over several lines"}
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.schemas.findings import Problem
-
-_NO_WORD = re.compile(r"[^\w\s]")
+from ragdatakit.tables.compared_answers import as_datamind_compares
 
 
 def question_problems(value: Any) -> Iterator[Problem]:
@@ -27,17 +25,12 @@ def reference_problems(value: Any) -> Iterator[Problem]:
     reference = value.get("reference_answer") if isinstance(value, dict) else None
     if not isinstance(reference, str):
         return
-    words = normalised(reference)
+    words = as_datamind_compares(reference)
     if not words:
         yield Problem("empty-reference", "/reference_answer", reference)
     elif len(words) <= 2 and words.isascii():
         # A name of two Chinese characters is no accident; "no" inside "know" is.
         yield Problem("short-reference", "/reference_answer", reference)
-
-
-def normalised(text: str) -> str:
-    """A text as the evaluation compares it: lower case, what is no word or white space a space, spaces collapsed."""
-    return " ".join(_NO_WORD.sub(" ", text.lower()).split())
 
 
 def plain_questions(data: bytes) -> Iterator[Problem]:

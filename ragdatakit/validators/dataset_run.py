@@ -20,7 +20,7 @@ from ragdatakit.tables.folders import Tree
 from ragdatakit.tables.positions import Located
 from ragdatakit.tables.record_forms import JSON, RecordForm
 from ragdatakit.tables.sniffing import json_container
-from ragdatakit.tables.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, Source
+from ragdatakit.tables.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
 from ragdatakit.tables.strict_json import MOST_LOCATED
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
@@ -44,6 +44,8 @@ _RUNS = {
     "json-object": ("ragdatakit.validators.file_runs", "ElementsRun"),
     "json-single": ("ragdatakit.validators.file_runs", "ElementsRun"),
     "csv": ("ragdatakit.validators.csv_runs", "CsvRun"),
+    "columns": ("ragdatakit.validators.file_runs", "LinesRun"),
+    "tagged": ("ragdatakit.validators.tagged_runs", "TaggedRun"),
 }
 """Who reads a file, by its container: module and class, imported when a dataset has such a file."""
 
@@ -266,7 +268,8 @@ class DatasetRun:
             fmt = self.dataset.format
             names = dict.fromkeys((*key_columns(fmt, kind), *self.checks.key_columns(kind)))
             spelled = [f for v in fmt.variants if v.kind == kind and self.collector.wants(v.rule) for f in v.fields]
-            self._columns[kind] = KeyColumns(fmt.file(kind), names, self.checks.derive, spelled)
+            derive, derive_columns = self.checks.derive, self.checks.derive_columns
+            self._columns[kind] = KeyColumns(fmt.file(kind), names, derive, spelled, derive_columns)
         return self._columns[kind]
 
     def source(self, file: DataFile) -> Source:
@@ -277,7 +280,8 @@ class DatasetRun:
         size = TEXT_BLOCK_BYTES if texts and self.big else BLOCK_BYTES
         if self.container(file) in ("json-array", "json-object", "json-single"):
             size = ARRAY_PART_BYTES
-        return Source(file.path, file.path.name.endswith(".gz"), min(size, most), max_line_bytes=limit)
+        kind = HeadedSource if self.kind(file).columns.header else Source
+        return kind(file.path, file.path.name.endswith(".gz"), min(size, most), max_line_bytes=limit)
 
     def progress(self, file: DataFile, done: int) -> None:
         """Tell how far we are."""

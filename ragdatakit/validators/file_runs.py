@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.line_cells import LineReader
 from ragdatakit.tables.allocation import pin_worker
 from ragdatakit.tables.datasets import DataFile
 from ragdatakit.tables.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.tables.record_forms import RecordForm, form_of
-from ragdatakit.tables.sources import Block
+from ragdatakit.tables.sources import Block, HeadedSource
 from ragdatakit.validators.blocks import BlockJudge, JudgedBlock, LineEnds, Segment
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from ragdatakit.validators.dataset_run import DatasetRun
 
 LONG_BLOCK = 32 << 20
+BATCH_BYTES, BATCH_ROWS = 4 << 20, 4096
+"""Of elements whose keys are taken together: each batch has a cost of its own."""
 _HARMLESS = {"byte-order-mark", "mislabelled-compression"}
 _END_NAMES = {"lf": "LF", "crlf": "CR LF"}
 
@@ -102,12 +105,12 @@ class FileRun:
 
 
 class LinesRun(FileRun):
-    """An NDJSON file."""
+    """A file of lines, each of which is a record: NDJSON, or cells."""
 
     def run(self) -> None:
         """Read and judge the file."""
         self._records = 0
-        self._lines = 0
+        self._lines = int(self.declared.columns.header)
         self._ends = LineEnds()
         judge = self._judge()
         for block, judged in self._judged(judge):
@@ -118,6 +121,7 @@ class LinesRun(FileRun):
             self.run_.progress(self.file, self.source.progress)
         self._finish(self._records)
         if self.fresh:
+            self._report_header()
             self._report_ends()
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
@@ -131,7 +135,8 @@ class LinesRun(FileRun):
         from ragdatakit.tables.columnar import ColumnarDecoder, can_decode
 
         record = self.declared.record
-        usable = can_decode(record) and len(self.declared.records) == 1 and not self.keep_values
+        usable = self.declared.container != "columns" and can_decode(record)
+        usable = usable and len(self.declared.records) == 1 and not self.keep_values
         decoder = ColumnarDecoder(record) if usable else None
         suspects = None
         if self.run_.checks.record_checks(self.file.kind):
@@ -222,6 +227,15 @@ class LinesRun(FileRun):
         self._lines += 1
         self.whole = False
 
+    def _report_header(self) -> None:
+        """A first line that is no header but a record, which is passed over all the same."""
+        rule = self.declared.record.rules.get("no-header", "")
+        header = self.source.header if isinstance(self.source, HeadedSource) else None
+        text = header.decode("utf-8", "replace") if header else ""
+        if rule and header and LineReader(self.declared).looks_like_record(text):
+            problem = Problem(rule, value=text)
+            self.run_.emit_record(self.file, problem, None, 1, 0, header)
+
     def _report_ends(self) -> None:
         if self._ends.cr[0]:
             self._report_end("lone-carriage-return", self._ends.cr, {})
@@ -250,14 +264,21 @@ class ElementsRun(FileRun):
     def run(self) -> None:
         """Read and judge the file."""
         elements = self._elements()
-        records = 0
+        records, held_bytes = 0, 0
+        held: list[Any] = []
         rules = self.declared.record.rules
         for part in elements.parts():
             self.table.add(part.first_record, part.first_line, part.byte_offset)
-            values = self._values(part, rules.get("syntax", ""))
-            self._take_values(values, part.first_record)
-            records += len(values)
+            held += self._values(part, rules.get("syntax", ""))
+            held_bytes += len(part.data)
+            if held_bytes >= BATCH_BYTES or len(held) >= BATCH_ROWS:
+                self._take_values(held, records)
+                records += len(held)
+                held, held_bytes = [], 0
             self.run_.progress(self.file, self.source.progress)
+        if held:
+            self._take_values(held, records)
+            records += len(held)
         self.whole = elements.whole
         self._finish(records)
         if elements.top in ("other", "nothing"):
@@ -276,12 +297,11 @@ class ElementsRun(FileRun):
         """The part's decoded elements; their problems are reported."""
         if part.proved:
             plain = self.checker.form.records(part.values)
-            if self.checker.all_plain_texts(plain):
-                return plain
-            found = [self.checker.problems(value) for value in plain]
-            if any(found):
-                for element, problems in zip(part.elements(), found, strict=True):
-                    self._emit(problems, element)
+            if not self.checker.all_plain_texts(plain):
+                suspects = self.run_.checks.suspect_values(self.file.kind, plain)
+                for place in range(len(plain)) if suspects is None else suspects:
+                    if problems := self.checker.problems(plain[place]):
+                        self._emit(problems, part.elements()[place])
             return plain
         from ragdatakit.tables.arrays import TOO_LONG
 

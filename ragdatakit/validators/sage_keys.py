@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.sage_older import OLDER, TIMES
 from ragdatakit.schemas.sage_records import RECORD
 from ragdatakit.tables.strict_json import escape
 
 DOCUMENTED = frozenset(f.name for f in RECORD.fields)
-TIMES = {"retrieval_time": "retrieve_time", "refining_time": "refine_time", "generation_time": "generate_time"}
-"""Documented names of times, and those that today's operators use (a reranker's time they do not know)."""
-OLDER = ("results", "retrieved_docs", "retrieved_documents", "refined_docs", "refine_metrics", "pred", "golds")
 _BATCHES = ("context", "external_corpus", "sources", "all_classes", "length", "sample_id")
 _REFINER = (
     *("compressed_context", "original_tokens", "compressed_tokens", "compression_rate", "query_type"),

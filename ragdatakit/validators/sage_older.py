@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.sage_keys import OLDER
+from ragdatakit.schemas.sage_older import LISTS, OLDER, stage_of_results
 from ragdatakit.validators.sage_stages import text_of
 
-_LISTS = {"retrieved_docs": "retrieval", "retrieved_documents": "retrieval", "refined_docs": "refining"}
-_REFINED = ("refined_docs", "refine_time", "refine_metrics")
 _NOTHING = object()
 
 
@@ -46,8 +44,8 @@ def _replacement(record: dict[str, Any], key: str, value: Any) -> tuple[str, Any
         return _of_metrics(record, value)
     if key == "results":
         return _of_results(record, value)
-    name = f"{_LISTS[key]}_docs"
-    found = _stage_texts(record, _LISTS[key])
+    name = f"{LISTS[key]}_docs"
+    found = _stage_texts(record, LISTS[key])
     twin = record.get("retrieved_docs", value) if key == "retrieved_documents" else value
     if found is _NOTHING and _plain(twin) != _plain(value):
         return "retrieved_docs", twin, ""
@@ -65,24 +63,11 @@ def _of_metrics(record: dict[str, Any], value: Any) -> tuple[str, Any, str]:
 
 def _of_results(record: dict[str, Any], value: Any) -> tuple[str, Any, str]:
     """Which stage results are of, their company tells: an empty list contradicts nothing."""
-    stage = _stage_of_results(record, value)
+    stage = stage_of_results(record)
     objects = isinstance(value, list) and any(isinstance(v, dict) for v in value)
     kept = f"{stage}_results, with the texts as {stage}_docs" if objects else f"{stage}_docs"
     found = _stage_texts(record, stage) if value else _NOTHING
     return f"{stage}_results", found, f"it becomes {kept}"
-
-
-def _stage_of_results(record: dict[str, Any], value: Any) -> str:
-    if any(key in record for key in _REFINED) and "refined_docs" not in record:
-        return "refining"
-    elements = value if isinstance(value, list) else []
-    if any(isinstance(e, dict) and "relevance_score" in e for e in elements):
-        return "reranking"
-    retrieved = _stage_texts(record, "retrieval")
-    texts = [t for t in map(text_of, elements) if t is not None]
-    if isinstance(retrieved, list) and texts and texts != _plain(retrieved) and set(texts) <= set(_plain(retrieved)):
-        return "reranking"
-    return "retrieval"
 
 
 def _stage_texts(record: dict[str, Any], stage: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.sage_keys import TIMES
+from ragdatakit.schemas.sage_older import TIMES
 from ragdatakit.validators.sage_stages import is_finite
 
 HOUR = 3600

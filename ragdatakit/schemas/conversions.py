@@ -1,0 +1,168 @@
+"""What a conversion returns: the files it wrote, the records it counted, and what the target could not hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ragdatakit.schemas.results import Report
+
+LossKind = Literal["lost", "dropped", "coerced", "renumbered", "derived"]
+LOSS_KINDS: tuple[LossKind, ...] = ("dropped", "lost", "coerced", "renumbered", "derived")
+"""``dropped``: whole records; ``lost``: values the target has no place for; ``coerced``: values written in another form
+from which the original cannot be told; ``renumbered``: ids (the mapping is kept in a file); ``derived``: values that
+were made, not given. Only the first three are losses."""
+
+MOST_EXAMPLES = 3
+_EXAMPLE_CHARACTERS = 120
+
+
+@dataclass(slots=True)
+class Loss:
+    """One way in which the output differs from the source: in how many values or records, with up to three examples.
+
+    ``column`` is None where whole records are meant.
+    """
+
+    kind: LossKind
+    table: str
+    column: str | None
+    reason: str
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "kind": self.kind,
+            "table": self.table,
+            "column": self.column,
+            "reason": self.reason,
+            "count": self.count,
+            "examples": self.examples,
+        }
+
+
+class Losses:
+    """All losses of one conversion, counted by kind, table, column and reason."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str | None, str], Loss] = {}
+
+    def add(
+        self, kind: LossKind, table: str, column: str | None, reason: str, example: object = None, count: int = 1
+    ) -> None:
+        """Count a value (or ``count`` of them); the first examples are kept, cut to a readable length."""
+        loss = self._found.get((kind, table, column, reason))
+        if loss is None:
+            loss = self._found[kind, table, column, reason] = Loss(kind, table, column, reason)
+        loss.count += count
+        if example is not None and len(loss.examples) < MOST_EXAMPLES:
+            text = str(example)
+            loss.examples.append(text if len(text) <= _EXAMPLE_CHARACTERS else text[: _EXAMPLE_CHARACTERS - 1] + "…")
+
+    def __iter__(self) -> Any:
+        order = list(LOSS_KINDS)
+        return iter(sorted(self._found.values(), key=lambda loss: order.index(loss.kind)))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def any_lost(self) -> bool:
+        """Whether anything is lost: renumbered ids and derived values are not."""
+        return any(loss.kind in ("dropped", "lost", "coerced") for loss in self._found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file of the output: its path below the target folder with ``/``, records (None: it has none), bytes, digest."""
+
+    name: str
+    records: int | None
+    bytes: int
+    sha256: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"path": self.name, "records": self.records, "bytes": self.bytes, "sha256": self.sha256}
+
+
+@dataclass(slots=True)
+class Conversion:
+    """What became of one dataset.
+
+    ``source`` is what the user called it, ``counts`` the rows of each canonical table that were read, ``folder`` where
+    it stands below the target (empty: at its top). ``ids_file`` and ``sidecar`` name what is kept beside the output.
+    """
+
+    source: str
+    source_format: str
+    target_format: str
+    name: str
+    files: list[WrittenFile]
+    counts: dict[str, int]
+    losses: Losses
+    ids_file: str | None = None
+    sidecar: str | None = None
+    folder: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "source": self.source,
+            "from": self.source_format,
+            "to": self.target_format,
+            "name": self.name,
+            "folder": self.folder,
+            "counts": self.counts,
+            "files": [f.as_dict() for f in self.files],
+            "losses": [loss.as_dict() for loss in self.losses],
+            "ids_file": self.ids_file,
+            "sidecar": self.sidecar,
+        }
+
+
+@dataclass(slots=True)
+class ConversionResult:
+    """The result of `ragdatakit.convert`.
+
+    ``written`` tells whether the target was put in place, ``sidecar`` whether what is lost was to be kept beside it.
+    ``refused``: the errors of the source, which ``source_report`` has, stopped the conversion. ``invalid`` is the
+    report on the output where it would not be valid (a fault of ragdata), ``warnings`` how many warnings a valid output
+    has. ``strict`` is set where something would be lost and nothing was to be.
+    """
+
+    target: str
+    conversions: list[Conversion] = field(default_factory=list)
+    written: bool = False
+    dry_run: bool = False
+    sidecar: bool = False
+    strict: bool = False
+    source_report: Report | None = None
+    refused: bool = False
+    invalid: Report | None = None
+    warnings: int = 0
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether all that was asked for was done."""
+        return not self.refused and not self.strict and self.invalid is None
+
+    @property
+    def lossless(self) -> bool:
+        """Whether nothing was dropped, lost or coerced."""
+        return not any(c.losses.any_lost for c in self.conversions)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form, version 1."""
+        return {
+            "version": 1,
+            "target": self.target,
+            "written": self.written,
+            "dry_run": self.dry_run,
+            "warnings": self.warnings,
+            "lossless": self.lossless,
+            "conversions": [c.as_dict() for c in self.conversions],
+        }

@@ -1,0 +1,175 @@
+"""A dataset as canonical tables, read in streams; and the account of what a writer takes from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.schemas.canonical import TABLES, Document
+from ragdatakit.schemas.conversions import Losses
+
+RowSource = Callable[[], Iterator[Any]]
+"""Reads the rows of a table from their beginning; may be called more than once."""
+
+
+class CanonicalTables:
+    """The tables that a dataset gives.
+
+    ``name`` is what the dataset is called, ``format`` where it comes from. A table that is not ``in`` it has no rows;
+    one that is may have none. A writer gets rows by `take`, which notes what it has no room for; `peek` gives the same
+    rows and notes nothing (for a first pass that collects ids). ``covered`` names columns whose values stand in another
+    table, too (texts that were cut into chunks): a writer that leaves them out loses nothing. ``given`` are the sources
+    before anything was made of them, ``restored`` says that a sidecar took part in them.
+    """
+
+    def __init__(self, name: str, format_name: str, sources: Mapping[str, RowSource], losses: Losses) -> None:
+        unknown = set(sources) - set(TABLES)
+        if unknown:
+            raise ValueError(f"no canonical tables: {unknown}")
+        self.name = name
+        self.format = format_name
+        self.losses = losses
+        self.sources = dict(sources)
+        self.counts: dict[str, int] = {}
+        self.given = self.sources
+        self.restored = False
+        self.covered: dict[str, frozenset[str]] = {}
+        self._taken: set[str] = set()
+
+    def __contains__(self, table: str) -> bool:
+        return table in self.sources
+
+    def peek(self, table: str) -> Iterator[Any]:
+        """The rows of a table, from the beginning; none where the dataset has no such table."""
+        return self.sources[table]() if table in self.sources else iter(())
+
+    def any(self, table: str) -> bool:
+        """Whether the table has a row."""
+        return next(self.peek(table), None) is not None
+
+    def take(self, table: str, *columns: str) -> Iterator[Any]:
+        """The rows of a table, for a writer that keeps these columns of it: what stands in others counts as lost.
+
+        The writer itself says what is coerced.
+        """
+        if table not in self.sources:
+            return iter(())
+        if table in self._taken:
+            return self.peek(table)
+        self._taken.update((table, *TABLES[table].restates))
+        names = TABLES[table].columns
+        unknown = set(columns) - set(names)
+        if unknown:
+            raise ValueError(f"{table} has no columns {unknown}")
+        left_out = [(i, n) for i, n in enumerate(names) if n not in columns and n != "field_order"]
+        return self._accounted(table, left_out)
+
+    def _accounted(self, table: str, left_out: list[tuple[int, str]]) -> Iterator[Any]:
+        losses, number = self.losses, 0
+        key, covered = TABLES[table].key, self.covered.get(table, frozenset())
+        for row in self.sources[table]():
+            number += 1
+            for place, name in left_out:
+                value = row[place]
+                if name not in covered and not _is_empty(name, value):
+                    told = f"{row[0]}: {value}" if key else value
+                    losses.add("lost", table, name, "the target has no place for it", told)
+            yield row
+        self.counts[table] = number
+
+    def drop(self, table: str, row: Any, why: str) -> None:
+        """Say that a row which was taken is not written."""
+        self.losses.add("dropped", table, None, why, row[0] if TABLES[table].key else row)
+
+    def finish(self) -> None:
+        """Count the tables that the writer did not take: all their rows are lost."""
+        for table in self.sources:
+            if table in self._taken or TABLES[table].restates:
+                continue
+            self._taken.add(table)
+            number, covered = 0, self.covered.get(table, frozenset())
+            for row in self.sources[table]():
+                number += 1
+                if covered and row.text.strip():  # a text of blanks only is in no chunk
+                    self._leave_out(table, row, covered)
+                    continue
+                shown = " ".join(str(v) for v in row[:3] if v is not None and not isinstance(v, bytes | Path))
+                self.losses.add("dropped", table, None, "the target has no place for them", shown)
+            self.counts[table] = number
+
+    def _leave_out(self, table: str, row: Any, covered: frozenset[str]) -> None:
+        """Say that a row is not written, most of whose columns stand in another table."""
+        for name, value in zip(TABLES[table].columns, row, strict=True):
+            if name not in covered and name != "field_order" and not _is_empty(name, value):
+                self.losses.add("lost", table, name, "the target has no place for it", f"{row[0]}: {value}")
+
+    @property
+    def passages(self) -> str:
+        """The table that holds what is retrieved: ``chunks`` where there are any, else ``documents``."""
+        return "chunks" if "chunks" in self.sources and self.any("chunks") else "documents"
+
+    def peek_passages(self) -> Iterator[Document]:
+        """Chunks as documents, where there are chunks; else the documents. Nothing is accounted."""
+        return self._passages(self.peek(self.passages))
+
+    def take_passages(self, *columns: str) -> Iterator[Document]:
+        """The same, for a writer that keeps these columns of `Document`; chunks have their documents' titles."""
+        if self.passages == "documents":
+            return self.take("documents", *columns)
+        names = {"doc_id": "chunk_id"}
+        if "title" in columns and "documents" in self.covered:
+            self.covered["documents"] |= {"title"}
+        kept = tuple(names.get(c, c) for c in columns if c != "title")
+        return self._passages(self.take("chunks", *kept))
+
+    def _passages(self, rows: Iterator[Any]) -> Iterator[Document]:
+        if self.passages == "documents":
+            yield from rows
+            return
+        titles = {d.doc_id: d.title for d in self.peek("documents") if d.title}
+        for chunk in rows:
+            yield Document(chunk.chunk_id, chunk.text, titles.get(chunk.doc_id), chunk.metadata)
+
+    def take_passage_qrels(self, *columns: str, with_nodes: bool = False) -> Iterator[Any]:
+        """Judgements of passages, for a writer that keeps these columns. Judgements of documents that were cut into
+        chunks hold for every chunk (`derived`); judgements of nodes are dropped, unless they are wanted, too."""
+        rows = self.take("qrels", *columns, "target_kind")
+        return self._passage_qrels(rows, accounted=True, with_nodes=with_nodes)
+
+    def peek_passage_qrels(self) -> Iterator[Any]:
+        """The same judgements; nothing is accounted."""
+        return self._passage_qrels(self.peek("qrels"), accounted=False)
+
+    def _passage_qrels(self, rows: Iterator[Any], accounted: bool, with_nodes: bool = False) -> Iterator[Any]:
+        kind = "chunk" if self.passages == "chunks" else "document"
+        of_document: dict[str, list[str]] | None = None
+        for qrel in rows:
+            if qrel.target_kind == kind or (with_nodes and qrel.target_kind == "node"):
+                yield qrel
+                continue
+            why = f"it judges a {qrel.target_kind}, not a passage"
+            if qrel.target_kind == "document":
+                if of_document is None:
+                    of_document = self._chunks_of_documents()
+                why = "it judges a document that has no chunks"
+                for chunk_id in of_document.get(qrel.target_id, ()):
+                    why = ""
+                    if accounted:
+                        reason = "a document's judgement, for each of its chunks"
+                        self.losses.add("derived", "qrels", "target_id", reason)
+                    yield qrel._replace(target_id=chunk_id, target_kind="chunk")
+            if why and accounted:
+                self.drop("qrels", qrel, why)
+
+    def _chunks_of_documents(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for chunk in self.peek("chunks"):
+            if chunk.doc_id is not None:
+                found.setdefault(chunk.doc_id, []).append(chunk.chunk_id)
+        return found
+
+
+def _is_empty(name: str, value: Any) -> bool:
+    """Whether there is nothing in a column that could be lost; an object without members says nothing, either."""
+    return value is None or value == () or value == "" or (value == "{}" and name in ("metadata", "attributes"))

@@ -1,0 +1,75 @@
+"""JSON as text: values are passed on as they stand, so that numbers and strings keep their exact form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+Raw = msgspec.Raw
+_ENCODER = msgspec.json.Encoder()
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ANY = msgspec.json.Decoder()
+_STRING = msgspec.json.Decoder(str)
+_NAN = re.compile(rb'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity', re.DOTALL)
+
+
+def dumps(value: Any) -> str:
+    """A value as compact JSON; ``Raw`` values in it stand as they are."""
+    return _ENCODER.encode(value).decode()
+
+
+def loads(text: str | bytes | Raw) -> Any:
+    """The value; integers are exact, a number that no float holds is infinite. Raises `ValueError` where it is no JSON,
+    `RecursionError` where it is nested too deeply."""
+    try:
+        return _ANY.decode(text)
+    except msgspec.ValidationError:  # a number is out of range
+        data = text if isinstance(text, str) else bytes(text).decode()
+        return json.loads(data, parse_int=_integer)
+
+
+def _integer(digits: str) -> int | float:
+    """Python reads integers of a limited length."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
+
+
+def without_nan(data: bytes) -> bytes:
+    """Text that is JSON but for NaN and Infinity, which become null; all else stays as it stands."""
+    return _NAN.sub(lambda found: found[0] if found[0][:1] == b'"' else b"null", data)
+
+
+def fields_of(text: str | bytes | Raw) -> dict[str, Raw]:
+    """The fields of a JSON object, each value as it stands. Raises `msgspec.DecodeError` where it is no object."""
+    return _OBJECT.decode(text)
+
+
+def string_of(raw: Raw | None) -> str | None:
+    """The text of a JSON string; None where there is no value or it is no string."""
+    if raw is None:
+        return None
+    try:
+        return _STRING.decode(raw)
+    except msgspec.DecodeError:
+        if bytes(raw)[:1] == b'"':
+            raise
+        return None
+
+
+def compact(raw: Raw | bytes | str) -> str:
+    """JSON without white space between its parts; strings and numbers as they stand."""
+    data = raw.encode() if isinstance(raw, str) else bytes(raw)
+    return msgspec.json.format(data, indent=-1).decode()
+
+
+def object_text(fields: Mapping[str, Raw] | Iterable[tuple[str, Raw]]) -> str | None:
+    """A JSON object of these fields as compact text; None where there are none."""
+    pairs = fields.items() if isinstance(fields, Mapping) else fields
+    parts = [f"{dumps(name)}:{compact(raw)}" for name, raw in pairs]
+    return "{" + ",".join(parts) + "}" if parts else None

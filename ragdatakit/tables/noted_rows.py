@@ -1,0 +1,51 @@
+"""A row source that tells what it had to change on reading, and tells it once, however often it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.schemas.conversions import Losses, LossKind
+
+Note = tuple[LossKind, str, str | None, str, object]
+"""Kind, table, column, reason and example, as `Losses.add` takes them."""
+
+
+class NotedRows:
+    """Rows of one table. The reader appends to the list it is given what it notes about the row it is working on.
+
+    Sources are read in part (is there a row?), whole (to collect ids) and again (to write): each row's notes are
+    counted when it is reached for the first time.
+    """
+
+    def __init__(self, losses: Losses, read: Callable[[list[Note]], Iterator[Any]]) -> None:
+        self._losses = losses
+        self._read = read
+        self._told = 0
+
+    def __call__(self) -> Iterator[Any]:
+        """The rows, from the beginning."""
+        notes: list[Note] = []
+        place = 0
+        for row in self._read(notes):
+            place += 1
+            self._tell(notes, place)
+            yield row
+        self._tell(notes, place + 1)
+
+    def _tell(self, notes: list[Note], place: int) -> None:
+        if place > self._told:
+            self._told = place
+            for note in notes:
+                self._losses.add(*note)
+        if notes:
+            notes.clear()
+
+
+class FileRows(NotedRows):
+    """Rows that are a file each; ``files`` has them by the rows' ids, for a writer that can copy them as they are."""
+
+    def __init__(self, losses: Losses, read: Callable[[list[Note]], Iterator[Any]], files: Mapping[str, Path]) -> None:
+        super().__init__(losses, read)
+        self.files = files

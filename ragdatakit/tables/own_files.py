@@ -1,0 +1,16 @@
+"""The names of what ragdata itself puts beside a dataset; looking for datasets passes over them."""
+
+from __future__ import annotations
+
+MANIFEST = "ragdata.json"
+"""Where the folder comes from, how it was made, the digest of each file."""
+RENAMED_IDS = "ragdata.ids.ndjson"
+"""The ids that were renamed, with their old names."""
+SIDECAR = "ragdata.sidecar"
+"""The folder with what the format has no place for."""
+OWN = frozenset({MANIFEST, RENAMED_IDS, SIDECAR})
+
+
+def is_own(name: str) -> bool:
+    """Whether a path below a dataset's folder is of ragdata itself."""
+    return name.split("/", 1)[0] in OWN
