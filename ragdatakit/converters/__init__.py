@@ -1,1 +1,119 @@
-"""."""
+"""Converters: one module per format, which reads it into the canonical tables and writes it out of them.
+
+The list is explicit; a new converter is one line here. A module has a `Converter` named ``CONVERTER``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.findings import Finding
+    from ragdatakit.tables.canonical_tables import CanonicalTables, RowSource
+    from ragdatakit.tables.datasets import Dataset
+    from ragdatakit.tables.outputs import Output
+    from ragdatakit.tables.record_reading import RecordReader
+
+CONVERTERS: dict[str, str] = {
+    "arag": "ragdatakit.converters.arag",
+    "datamind": "ragdatakit.converters.datamind",
+    "gfm-rag": "ragdatakit.converters.gfm_rag",
+    "light-splade": "ragdatakit.converters.light_splade",
+    "sage": "ragdatakit.converters.sage",
+    "beir": "ragdatakit.converters.beir",
+    "trec": "ragdatakit.converters.trec",
+    "hipporag": "ragdatakit.converters.hipporag",
+    "text": "ragdatakit.converters.text",
+    "table": "ragdatakit.converters.table",
+}
+"""Format to module. ``text`` and ``table`` are sources only: folders of plain texts, and tables with a mapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of one converter, given as ``--option NAME=VALUE``.
+
+    ``default`` None: nothing unless it is given. With ``choices`` the value is one of them; a default that is a bool,
+    an int or a float makes the value one.
+    """
+
+    name: str
+    side: Literal["read", "write"]
+    help: str
+    default: str | bool | int | float | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for, as far as it concerns one converter.
+
+    ``name`` is what the dataset is to be called, ``profile`` the variant of the target format (empty: its usual one),
+    ``source_format`` where the tables come from, ``values`` the converter's own options, all of them, with defaults.
+    """
+
+    name: str = "dataset"
+    profile: str = ""
+    source_format: str = ""
+    seed: int = 13
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """How one format is read into canonical tables and written out of them.
+
+    ``read`` gives the tables' row sources; ``write`` takes the tables and writes the files. Either may be None.
+    ``group`` puts the datasets together that are one for a converter, the one that gives the name first (each stands
+    alone where it is None). ``gives`` and ``holds`` are the tables with the columns that reading can give and writing
+    can hold.
+    ``mends`` tells, for a finding and the options of reading, whether reading takes care of it, so that it does not
+    stop a conversion.
+    """
+
+    name: str
+    read: Callable[[Dataset, RecordReader, Options], Mapping[str, RowSource]] | None = None
+    write: Callable[[CanonicalTables, Output, Options], None] | None = None
+    group: Callable[[list[Dataset]], list[list[Dataset]]] | None = None
+    gives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    holds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    options: tuple[Option, ...] = ()
+    profiles: tuple[str, ...] = ()
+    mends: Callable[[Finding, Mapping[str, Any]], bool] | None = None
+
+    def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
+        """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""
+        return {
+            o.name: _converted(o, given[o.name]) if o.name in given else o.default
+            for o in self.options
+            if o.side == side
+        }
+
+
+def get_converter(name: str) -> Converter:
+    """The converter of a format; raises `UnknownNameError`."""
+    if name not in CONVERTERS:
+        raise UnknownNameError("format to convert", name, CONVERTERS)
+    converter: Converter = importlib.import_module(CONVERTERS[name]).CONVERTER
+    return converter
+
+
+def _converted(option: Option, text: str) -> str | bool | int | float:
+    if option.choices and text not in option.choices:
+        raise RagdataError(f"--option {option.name}={text}: expected one of {', '.join(option.choices)}")
+    kind = type(option.default)
+    try:
+        if kind is bool:
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+        return kind(text) if kind in (int, float) else text
+    except (KeyError, ValueError):
+        words = {bool: "true or false", int: "an integer", float: "a number"}
+        raise RagdataError(f"--option {option.name}={text}: expected {words[kind]}") from None

@@ -1,0 +1,303 @@
+"""What the columns of a table mean: given as ``text=body,id=doc_id,metadata=lang+year``, or told by usual names."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+from ragdatakit.schemas.errors import RagdataError
+
+TARGETS: dict[str, str] = {
+    "text": "a document's text",
+    "id": "a document's id",
+    "title": "a document's title",
+    "question": "a question",
+    "question_id": "a question's id",
+    "answer": "the gold answer (of a JSON list the first one, the others are further right answers)",
+    "aliases": "further right answers",
+    "split": "which split a question or judgement is of",
+    "doc_id": "the id of the document that answers the question",
+    "grade": "how well it does (an integer)",
+    "metadata": "columns to pass on as metadata; * (all others) unless given",
+}
+_SEVERAL = ("metadata", "aliases")
+USUAL_NAMES: dict[str, tuple[str, ...]] = {
+    "text": ("text", "body", "content", "contents", "passage", "passage_text", "page_content", "document", "context"),
+    "question": ("question", "query", "question_text", "query_text"),
+    "title": ("title", "headline"),
+    "answer": ("answer", "answers", "gold_answer", "expected_answer", "reference_answer"),
+    "aliases": ("aliases", "answer_aliases"),
+    "split": ("split",),
+    "grade": ("grade", "relevance", "rel", "score", "label"),
+    "question_id": ("question_id", "query_id", "query-id", "questionid", "queryid", "qid", "q_id"),
+    "doc_id": ("doc_id", "docid", "docno", "document_id", "corpus_id", "corpus-id", "passage_id", "pid"),
+    "id": ("id", "_id"),
+}
+_QUESTION_FILE = re.compile(r"(?:^|[^a-z])(?:quer(?:y|ies)|questions?|topics?)(?:[^a-z]|$)")
+_DOCUMENT_FILE = re.compile(r"(?:^|[^a-z])(?:corpus|collection|doc(?:ument)?s?|passages?|chunks?)(?:[^a-z]|$)")
+_LIKE_AN_ID = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id)$|[a-z]I[dD]$")
+_PIECE = re.compile(r'"((?:[^"]|"")*)"|([^",=+:]+)|([,=+:])')
+
+
+class Columned(Protocol):
+    """A file with columns."""
+
+    @property
+    def name(self) -> str:
+        """Its path in the folder."""
+
+    @property
+    def stem(self) -> str:
+        """Its name without endings, in small letters."""
+
+    def column_names(self) -> Sequence[str]:
+        """Its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMap:
+    """Which column of one file is what; ``metadata`` None: all that are nothing else."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
+    metadata: tuple[str, ...] | None = None
+
+    @property
+    def documents(self) -> bool:
+        """Whether a row has a document."""
+        return "text" in self.columns
+
+    @property
+    def questions(self) -> bool:
+        """Whether a row has a question."""
+        return "question" in self.columns
+
+    @property
+    def qrels(self) -> bool:
+        """Whether a row says that a document answers a question: by both ids, or because it has both."""
+        return (self.documents and self.questions) or {"question_id", "doc_id"} <= self.columns.keys()
+
+    def used(self) -> set[str]:
+        """The columns that mean something."""
+        return {*self.columns.values(), *self.aliases}
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """``[FILE:]target=column[+column…]``."""
+
+    target: str
+    columns: tuple[str, ...]
+    file: str = ""
+
+    def concerns(self, file: Columned) -> bool:
+        """Whether the item is of this file: by its path, its name, or its name without endings."""
+        base = file.name.rsplit("/", 1)[-1]
+        return not self.file or any(fnmatchcase(n, self.file) for n in (file.name, base)) or self.file == file.stem
+
+
+def map_columns(files: Sequence[Columned], text: str) -> list[ColumnMap | None]:
+    """The map of each file; None for one that holds nothing that was asked for.
+
+    Raises `RagdataError` where the text is no map, names a column that no file has, or, without one, the names of the
+    columns do not tell what they are.
+    """
+    found = _given(files, parse(text)) if text.strip() else [_guessed(file) for file in files]
+    if not any(found):
+        raise RagdataError(f"nothing tells what the columns are; {_advice(files)}")
+    return found
+
+
+def parse(text: str) -> list[_Item]:
+    """The items of a map. Raises `RagdataError`."""
+    return [_item(pieces, text) for pieces in _split(_pieces(text), ",") if pieces]
+
+
+_Pieces = list[tuple[str, bool]]
+"""Texts, and whether each is one of the signs ``, = + :``."""
+
+
+def _pieces(text: str) -> _Pieces:
+    found: _Pieces = []
+    at = 0
+    while at < len(text):
+        match = _PIECE.match(text, at)
+        if match is None:
+            raise RagdataError(f"--map {text}: a quote is not closed")
+        quoted, bare, sign = match.groups()
+        if quoted is not None:
+            found.append((quoted.replace('""', '"'), False))
+        elif bare is None or bare.strip():
+            found.append((sign or bare.strip(), bare is None))
+        at = match.end()
+    return found
+
+
+def _split(pieces: _Pieces, sign: str) -> list[_Pieces]:
+    parts: _Pieces = []
+    found = [parts]
+    for piece in pieces:
+        if piece == (sign, True):
+            parts = []
+            found.append(parts)
+        else:
+            parts.append(piece)
+    return found
+
+
+def _item(pieces: _Pieces, text: str) -> _Item:
+    if ("=", True) not in pieces:
+        raise RagdataError(f"--map {text}: expected target=column, got {_joined(pieces)!r}")
+    equals = pieces.index(("=", True))
+    head, columns = pieces[:equals], [_joined(part) for part in _split(pieces[equals + 1 :], "+") if part]
+    colon = max((i for i, piece in enumerate(head) if piece == (":", True)), default=-1)
+    target, file = _joined(head[colon + 1 :]).lower().replace("-", "_"), _joined(head[: max(colon, 0)])
+    if target not in TARGETS:
+        near = difflib.get_close_matches(target, TARGETS, n=1)
+        told = f", did you mean {near[0]}?" if near else f"; known: {', '.join(TARGETS)}"
+        raise RagdataError(f"--map {text}: unknown target {target!r}{told}")
+    if target not in _SEVERAL and len(columns) != 1:
+        raise RagdataError(
+            f"--map {text}: {target} takes one column (only {' and '.join(_SEVERAL)} take several); "
+            'a name with + in it is quoted: "a+b"'
+        )
+    return _Item(target, tuple(columns), file)
+
+
+def _joined(pieces: Iterable[tuple[str, bool]]) -> str:
+    return "".join(piece for piece, _ in pieces)
+
+
+def _given(files: Sequence[Columned], items: Sequence[_Item]) -> list[ColumnMap | None]:
+    found: list[ColumnMap | None] = []
+    missing = {(item, column) for item in items for column in item.columns if column != "*"}
+    for file in files:
+        columns: dict[str, str] = {}
+        aliases: list[str] = []
+        metadata: tuple[str, ...] | None = None
+        names = set(file.column_names())
+        for item in items:
+            present = [c for c in item.columns if c in names]
+            if not item.concerns(file):
+                continue
+            missing -= {(item, c) for c in present}
+            if item.target == "metadata":
+                metadata = None if "*" in item.columns else (*(metadata or ()), *present)
+            elif item.target == "aliases":
+                aliases += present
+            elif present:
+                _refuse_second(columns, item, file)
+                columns[item.target] = present[0]
+        if "question" in columns and "text" not in columns and "id" in columns:
+            # The only thing in the rows that could have this id.
+            columns.setdefault("question_id", columns.pop("id"))
+        made = ColumnMap(columns, tuple(aliases), metadata)
+        if made.qrels and "grade" not in columns:
+            columns |= _known_grade(file, made)
+        found.append(made if made.documents or made.questions or made.qrels else None)
+    if missing:
+        item, column = sorted(missing, key=lambda pair: items.index(pair[0]))[0]
+        raise RagdataError(_no_column(files, item, column))
+    return found
+
+
+def _known_grade(file: Columned, found: ColumnMap) -> dict[str, str]:
+    """The column of grades, where the map names none, but a column is called as one is: judgements that say 0 are not
+    to become 1."""
+    other = {*found.used(), *(found.metadata or ())}
+    named = [n for n in file.column_names() if n.lower() in USUAL_NAMES["grade"] and n not in other]
+    if len(named) > 1:
+        told = f"grade may be {' or '.join(named)}"
+        raise RagdataError(f"{file.name}: {told}; --map grade=COLUMN tells which")
+    return {"grade": named[0]} if named else {}
+
+
+def _refuse_second(columns: Mapping[str, str], item: _Item, file: Columned) -> None:
+    if item.target in columns:
+        raise RagdataError(
+            f"--map: {item.target} of {file.name} is given twice: {columns[item.target]}, {item.columns[0]}"
+        )
+
+
+def _no_column(files: Sequence[Columned], item: _Item, column: str) -> str:
+    concerned = [f for f in files if item.concerns(f)]
+    if not concerned:
+        return f"--map {item.file}:{item.target}={column}: no such file; there are {_listed(f.name for f in files)}"
+    known = list(dict.fromkeys(name for f in concerned for name in f.column_names()))
+    near = difflib.get_close_matches(column, known, n=1)
+    hint = f", did you mean {near[0]}?" if near else ";"
+    return f"--map {item.target}={column}: no column {column!r}{hint} {_advice(concerned)}"
+
+
+def _guessed(file: Columned) -> ColumnMap | None:
+    names = list(file.column_names())
+    lowered = {name.lower(): name for name in reversed(names)}
+    found = {target: [lowered[n] for n in usual if n in lowered] for target, usual in USUAL_NAMES.items()}
+    if not found["question"] and found["text"] and _names_questions(file):
+        found["question"], found["text"] = found["text"], []
+    wanted = _wanted(found)
+    if wanted is None:
+        return None
+    for target, listed in wanted.items():
+        if len(listed) > 1:
+            told = f"{target} may be {' or '.join(listed)}"
+            raise RagdataError(f"{file.name}: {told}; {_advice([file])}")
+    columns = {target: listed[0] for target, listed in wanted.items() if listed and target != "aliases"}
+    return ColumnMap(columns, tuple(wanted.get("aliases", ())))
+
+
+def _names_questions(file: Columned) -> bool:
+    """Whether a file, or a folder in which it is, is called after questions."""
+    return not _DOCUMENT_FILE.search(file.stem) and bool(_QUESTION_FILE.search(file.name.lower()))
+
+
+def _wanted(found: Mapping[str, list[str]]) -> dict[str, list[str]] | None:
+    """The targets that a file of these columns has, each with the columns that may be meant."""
+    text, question = bool(found["text"]), bool(found["question"])
+    judged = bool(found["question_id"] and found["doc_id"])
+    names = ["split"]
+    wanted: dict[str, list[str]] = {}
+    if text and question:
+        names += ["text", "question", "title", "answer", "aliases", "question_id", "grade"]
+        wanted["id"] = found["doc_id"]
+        if found["id"] and not judged:
+            # Of the document or the question? Of the one whose id has no name of its own.
+            known = [t for t in ("question_id", "doc_id") if found[t]]
+            wanted["id"] = found["id"] if known == ["question_id"] else found["doc_id"]
+            if known == ["doc_id"]:
+                return {**{n: found[n] for n in names}, **wanted, "question_id": found["id"]}
+            if not known:
+                wanted["id"] = [f"{found['id'][0]} (of the text)", f"{found['id'][0]} (of the question)"]
+    elif text:
+        names += ["text", "title"]
+        wanted["id"] = found["id"] + found["doc_id"]
+    elif question:
+        names += ["question", "answer", "aliases", *(["doc_id", "grade"] if judged else [])]
+        wanted["question_id"] = found["question_id"] + found["id"]
+    elif judged:
+        names += ["question_id", "doc_id", "grade"]
+    else:
+        return None
+    return {**{name: found[name] for name in names}, **wanted}
+
+
+def id_like_columns(file: Columned, columns: ColumnMap) -> str:
+    """The columns that mean nothing, but whose names end as those of ids do; empty where there are none."""
+    used = columns.used()
+    return _listed(n for n in file.column_names() if n not in used and _LIKE_AN_ID.search(n))
+
+
+def _advice(files: Sequence[Columned]) -> str:
+    shown = "; ".join(f"{f.name} has {_listed(f.column_names()) or 'none'}" for f in files[:3])
+    names = list(files[0].column_names()) if files else []
+    sample = next((n for n in names if n.lower() in USUAL_NAMES["text"]), "COLUMN")
+    return f"columns: {shown}; say what they are, for example --map text={sample},id=COLUMN"
+
+
+def _listed(names: Iterable[str]) -> str:
+    listed = [n if re.fullmatch(r"[^\s,=+:\"]+", n) else '"' + n.replace('"', '""') + '"' for n in names]
+    return ", ".join(listed[:20]) + (f", and {len(listed) - 20} more" if len(listed) > 20 else "")

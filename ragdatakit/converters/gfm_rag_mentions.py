@@ -1,0 +1,95 @@
+"""Finds the names of a graph's nodes in texts: in questions, to start from; in passages, which mention them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+_WORD = re.compile("[a-z0-9]+")
+_SPACED_UP_TO = "\u0e00"
+"""Scripts up to here put blanks between words, so that a name is no part of a longer word."""
+_LEAST = 2
+
+
+class NameFinder:
+    """The longest names first, from left to right, at the borders of words.
+
+    Names of ASCII letters and digits are compared as the framework writes phrases: lower case, blanks for all else.
+    Others are searched for as they stand, but for case; in scripts that do not separate words, anywhere.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._phrases: dict[tuple[str, ...], str] = {}
+        self._lengths: dict[str, list[int]] = {}
+        self._others: dict[str, str] = {}
+        self._other_lengths: dict[str, list[int]] = {}
+        for name in names:
+            if name.isascii():
+                self._add_phrase(name)
+            elif len(name) >= _LEAST:
+                folded = name.casefold()
+                if self._others.setdefault(folded, name) is name:
+                    _note_length(self._other_lengths, folded[0], len(folded))
+
+    def _add_phrase(self, name: str) -> None:
+        words = tuple(_WORD.findall(name.lower()))
+        if sum(map(len, words)) >= _LEAST and self._phrases.setdefault(words, name) is name:
+            _note_length(self._lengths, words[0], len(words))
+
+    def find(self, text: str) -> list[str]:
+        """The names that stand in a text, each once."""
+        found = dict.fromkeys(self._find_phrases(text))
+        if self._others and not text.isascii():
+            found.update(dict.fromkeys(self._find_others(text.casefold())))
+        return list(found)
+
+    def _find_phrases(self, text: str) -> Iterator[str]:
+        words = _words(text.lower())
+        place = 0
+        while place < len(words):
+            for length in self._lengths.get(words[place], ()):
+                name = self._phrases.get(tuple(words[place : place + length]))
+                if name is not None:
+                    yield name
+                    place += length
+                    break
+            else:
+                place += 1
+
+    def _find_others(self, text: str) -> Iterator[str]:
+        place = 0
+        while place < len(text):
+            for length in self._other_lengths.get(text[place], ()):
+                name = self._others.get(text[place : place + length])
+                if name is not None and not _cuts_word(text, place) and not _cuts_word(text, place + length):
+                    yield name
+                    place += length
+                    break
+            else:
+                place += 1
+
+
+def _note_length(lengths: dict[str, list[int]], first: str, length: int) -> None:
+    """Lengths, the longest first."""
+    listed = lengths.setdefault(first, [])
+    if length not in listed:
+        listed.append(length)
+        listed.sort(reverse=True)
+
+
+def _words(text: str) -> list[str]:
+    """The words of ASCII letters and digits; an empty one for each that has other letters, too."""
+    if text.isascii():
+        return _WORD.findall(text)
+    return [
+        "" if _cuts_word(text, found.start()) or _cuts_word(text, found.end()) else found[0]
+        for found in _WORD.finditer(text)
+    ]
+
+
+def _cuts_word(text: str, place: int) -> bool:
+    """Whether the characters before and at a place are of one word."""
+    if not 0 < place < len(text):
+        return False
+    before, behind = text[place - 1], text[place]
+    return before.isalnum() and behind.isalnum() and before < _SPACED_UP_TO and behind < _SPACED_UP_TO

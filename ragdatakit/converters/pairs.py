@@ -1,0 +1,106 @@
+"""Which format can be converted to which, and how much of it comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ragdatakit.converters import CONVERTERS, Option, get_converter
+from ragdatakit.schemas.canonical import TABLES
+
+Mark = Literal["exact", "lossy", ""]
+
+_PREDICTIONS = "predictions have no place"
+EXACT: Mapping[tuple[str, str], str] = {
+    ("arag", "arag"): "",
+    ("arag", "datamind"): f"{_PREDICTIONS}; answers without words stand under another name",
+    ("arag", "sage"): "predictions without their questions become questions",
+    ("arag", "hipporag"): f"{_PREDICTIONS}, chunks of the same text are one passage",
+    ("datamind", "datamind"): "results of the benchmark are not written",
+    ("datamind", "arag"): "of chunks ids and texts have a place, questions need an answer with words",
+    ("datamind", "gfm-rag"): "for triplets whose entities all have a type; documents and chunks get titles",
+    ("gfm-rag", "gfm-rag"): "",
+    ("gfm-rag", "datamind"): "for graphs; nodes need an edge, and come back in the order of the edges",
+    ("light-splade", "light-splade"): "of a set without splits validation is split off",
+    ("sage", "sage"): "",
+    ("beir", "beir"): "",
+    (
+        "beir",
+        "light-splade",
+    ): "splits are train and validation, grades are 1, a title stands before the text; questions "
+    "come back in the order of their splits",
+    ("beir", "trec"): "",
+    ("trec", "trec"): "",
+    ("hipporag", "hipporag"): "",
+}
+"""Pairs of which A to B to A gives equal records of every valid dataset of A of which the conversion to B loses
+nothing, as its report says; with what there is to be said of that. Records are the rows of the canonical tables: all
+values of all columns, in their order where nothing else is said; not the order of the fields of a JSON object.
+`tests/test_round_trips.py` tries them with generated datasets, `tests/test_pairs.py` with the fixtures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What a conversion carries over: by table the columns, and those that only the source has.
+
+    ``condition`` is what is to be said of an exact pair.
+    """
+
+    source: str
+    target: str
+    mark: Mark
+    kept: dict[str, tuple[str, ...]]
+    lost: dict[str, tuple[str, ...]]
+    options: tuple[Option, ...] = ()
+    profiles: tuple[str, ...] = ()
+    condition: str = ""
+
+
+def readable() -> list[str]:
+    """The formats that can be read, in the order of the list."""
+    return [name for name in CONVERTERS if get_converter(name).read is not None]
+
+
+def writable() -> list[str]:
+    """The formats that can be written, in the order of the list."""
+    return [name for name in CONVERTERS if get_converter(name).write is not None]
+
+
+def pair_of(source: str, target: str) -> Pair:
+    """What is known of a pair before any data is seen; ``mark`` is empty where nothing could be carried over."""
+    gives, holds = get_converter(source).gives, get_converter(target).holds
+    kept: dict[str, tuple[str, ...]] = {}
+    lost: dict[str, tuple[str, ...]] = {}
+    for table in TABLES:
+        columns = gives.get(table, ())
+        if not columns:
+            continue
+        held = _held(table, holds)
+        kept[table] = tuple(c for c in columns if c in held)
+        lost[table] = tuple(c for c in columns if c not in held and c != "field_order")
+    carried = any(kept.get(table) for table in ("documents", "chunks", "questions", "edges", "nodes", "qrels", "runs"))
+    mark: Mark = "exact" if (source, target) in EXACT else "lossy" if carried else ""
+    options = [o for o in get_converter(source).options if o.side == "read"]
+    options += [o for o in get_converter(target).options if o.side == "write"]
+    return Pair(
+        source,
+        target,
+        mark,
+        {t: c for t, c in kept.items() if c},
+        {t: c for t, c in lost.items() if c},
+        tuple(options),
+        get_converter(target).profiles,
+        EXACT.get((source, target), ""),
+    )
+
+
+def _held(table: str, holds: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    held: tuple[str, ...] = tuple(holds.get(table, ()))
+    if table == "chunks" and not held and holds.get("documents"):  # a chunk is written as a document
+        names = {"doc_id": "chunk_id", "text": "text", "metadata": "metadata"}
+        held = tuple(names[c] for c in holds["documents"] if c in names)
+    if table == "documents" and not held and holds.get("chunks"):
+        names = {"chunk_id": "doc_id", "text": "text", "metadata": "metadata"}
+        held = tuple(names[c] for c in holds["chunks"] if c in names)
+    return held

@@ -1,0 +1,374 @@
+"""Convert datasets: read each into canonical tables, write them as another format, account for every difference.
+
+Validating what comes in and what goes out is the caller's part; see `ragdatakit.convert`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ragdatakit import __version__
+from ragdatakit.converters import Converter, Options, get_converter
+from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
+from ragdatakit.schemas.errors import NotMeantError, RagdataError, UnknownNameError
+from ragdatakit.tables.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.tables.datasets import Dataset
+from ragdatakit.tables.detection import detect
+from ragdatakit.tables.manifest import Manifest, file_digest, read_manifest, source_digest
+from ragdatakit.tables.outputs import Output
+from ragdatakit.tables.own_files import MANIFEST, RENAMED_IDS, SIDECAR
+from ragdatakit.tables.record_reading import Progress, RecordReader, Refused
+from ragdatakit.tables.renamed_ids import map_back, read_renamed
+from ragdatakit.tables.sidecars import put_back, restored_format, write_sidecar
+
+PLAIN = ("text", "table")
+"""Sources that no format is declared for: they are found only where they are asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertOptions:
+    """How to convert; the words of ``ragdata convert``.
+
+    ``values`` are options of the two converters by name; ``chunking`` those of the text splitter (empty: texts are not
+    split). ``source_format`` and ``name`` may be empty: found out, and the name of the source's folder.
+    """
+
+    target_format: str
+    source_format: str = ""
+    profile: str = ""
+    name: str = ""
+    seed: int = 13
+    values: Mapping[str, str] = field(default_factory=dict)
+    chunking: Mapping[str, Any] = field(default_factory=dict)
+    sidecar: bool = False
+    memory_limit: int = 1 << 30
+    progress: Progress | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """What has an influence on the output, for the manifest."""
+        found: dict[str, Any] = {"name": self.name, "profile": self.profile, "seed": self.seed, **self.values}
+        found |= {f"chunk-{name}": str(value) for name, value in self.chunking.items()}
+        return {name: value for name, value in sorted(found.items()) if value not in ("", None)}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The datasets that are converted as one; the first gives the name."""
+
+    parts: tuple[Dataset, ...]
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+        return self.parts[0].format.name
+
+    @property
+    def display(self) -> str:
+        """What the user called it."""
+        return self.parts[0].display
+
+    @property
+    def root(self) -> Path:
+        """The folder of its first part."""
+        return self.parts[0].root
+
+    def files(self) -> list[tuple[str, Path]]:
+        """All files, by their path below the folder that holds them all."""
+        paths = [f.path for part in self.parts for f in part.files if f.path.is_file()]
+        if len(self.parts) == 1:
+            return [(f.name, f.path) for f in self.parts[0].files if f.path.is_file()]
+        top = Path(os.path.commonpath([p.parent for p in paths]))
+        return [(p.relative_to(top).as_posix(), p) for p in paths]
+
+
+def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None) -> list[Source]:
+    """What at ``path`` is to be converted; datasets below ``beside``, the target, are not.
+
+    Raises `RagdataError` where there is none, and where it is not clear which is meant.
+    """
+    if options.source_format in PLAIN or (not options.source_format and "map" in options.values):
+        return [_plain_source(path, options.source_format or "table", beside)]
+    if options.source_format:
+        get_converter(options.source_format)
+    try:
+        datasets = detect(path, options.source_format or None).datasets
+    except UnknownNameError:
+        raise
+    except RagdataError as error:
+        kind = "" if options.source_format else _plain_kind(path)
+        if not kind:
+            raise RagdataError(str(error).replace("--format", "--from")) from None
+        return [_plain_source(path, kind, beside)]
+    if beside is not None:
+        datasets = [d for d in datasets if not (d.root == beside or d.root.resolve().is_relative_to(beside.resolve()))]
+    readable = [d for d in datasets if get_converter(d.format.name).read is not None]
+    if not readable:
+        raise RagdataError(f"no dataset below {path} that could be converted")
+    if len({d.format.name for d in readable}) > 1:  # what was converted from the others is not meant, either
+        readable = [d for d in readable if (_converted_root(d) or path.resolve()) == path.resolve()] or readable
+    formats = sorted({d.format.name for d in readable})
+    if len(formats) > 1:
+        raise RagdataError(f"{path} holds datasets of several formats ({', '.join(formats)}); choose one with --from")
+    group = get_converter(formats[0]).group
+    return _as_written([Source(tuple(p)) for p in (group(readable) if group is not None else ([d] for d in readable))])
+
+
+def _as_written(sources: list[Source]) -> list[Source]:
+    """The sources, what one conversion wrote as one of them: some formats put it into several datasets."""
+    joined: dict[Path | int, Source] = {}
+    for number, source in enumerate(sources):
+        key = _converted_root(source.parts[0]) or number
+        joined[key] = Source((*joined[key].parts, *source.parts)) if key in joined else source
+    return list(joined.values())
+
+
+_ABOUT = ("readme", "license", "licence", "source", "changelog", "citation", "notice")
+
+
+def _plain_kind(path: Path) -> str:
+    """What holds nothing that is recognised, but plain texts or tables; empty where it holds neither, or both."""
+    from ragdatakit.tables.plain_sources import table_dataset, text_dataset
+
+    found: dict[str, list[str]] = {}
+    for kind, read in (("text", text_dataset), ("table", table_dataset)):
+        with suppress(RagdataError):
+            found[kind] = [f.path.name for f in read(path).files]
+    if len(found) > 1 and all(name.lower().startswith(_ABOUT) for name in found["text"]):
+        return "table"  # what stands beside the tables is about them
+    if len(found) > 1:
+        raise RagdataError(f"{path} holds texts and tables; choose one with --from text or --from table")
+    return next(iter(found), "")
+
+
+def _plain_source(path: Path, kind: str, beside: Path | None) -> Source:
+    """Without what an earlier conversion wrote to the target, where that stands below the path."""
+    from ragdatakit.tables.plain_sources import table_dataset, text_dataset
+
+    dataset = text_dataset(path) if kind == "text" else table_dataset(path)
+    if beside is not None and (beside / MANIFEST).is_file():
+        dataset.files = [f for f in dataset.files if not f.path.resolve().is_relative_to(beside.resolve())]
+        if not dataset.files:
+            raise RagdataError(f"{path} holds nothing but what was converted before")
+    return Source((dataset,))
+
+
+def refuse_target_in_source(sources: Iterable[Source], target: Path) -> None:
+    """Raise `RagdataError` where the target holds files of the source: they would be replaced."""
+    place = target.resolve()
+    for source in sources:
+        for name, file in source.files():
+            if file.resolve().is_relative_to(place):
+                raise RagdataError(f"{target} holds a file of the source ({name}); give another folder to write to")
+
+
+def name_of(source: Source) -> str:
+    """What a dataset is called where the user gives no name: its folder, or the file's name where it is a lone file."""
+    dataset = source.parts[0]
+    if dataset.layout == "file" and dataset.files:
+        name = dataset.files[0].path.name
+        for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".txt"):
+            name = name.removesuffix(ending)
+        return name or "dataset"
+    root = dataset.root.resolve()
+    while root.name in ("data", "raw", "processed", "stage1", "dataset", "profiles") and root.parent.name:
+        root = root.parent
+    return root.name or "dataset"
+
+
+def read_source(
+    source: Source, options: ConvertOptions, losses: Losses, refused: Refused | None = None
+) -> CanonicalTables:
+    """A dataset as canonical tables, with the ids and values that an earlier conversion kept beside it."""
+    _refuse_lonely(source)
+    return _read(source, options, losses, refused)
+
+
+def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refused | None = None) -> CanonicalTables:
+    converter = get_converter(source.format)
+    if converter.read is None:
+        raise RagdataError(f"{converter.name} cannot be read")
+    name = options.name or name_of(source)
+    reader = RecordReader(losses, refused, options.progress, options.memory_limit)
+    words = Options(name, "", converter.name, options.seed, converter.values(options.values, "read"))
+    found: dict[str, list[RowSource]] = {}
+    for part in source.parts:
+        for table, rows in converter.read(part, reader, words).items():
+            found.setdefault(table, []).append(rows)
+    sources = {table: rows[0] if len(rows) == 1 else _chained(rows) for table, rows in found.items()}
+    root, given_format = _converted_root(source.parts[0]), ""
+    if root is not None:
+        _refuse_changed(root)
+        sources = put_back(map_back(sources, read_renamed(root)), root, losses)
+        given_format = restored_format(root)
+    tables = CanonicalTables(name, given_format or converter.name, sources, losses)
+    tables.restored = bool(given_format)
+    if options.chunking:
+        from ragdatakit.converters.chunking import ChunkOptions, chunk_tables
+
+        if unknown := set(options.chunking) - {f.name for f in fields(ChunkOptions)}:
+            raise UnknownNameError("chunking option", min(unknown), [f.name for f in fields(ChunkOptions)])
+        tables = chunk_tables(tables, ChunkOptions(**options.chunking))
+    return tables
+
+
+def _chained(sources: list[RowSource]) -> RowSource:
+    return lambda: chain.from_iterable(rows() for rows in sources)
+
+
+_MOST_LEVELS = 6
+
+
+def _converted_root(dataset: Dataset) -> Path | None:
+    """The folder of the conversion that wrote this dataset, if one did."""
+    if dataset.layout == "file" or not dataset.files:
+        return None
+    first = dataset.files[0].path.resolve()
+    for folder in (dataset.root.resolve(), *dataset.root.resolve().parents)[:_MOST_LEVELS]:
+        if (folder / MANIFEST).is_file() and first.is_relative_to(folder):
+            manifest = read_manifest(folder)
+            name = first.relative_to(folder).as_posix()
+            return folder if manifest and any(f["path"] == name for f in manifest.files) else None
+    return None
+
+
+def _refuse_lonely(source: Source) -> None:
+    """Raise where values were kept beside the dataset, but not the manifest that tells whose they are."""
+    for name in (SIDECAR, RENAMED_IDS):
+        if source.parts[0].layout != "file" and (source.root / name).exists() and not (source.root / MANIFEST).exists():
+            raise RagdataError(f"{source.root} has {name}, but no {MANIFEST}: put it back, or remove both")
+
+
+def _refuse_changed(root: Path) -> None:
+    """Raise where what was kept beside a dataset is not what was kept: values would go to the wrong records."""
+    manifest = read_manifest(root)
+    listed = {entry["path"] for entry in manifest.files} if manifest is not None else set()
+    for path in (root / RENAMED_IDS, *sorted((root / SIDECAR).glob("*.ndjson.gz"))):
+        if path.is_file() and path.relative_to(root).as_posix() not in listed:
+            raise RagdataError(f"{path} is not of this conversion, as {MANIFEST} does not list it: remove it")
+    for entry in manifest.files if manifest is not None else ():
+        if entry["path"] == RENAMED_IDS or entry["path"].startswith(f"{SIDECAR}/"):
+            path = root / entry["path"]
+            if not path.is_file():
+                raise RagdataError(f"{path} is missing: without it ids and values of the source cannot be put back")
+            if path.stat().st_size != entry["bytes"] or file_digest(path) != entry["sha256"]:
+                raise RagdataError(f"{path} was changed or is damaged; `ragdata verify {root}` compares all files")
+
+
+def refuse_unknown_options(values: Mapping[str, str], formats: Iterable[str]) -> None:
+    """Raise `UnknownNameError` for an option that none of the converters has."""
+    known = [o.name for name in formats for o in get_converter(name).options]
+    for name in values:
+        if name not in known:
+            raise UnknownNameError(f"option of {' and '.join(formats)}", name, known)
+
+
+def convert_dataset(
+    dataset: Source, folder: Path | None, options: ConvertOptions, refused: Refused | None = None
+) -> Conversion:
+    """Write one dataset to ``folder`` (None: nowhere, only count) with its manifest.
+
+    Raises `RagdataError` where it cannot be done, `OSError` where the disk is full.
+    """
+    target = get_converter(options.target_format)
+    if target.write is None:
+        raise RagdataError(f"{target.name} is only read, not written")
+    if options.profile and not target.profiles:
+        raise RagdataError(f"--profile {options.profile}: {target.name} is written in one way only")
+    if options.profile and options.profile not in target.profiles:
+        raise UnknownNameError(f"profile of {target.name} to write", options.profile, target.profiles)
+    losses = Losses()
+    digests = _Digests(dataset) if folder is not None else None
+    tables = read_source(dataset, options, losses, refused)
+    out = Output(folder, losses)
+    words = Options(tables.name, options.profile, tables.format, options.seed, target.values(options.values, "write"))
+    try:
+        target.write(tables, out, words)
+        tables.finish()
+        if not out.files:
+            raise RagdataError(f"nothing of {dataset.display} is such that {target.name} could hold it")
+    except RecursionError:
+        raise RagdataError(f"{dataset.display} has values that are nested too deeply") from None
+    except (NotMeantError, UnknownNameError):
+        raise
+    except RagdataError as error:
+        raise RagdataError(f"{error}{_dropped_words(losses)}") from None
+    finally:
+        out.close()
+    files = list(out.files.values())
+    kept = _sidecar(tables, folder, target) if options.sidecar and folder is not None else []
+    result = Conversion(
+        source=dataset.display,
+        source_format=dataset.format,
+        target_format=target.name,
+        name=tables.name,
+        files=sorted([*files, *kept], key=lambda f: f.name),
+        counts=dict(sorted(tables.counts.items())),
+        losses=losses,
+        ids_file=RENAMED_IDS if RENAMED_IDS in out.files else None,
+        sidecar=SIDECAR if kept else None,
+    )
+    if folder is not None and digests is not None:
+        _manifest(result, dataset, options, digests.wait()).write(folder)
+    return result
+
+
+def _dropped_words(losses: Losses) -> str:
+    """What was left out, where too little was left to be written."""
+    told = [f"{loss.count:,} of {loss.table}: {loss.reason}" for loss in losses if loss.kind == "dropped"]
+    return f" ({'; '.join(told[:3])})" if told else ""
+
+
+def _sidecar(tables: CanonicalTables, folder: Path, target: Converter) -> list[WrittenFile]:
+    """Read what was written, and keep beside it what it does not tell of the source."""
+    words = ConvertOptions(target_format="", source_format=target.name, name=tables.name)
+    written = Source(tuple(part for source in find_sources(folder, words) for part in source.parts))
+    found = map_back(_read(written, words, Losses()).sources, read_renamed(folder))
+    counts = write_sidecar(folder / SIDECAR, tables.format, tables.given, found)
+    return [_written(folder / SIDECAR, table, count) for table, count in counts.items()]
+
+
+def _written(folder: Path, table: str, count: int) -> WrittenFile:
+    path = folder / f"{table}.ndjson.gz"
+    return WrittenFile(f"{SIDECAR}/{path.name}", count, path.stat().st_size, file_digest(path))
+
+
+def _manifest(result: Conversion, dataset: Source, options: ConvertOptions, source: dict[str, Any]) -> Manifest:
+    return Manifest(
+        ragdata=__version__,
+        source={"format": dataset.format, "name": name_of(dataset), **source},
+        target={"format": result.target_format, "profile": options.profile or None},
+        options=options.as_dict(),
+        counts=result.counts,
+        losses=[loss.as_dict() for loss in result.losses],
+        files=[f.as_dict() for f in result.files],
+    )
+
+
+class _Digests:
+    """The digest of the source, made in a thread while it is converted (hashing does not hold the interpreter)."""
+
+    def __init__(self, source: Source) -> None:
+        self._files = source.files()
+        self._found: dict[str, Any] = {}
+        self._error: OSError | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._found = source_digest(self._files)
+        except OSError as error:
+            self._error = error
+
+    def wait(self) -> dict[str, Any]:
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._found

@@ -1,0 +1,352 @@
+"""Tables of any columns: CSV, TSV, JSON records, JSON objects by id, Parquet. Only read.
+
+A row is a document, a question, a judgement, or several of these; a map or the columns' names tell which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters.column_maps import ColumnMap, id_like_columns, map_columns
+from ragdatakit.schemas.canonical import Document, Qrel, Question
+from ragdatakit.tables import json_text
+from ragdatakit.tables.canonical_tables import RowSource
+from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.json_text import Raw, dumps
+from ragdatakit.tables.noted_rows import Note, NotedRows
+from ragdatakit.tables.record_reading import RecordReader
+from ragdatakit.tables.table_rows import Cell, CsvForm, Row, TableFile
+
+_SPLIT = re.compile(r"(train|training|validation|valid|val|dev|test)(?:-[0-9]+-of-[0-9]+)?")
+_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
+
+
+class _Columned(TableFile):
+    """A file that reads the names of its columns once."""
+
+    def __init__(self, file: DataFile, records: RecordReader, form: CsvForm) -> None:
+        super().__init__(file, records, form)
+        self.name = file.name
+        self._names: list[str] | None = None
+
+    def column_names(self) -> list[str]:
+        """The columns."""
+        if self._names is None:
+            self._names = self.columns()
+        return self._names
+
+
+def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
+    form = CsvForm(options["delimiter"] or "", options["encoding"], options["header"], options["quoting"] != "none")
+    form.check()
+    files = [_Columned(file, records, form) for file in dataset.files]
+    mapped = list(zip(files, map_columns(files, options["map"] or ""), strict=True))
+    left_out: list[Note] = [
+        ("dropped", "table", None, "a link that leads out of the folder, or no regular file", f.name)
+        for f in dataset.ignored
+    ]
+    for file, columns in mapped:
+        if columns is None:
+            shown = f"{file.name}: {', '.join(file.column_names())}"
+            left_out.append(("dropped", "table", None, "a file with no column that is asked for", shown))
+    for note in left_out:
+        records.losses.add(*note)
+    made_ids = _MadeIds([(file, columns) for file, columns in mapped if columns is not None])
+    found: dict[str, RowSource] = {}
+    kinds: dict[str, tuple[Callable[[ColumnMap], bool], Callable[[_Row], Iterator[Any]]]] = {
+        "documents": (lambda m: m.documents, _documents),
+        "questions": (lambda m: m.questions, _questions),
+        "qrels": (lambda m: m.qrels, _qrels),
+    }
+    for table, (has, make) in kinds.items():
+        of_table = [(file, columns) for file, columns in mapped if columns is not None and has(columns)]
+        if of_table:
+            first = not found
+            found[table] = NotedRows(records.losses, _Rows(table, of_table, make, first, made_ids))
+    return found
+
+
+class _MadeIds:
+    """Ids for rows that have none: a row's number, behind its file's name where several files have rows of the table.
+
+    None of them is an id that is given somewhere: in front of all of them stands ``row-`` where one that is given looks
+    like them.
+    """
+
+    def __init__(self, files: list[tuple[_Columned, ColumnMap]]) -> None:
+        self._files = files
+        self._names = {
+            "documents": [file.name for file, columns in files if columns.documents],
+            "questions": [file.name for file, columns in files if columns.questions],
+        }
+        self._prefixes: dict[str, str] = {}
+
+    def of(self, table: str, file: str, number: int) -> str:
+        """The id of the row of that number."""
+        if table not in self._prefixes:
+            self._prefixes[table] = self._free_prefix(table)
+        place = f"{file}:{number}" if len(self._names[table]) > 1 else str(number)
+        return self._prefixes[table] + place
+
+    def _free_prefix(self, table: str) -> str:
+        names = self._names[table]
+        places = f"(?:{'|'.join(map(re.escape, names))}):[0-9]+" if len(names) > 1 else "[0-9]+"
+        alike = re.compile(f"((?:row-)*){places}")
+        taken = {match.group(1) for given in self._given(table) if (match := alike.fullmatch(given))}
+        prefix = ""
+        while prefix in taken:
+            prefix += "row-"
+        return prefix
+
+    def _given(self, table: str) -> Iterator[str]:
+        """All ids that rows have, those that judgements name included."""
+        targets = ("id", "doc_id") if table == "documents" else ("question_id",)
+        for file, columns in self._files:
+            named = [columns.columns[target] for target in targets if target in columns.columns]
+            if named:
+                for cells in file.rows([]):
+                    yield from (text for name in named if (text := text_of(cells.get(name))))
+
+
+@dataclass(slots=True)
+class _Row:
+    """One row, and what is known about it."""
+
+    cells: Row
+    map: ColumnMap
+    file: _Columned
+    number: int
+    split: str | None
+    notes: list[Note]
+    made_ids: _MadeIds
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for messages."""
+        return f"{self.file.name}: {self.number}"
+
+    def text(self, target: str) -> str | None:
+        """The text of a column; None where there is no value."""
+        column = self.map.columns.get(target)
+        return None if column is None else text_of(self.cells.get(column))
+
+    @property
+    def question(self) -> str | None:
+        """The question; None where there is none, or only blanks."""
+        text = self.text("question")
+        return text if text and text.strip() else None
+
+    @property
+    def document(self) -> str | None:
+        """The text of the document. Where rows are questions, too, one without a word in it is none."""
+        text = self.text("text")
+        empty = self.map.questions and text is not None and not text.strip() and not self.text("title")
+        return None if empty else text
+
+    def question_id(self, tell: bool = True) -> str:
+        """The id of the question that the row has."""
+        return self._id("questions", "question_id", "question_id", tell)
+
+    def document_id(self, tell: bool = True) -> str:
+        """The id of the document that the row has."""
+        target = "id" if "id" in self.map.columns or "doc_id" not in self.map.columns else "doc_id"
+        return self._id("documents", target, "doc_id", tell)
+
+    def _id(self, table: str, target: str, column: str, tell: bool) -> str:
+        """An id that is given, or one that is made."""
+        found = self.text(target)
+        if found:
+            return found
+        made = self.made_ids.of(table, self.file.name, self.number)
+        if tell:
+            reason = "the number of the row, which has no id"
+            if target not in self.map.columns and (like := id_like_columns(self.file, self.map)):
+                reason += f" (if a column holds it, --map {target}=COLUMN tells which: {like})"
+            self.notes.append(("derived", table, column, reason, made))
+        return made
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rows of one canonical table out of all files that have some.
+
+    ``tells``: what reading the files leaves out is noted here; other tables out of the same files do not tell it again.
+    """
+
+    table: str
+    files: list[tuple[_Columned, ColumnMap]]
+    make: Callable[[_Row], Iterator[Any]]
+    tells: bool
+    made_ids: _MadeIds
+
+    def __call__(self, notes: list[Note]) -> Iterator[Any]:
+        seen: dict[str, int] = {}
+        for file, columns in self.files:
+            repeated = columns.qrels and self.table != "qrels"
+            stem = _SPLIT.fullmatch(file.stem)
+            split = stem.group(1) if stem and "split" not in columns.columns else None
+            for number, cells in enumerate(file.rows(notes if self.tells else []), 1):
+                row = _Row(cells, columns, file, number, split, notes, self.made_ids)
+                for made in self.make(row):
+                    # A table of judgements names the same question, or has the same document, in several rows.
+                    if not repeated or seen.get(made[0]) != hash(made):
+                        yield made
+                    if repeated:
+                        seen.setdefault(made[0], hash(made))
+
+
+def _documents(row: _Row) -> Iterator[Document]:
+    text = row.document
+    if text is None:
+        row.notes.append(("dropped", "documents", None, "the row has no text", row.place))
+        return
+    _note_nested(row, "documents", "text")
+    yield Document(row.document_id(), text, row.text("title") or None, _metadata(row))
+
+
+def _questions(row: _Row) -> Iterator[Question]:
+    text = row.question
+    if text is None:
+        row.notes.append(("dropped", "questions", None, "the row has no question", row.place))
+        return
+    answers = _answers(row)
+    with_document = row.map.documents and row.document is not None
+    yield Question(
+        row.question_id(),
+        text,
+        answers[0] if answers else None,
+        tuple(answers[1:]),
+        _split_of(row, "questions"),
+        None if with_document else _metadata(row),  # else the other columns are the document's
+    )
+
+
+def _qrels(row: _Row) -> Iterator[Qrel]:
+    if row.map.documents and row.map.questions:
+        if row.document is None or row.question is None:
+            return
+        # Of ids that are made, the tables of documents and questions tell.
+        question, document = row.question_id(tell=False), row.document_id(tell=False)
+    else:
+        question, document = row.text("question_id") or "", row.text("doc_id") or ""
+        if not question or not document:
+            if not row.map.documents and not row.map.questions:
+                row.notes.append(("dropped", "qrels", None, "an id is missing", row.place))
+            return
+        if row.map.questions and row.question is None:
+            row.notes.append(("dropped", "qrels", None, "the row has no question", row.place))
+            return
+        _note_unmapped(row)
+    grade = _grade(row)
+    if grade is not None:
+        yield Qrel(question, document, grade, "document", _split_of(row, "qrels"))
+
+
+def _grade(row: _Row) -> int | None:
+    """The grade; 1 where there is none, None where it is no integer."""
+    text = row.text("grade")
+    if text is None or not text.strip():
+        if row.map.documents and row.map.questions and "grade" not in row.map.columns:
+            why = "the text and the question of one row belong together"
+            row.notes.append(("derived", "qrels", None, why, row.place))
+        else:
+            row.notes.append(("derived", "qrels", "grade", "1, because no grade is given", row.place))
+        return 1
+    match = _INTEGER.fullmatch(text)
+    if match is None:
+        shown = f"{row.place}: {row.map.columns['grade']} {text}"
+        row.notes.append(("dropped", "qrels", None, "the grade is no integer", shown))
+        return None
+    return int(match.group(1))
+
+
+def _split_of(row: _Row, table: str) -> str | None:
+    if row.split is not None:
+        row.notes.append(("derived", table, "split", "from the file's name", row.file.name))
+    return row.split or row.text("split") or None
+
+
+def _answers(row: _Row) -> list[str]:
+    """The gold answer and further right ones; a JSON list is several."""
+    found: list[str] = []
+    for column in (*(c for c in (row.map.columns.get("answer"),) if c is not None), *row.map.aliases):
+        cell = row.cells.get(column)
+        if isinstance(cell, Raw) and bytes(cell)[:1] == b"[":
+            found += [t for item in json_text.loads(cell) if (t := _item_text(item)) is not None]
+        elif (text := text_of(cell)) is not None:
+            found.append(text)
+    return found
+
+
+def _item_text(item: Any) -> str | None:
+    return item if item is None or isinstance(item, str) else dumps(item)
+
+
+def _metadata(row: _Row) -> str | None:
+    wanted = row.map.metadata
+    used = row.map.used()
+    if wanted is None:
+        names = [name for name in row.cells if name not in used]
+    else:
+        names = [name for name in wanted if name in row.cells]
+        for name in row.cells:
+            if name not in used and name not in wanted:
+                row.notes.append(("lost", "table", name, "the map has no place for it", text_of(row.cells[name])))
+    fields: dict[str, Raw] = {}
+    for name in names:
+        cell = row.cells[name]
+        if name == "metadata" and isinstance(cell, Raw) and bytes(cell)[:1] == b"{":
+            fields |= {k: v for k, v in json_text.fields_of(cell).items() if k not in names}
+        elif cell is not None and cell != "" and not (isinstance(cell, Raw) and bytes(cell) == b"null"):
+            fields[name] = cell if isinstance(cell, Raw) else Raw(dumps(cell).encode())
+    return json_text.object_text(fields)
+
+
+def _note_unmapped(row: _Row) -> None:
+    """Of rows that are nothing but judgements, no further column is kept."""
+    if row.map.documents or row.map.questions:
+        return
+    used = row.map.used()
+    for name, cell in row.cells.items():
+        if name not in used and text_of(cell):
+            row.notes.append(("lost", "table", name, "a judgement has no place for it", text_of(cell)))
+
+
+def _note_nested(row: _Row, table: str, target: str) -> None:
+    cell = row.cells.get(row.map.columns[target])
+    if isinstance(cell, Raw) and bytes(cell)[:1] in b"[{":
+        row.notes.append(("coerced", table, target, "a list or object, as JSON text", text_of(cell)))
+
+
+def text_of(cell: Cell) -> str | None:
+    """A cell as text: strings as they are, all else as its JSON stands; None for null."""
+    if cell is None or isinstance(cell, str):
+        return cell
+    data = bytes(cell)
+    if data[:1] == b'"':
+        return json_text.string_of(cell)
+    if data == b"null":
+        return None
+    return json_text.compact(data) if data[:1] in b"[{" else data.decode()
+
+
+CONVERTER = Converter(
+    name="table",
+    read=_read,
+    gives={
+        "documents": ("doc_id", "text", "title", "metadata"),
+        "questions": ("question_id", "text", "answer", "aliases", "split", "metadata"),
+        "qrels": ("question_id", "target_id", "grade", "target_kind", "split"),
+    },
+    options=(
+        Option("map", "read", "What the columns are: text=COLUMN,id=COLUMN,… (FILE:text=COLUMN for one file)."),
+        Option("delimiter", "read", "What stands between the cells of CSV files: a character, or tab."),
+        Option("encoding", "read", "How CSV files are encoded.", "utf-8"),
+        Option("header", "read", "Whether the first line of CSV files names the columns (else 1, 2, …).", True),
+        Option("quoting", "read", "Whether cells of CSV files may stand in quotes.", "csv", ("csv", "none")),
+    ),
+)
