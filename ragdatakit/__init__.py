@@ -5,22 +5,48 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Finding", "RagdataError", "Report", "UnknownNameError", "__version__", "connect", "validate"]
+__all__ = [
+    "ConversionResult",
+    "Dataset",
+    "Finding",
+    "RagdataError",
+    "Report",
+    "UnknownNameError",
+    "__version__",
+    "connect",
+    "convert",
+    "read",
+    "training_samples",
+    "validate",
+    "verify",
+]
 
 if TYPE_CHECKING:
-    from ragdatakit.api import connect, validate
+    from ragdatakit.api import connect, convert, read, training_samples, validate, verify
+    from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.results import Report
+    from ragdatakit.tables.canonical_frames import Dataset
 
 _HOMES = {
     "connect": "ragdatakit.api",
+    "convert": "ragdatakit.api",
+    "read": "ragdatakit.api",
+    "training_samples": "ragdatakit.api",
     "validate": "ragdatakit.api",
+    "verify": "ragdatakit.api",
+    "ConversionResult": "ragdatakit.schemas.conversions",
+    "Dataset": "ragdatakit.tables.canonical_frames",
     "Finding": "ragdatakit.schemas.findings",
     "Report": "ragdatakit.schemas.results",
     "RagdataError": "ragdatakit.schemas.errors",
     "UnknownNameError": "ragdatakit.schemas.errors",
 }
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> Any:

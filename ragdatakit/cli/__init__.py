@@ -13,6 +13,10 @@ from ragdatakit import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("validate", "Check datasets: what a framework would reject, drop or misread, and where."),
+    "convert": ("convert", "Write a dataset in another format, and tell what was lost."),
+    "fetch": ("fetch", "Fetch a public dataset."),
+    "push": ("push", "Upload a dataset to the Hugging Face hub."),
+    "verify": ("verify", "Check converted or fetched files against their manifest."),
     "formats": ("formats", "List the formats, their files and profiles."),
     "rules": ("rules", "List the rules."),
     "explain": ("explain", "Explain one rule: what it means, what the framework does, how to fix it."),

@@ -41,6 +41,7 @@ def command(name: str | None, output_format: str) -> None:
         kinds = max(len(kind.kind) for kind in fmt.files)
         titles = max(len(kind.title) for kind in fmt.files)
         for kind in fmt.files:
-            patterns = [p for layout in fmt.layouts for p, k in layout.patterns.items() if k == kind.kind]
+            named = [pair for layout in fmt.layouts for pair in {**layout.patterns, **layout.loose}.items()]
+            patterns = [p for p, k in named if k == kind.kind]
             shown = ", ".join(list(dict.fromkeys(patterns))[:2])
             click.echo(f"  {kind.kind:<{max(kinds, 15)}} {kind.title:<{max(titles, 24)}} {shown}".rstrip())

@@ -14,16 +14,21 @@ class ProgressLine:
         self._started = time.monotonic()
         self._last = self._started
         self._shown = False
+        self._done = 0
+        self._began = self._started
 
     def show(self, path: str, done: int, total: int) -> None:
-        """``done`` of ``total`` bytes are read."""
+        """``done`` of ``total`` bytes are read; the time left is that of this work, be it a second pass over a file."""
         now = time.monotonic()
+        if done < self._done:
+            self._began = now
+        self._done = done
         if now - self._started < 1 or now - self._last < 0.1:
             return
         self._last = now
         share = min(done / total, 1) if total else 1
         filled = int(share * 24)
-        left = (now - self._started) / share * (1 - share) if share > 0.01 else 0
+        left = (now - self._began) / share * (1 - share) if share > 0.01 else 0
         name = "".join(c if c.isprintable() else "?" for c in path)[-50:]
         bar = "█" * filled + "░" * (24 - filled)
         self._stream.write(f"\r\x1b[K{bar} {share:4.0%}  {left:3.0f} s left  {name}")

@@ -15,17 +15,21 @@ _COLOURS = {"error": "31", "warning": "33", "info": "36", "dim": "2", "bold": "1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    """How to print: ``colour`` with ANSI codes; ``verbose`` adds files, info and hints of every finding."""
+    """How to print: ``colour`` with ANSI codes; ``verbose`` adds files, info and hints of every finding.
+
+    ``rest`` says where the findings are shown that were left out.
+    """
 
     colour: bool = False
     quiet: bool = False
     verbose: bool = False
     statistics: bool = False
+    rest: str = "--max-per-rule 0 shows all"
 
 
 def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
     """The whole screen, line by line."""
-    paint = _painter(options.colour)
+    paint = painter(options.colour)
     if not options.quiet:
         for path, findings in groupby(report.findings, key=lambda f: f.path):
             yield paint("bold", visible_path(path))
@@ -34,7 +38,7 @@ def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
                 yield from _finding_lines(finding, paint, finding.code not in told or options.verbose)
                 told.add(finding.code)
             yield ""
-        yield from _capped(report, paint)
+        yield from _capped(report, paint, options.rest)
         if options.verbose or not report.findings:
             yield from _dataset_lines(report.datasets, paint)
         yield from _unrecognised(report, paint, options.verbose)
@@ -43,7 +47,12 @@ def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
     yield from _summary(report, paint, options.quiet)
 
 
-def _painter(colour: bool) -> Callable[[str, str], str]:
+Painter = Callable[[str, str], str]
+
+
+def painter(colour: bool) -> Painter:
+    """A function that puts a text into a style's colour, or leaves it as it is."""
+
     def paint(style: str, text: str) -> str:
         return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if colour and text else text
 
@@ -91,14 +100,14 @@ def _width(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
-def _capped(report: Report, paint: Callable[[str, str], str]) -> Iterator[str]:
+def _capped(report: Report, paint: Painter, rest: str) -> Iterator[str]:
     shown: dict[str, int] = {}
     for finding in report.findings:
         shown[finding.code] = shown.get(finding.code, 0) + 1
     names = {f.code: f.rule for f in report.findings}
     more = [(c, n - shown.get(c, 0)) for c, n in sorted(report.by_rule.items()) if n > shown.get(c, 0)]
     for code, number in more:
-        yield paint("dim", f"… and {number:,} more of {code} {names.get(code, '')} (--max-per-rule 0 shows all)")
+        yield paint("dim", f"… and {number:,} more of {code} {names.get(code, '')} ({rest})")
     if more:
         yield ""
 

@@ -1,0 +1,200 @@
+"""`ragdata convert`: words into options, the conversion, what it did and lost, the exit code."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragdatakit.cli import wants_colour
+from ragdatakit.cli.validate import DataPath, MemorySize
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.conversions import ConversionResult
+
+
+@click.command("convert", short_help="Write a dataset in another format.")
+@click.argument("source", default=".", type=DataPath(readable=False, path_type=Path), metavar="[SRC]")
+@click.argument("target", required=False, type=DataPath(path_type=Path), metavar="[DST]")
+@click.option("--from", "source_format", metavar="FORMAT", default="", help="The source's format (default: found out).")
+@click.option("--to", "to", metavar="FORMAT", default="", help="The format to write.")
+@click.option(
+    "--list", "show_list", is_flag=True, help="What converts to what; with --from and --to: one pair, its options."
+)
+@click.option("--profile", default="", metavar="NAME", help="A variant of the target format, such as distil.")
+@click.option("--name", default="", metavar="NAME", help="What to call the dataset (default: its folder's name).")
+@click.option(
+    "--map",
+    "maps",
+    multiple=True,
+    metavar="FIELD=COLUMN,…",
+    help="Tables: which column is what, as text=body,id=doc_id.",
+)
+@click.option(
+    "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the formats; see --list."
+)
+@click.option(
+    "--chunk-size",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Cut documents into chunks of at most so many units (0: do not).",
+)
+@click.option(
+    "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."
+)
+@click.option(
+    "--chunk-by", type=click.Choice(["tokens", "sentences", "characters"]), help="The unit (default: tokens)."
+)
+@click.option(
+    "--tokenizer", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="A tokenizer.json to count by."
+)
+@click.option(
+    "--chunk-language", metavar="CODE", help="For sentences: whose abbreviations do not end one (default: en)."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(-(2**63) + 1, 2**63 - 1),
+    metavar="N",
+    default=13,
+    show_default=True,
+    help="For what is drawn at random (splits).",
+)
+@click.option("--dry-run", is_flag=True, help="Write nothing; tell the files, the counts and the losses.")
+@click.option("--overwrite", is_flag=True, help="Replace what is in DST, once the new content is whole.")
+@click.option("--strict", is_flag=True, help="Write nothing if anything would be lost (exit code 1).")
+@click.option(
+    "--sidecar", is_flag=True, help="Keep what the target cannot hold beside it; converting back restores it."
+)
+@click.option("--keep-going", is_flag=True, help="Leave out records with errors instead of stopping.")
+@click.option(
+    "--loss-report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write all losses there, as JSON.",
+)
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
+)
+@click.option(
+    "--memory-limit", type=MemorySize(), default="1GiB", show_default=True, help="About how much memory to use."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only the summary.")
+def command(**words: Any) -> int:
+    """Write the datasets at SRC (default: here) in another format, to the folder DST (default: ./FORMAT).
+
+    The source is validated first and the output afterwards. DST appears when it is whole, and says in ragdata.json how
+    it was made (see `ragdata verify`). What the target cannot hold is counted and shown, never dropped silently.
+    Exit code: 0 done, 1 stopped by errors in the data (or losses, with --strict), 2 it could not be done.
+
+    \b
+    ragdata convert --from arag --to datamind
+    ragdata convert --to light-splade scifact/ scifact-splade/
+    ragdata convert --from table --map text=body,id=doc_id --to beir notes.csv notes-beir/
+    """
+    if words["show_list"]:
+        if words["source"] != Path() or words["target"] is not None:
+            raise click.UsageError("--list takes no paths; one pair: --list --from FORMAT --to FORMAT")
+        return _print_list(words["source_format"], words["to"])
+    if not words["to"]:
+        raise click.UsageError("give the format to write: --to FORMAT (ragdata convert --list shows them)")
+    report = words["loss_report"]
+    if report is not None and not report.absolute().parent.is_dir():
+        raise click.UsageError(f"--loss-report: there is no folder {report.absolute().parent}")
+    result = _run(words)
+    if report is not None:
+        from ragdatakit.reports.conversion import loss_report
+        from ragdatakit.tables.writing import write_whole
+
+        write_whole(report, loss_report(result))
+    _print(result, words)
+    return 0 if result.ok else 1
+
+
+def _run(words: dict[str, Any]) -> ConversionResult:
+    from ragdatakit.api import convert
+
+    progress = None
+    if sys.stderr.isatty():
+        from ragdatakit.cli.progress import ProgressLine
+
+        progress = ProgressLine(sys.stderr)
+    try:
+        return convert(
+            words["source"],
+            words["target"],
+            to=words["to"],
+            source_format=words["source_format"],
+            profile=words["profile"],
+            name=words["name"],
+            seed=words["seed"],
+            options=_options(words),
+            chunking=_chunking(words),
+            sidecar=words["sidecar"],
+            overwrite=words["overwrite"],
+            strict=words["strict"],
+            keep_going=words["keep_going"],
+            dry_run=words["dry_run"],
+            memory_limit=words["memory_limit"],
+            progress=progress.show if progress is not None else None,
+        )
+    finally:
+        if progress is not None:
+            progress.clear()
+
+
+def _options(words: dict[str, Any]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for text in words["options"]:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"--option {text}: expected NAME=VALUE")
+        found[name.strip()] = value
+    if words["maps"]:
+        found["map"] = ",".join(words["maps"])
+    return found
+
+
+def _chunking(words: dict[str, Any]) -> dict[str, object]:
+    names = {"by": "chunk_by", "size": "chunk_size", "overlap": "chunk_overlap", "language": "chunk_language"}
+    given = {option: words[name] for option, name in names.items()}
+    found: dict[str, object] = {name: value for name, value in given.items() if value is not None}
+    if words["tokenizer"] is not None:
+        found["tokenizer"] = words["tokenizer"]
+    return found
+
+
+def _print(result: ConversionResult, words: dict[str, Any]) -> None:
+    from ragdatakit.reports.conversion import conversion_json, conversion_lines
+
+    if words["output_format"] == "json":
+        sys.stdout.buffer.write(conversion_json(result))
+        sys.stdout.buffer.flush()
+        return
+    colour = wants_colour()
+    lines: list[str] = []
+    report = result.source_report if result.refused else result.invalid
+    if report is not None:
+        from ragdatakit.reports.text import TextOptions, text_lines
+
+        lines += [
+            *text_lines(report, TextOptions(colour=colour, rest=f"`ragdata validate {words['source']}` shows more")),
+            "",
+        ]
+    lines += conversion_lines(result, colour, words["quiet"])
+    sys.stdout.buffer.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
+
+
+def _print_list(source: str, target: str) -> int:
+    from ragdatakit.converters.pairs import pair_of, readable, writable
+    from ragdatakit.reports.pairs import matrix_lines, pair_lines
+
+    if source and target:
+        click.echo("\n".join(pair_lines(pair_of(source, target))))
+        return 0
+    sources = [source] if source else readable()
+    targets = [target] if target else writable()
+    click.echo("\n".join(matrix_lines([pair_of(a, b) for a in sources for b in targets])))
+    return 0

@@ -1,0 +1,43 @@
+"""`ragdata verify`: whether the files of a folder are those that its manifest names."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ragdatakit.cli.validate import DataPath
+
+
+@click.command("verify", short_help="Check files against their manifest.")
+@click.argument("folder", default=".", type=DataPath(file_okay=False, path_type=Path), metavar="[DIR]")
+@click.option("--source", type=DataPath(path_type=Path), metavar="SRC", help="Also check what it was converted from.")
+def command(folder: Path, source: Path | None) -> int:
+    """Compare the files below DIR (default: here) with the manifests (ragdata.json) that ragdata wrote there.
+
+    Exit code: 0 all are as they were written, 1 some are missing or changed, 2 there is no manifest. Files that no
+    manifest lists are told, and are no fault.
+    """
+    from ragdatakit.api import verify
+    from ragdatakit.reports.text import visible_path
+
+    progress = None
+    if sys.stderr.isatty():
+        from ragdatakit.cli.progress import ProgressLine
+
+        progress = ProgressLine(sys.stderr)
+    try:
+        found = verify(folder, source=source, progress=progress.show if progress is not None else None)
+    finally:
+        if progress is not None:
+            progress.clear()
+    for difference in found:
+        facts = f": expected {difference.expected}, found {difference.found}" if difference.expected else ""
+        click.echo(f"{difference.state:9} {visible_path(difference.path)}{facts}")
+    faults = sum(d.state != "unlisted" for d in found)
+    if faults:
+        click.echo(f"{faults:,} file{'s' * (faults != 1)} not as written.")
+        return 1
+    click.echo("All files are as they were written.")
+    return 0

@@ -1,0 +1,149 @@
+"""What a conversion did, for people and as JSON: the files, the losses, one summary at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import orjson
+
+from ragdatakit.reports.text import Painter, painter, visible_path
+from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, Loss
+
+_WORDS = {
+    "dropped": "Dropped",
+    "lost": "Lost",
+    "coerced": "Written in another form",
+    "renumbered": "Renamed ids",
+    "derived": "Made, not given",
+}
+_MOST_FILES = 12
+_EXAMPLES_WIDTH = 100
+
+
+def conversion_lines(result: ConversionResult, colour: bool = False, quiet: bool = False) -> Iterator[str]:
+    """The screen, line by line; refusals are told by the reports on source and output that come with the result."""
+    paint = painter(colour)
+    if not quiet:
+        for conversion in result.conversions:
+            yield from _conversion(conversion, result, paint)
+            yield ""
+    yield from _summary(result, paint)
+
+
+def _conversion(done: Conversion, result: ConversionResult, paint: Painter) -> Iterator[str]:
+    yield paint("bold", f"{visible_path(done.source)}: {done.source_format} → {done.target_format}")
+    counts = ", ".join(_counted(n, table.replace("_", " ")) for table, n in done.counts.items() if n)
+    yield f"  read     {counts or 'nothing'}"
+    verb = "wrote" if result.written else "would be"
+    base = f"{result.target}/{done.folder}".rstrip("/")
+    shown = done.files[:_MOST_FILES]
+    width = max((len(f"{base}/{f.name}") for f in shown), default=0)
+    for number, file in enumerate(shown):
+        label = verb if number == 0 else ""
+        records = _counted(file.records, "records") if file.records is not None else ""
+        yield f"  {label:8} {visible_path(f'{base}/{file.name}'):{width}}  {records:>18}  {_size(file.bytes):>9}"
+    if len(done.files) > _MOST_FILES:
+        rest = done.files[_MOST_FILES:]
+        yield f"           … and {_counted(len(rest), 'more files')}, {_size(sum(f.bytes for f in rest))}"
+    for kind in LOSS_KINDS:
+        losses = [loss for loss in done.losses if loss.kind == kind]
+        if losses:
+            yield f"  {paint(_colour(kind), _WORDS[kind])}"
+            yield from _loss_lines(losses, paint)
+
+
+_SINGULAR = {"pair scores": "pair score", "summaries": "summary", "more files": "more file"}
+
+
+def _counted(number: int, plural: str) -> str:
+    """``1 record``, ``2 records``."""
+    return f"{number:,} {plural if number != 1 else _SINGULAR.get(plural, plural.removesuffix('s'))}"
+
+
+def _colour(kind: str) -> str:
+    return {"dropped": "error", "lost": "warning", "coerced": "warning"}.get(kind, "info")
+
+
+def _loss_lines(losses: Iterable[Loss], paint: Painter) -> Iterator[str]:
+    for loss in sorted(losses, key=lambda loss: (loss.table, loss.column or "")):
+        what = loss.table if loss.column is None else f"{loss.table}.{loss.column}"
+        what = what if loss.table in TABLES else f"source: {what}"
+        unit = "records" if loss.column is None and loss.kind == "dropped" else "values"
+        yield f"    {what}  {_counted(loss.count, unit)}: {visible_path(loss.reason)}"
+        if told := _examples(loss.examples):
+            yield paint("dim", f"        for example {told}")
+
+
+def _examples(examples: list[str]) -> str:
+    """As many examples as fit one line."""
+    told = ""
+    for example in filter(None, map(visible_path, examples)):
+        longer = f"{told}; {example}" if told else example
+        if len(longer) > _EXAMPLES_WIDTH:
+            return told or f"{example[: _EXAMPLES_WIDTH - 1]}…"
+        told = longer
+    return told
+
+
+def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
+    files = [f for c in result.conversions for f in c.files]
+    size = f"{_counted(len(files), 'files')}, {_size(sum(f.bytes for f in files))}"
+    if result.refused:
+        yield paint("error", "Nothing was written: the source has errors.")
+        yield "Repair them, or leave the records out that have them: --keep-going"
+        return
+    if result.invalid is not None:
+        yield paint("error", "Nothing was written: the output would not be valid. This is a fault of ragdata.")
+        yield "Please report it, with the findings above"
+        return
+    if result.strict:
+        yield paint("error", "Nothing was written: something would be lost, and --strict was given.")
+        return
+    place = visible_path(result.target)
+    if result.dry_run:
+        yield f"Nothing was written (--dry-run). {place} would have {size}."
+    else:
+        warned = f"valid with {_counted(result.warnings, 'warnings')}" if result.warnings else "valid"
+        yield f"Wrote {place}: {size}, {warned}, in {result.seconds:.1f} s."
+        if result.warnings:
+            yield f"`ragdata validate {place}` shows them."
+    if result.lossless:
+        yield paint("good", "Nothing is lost.")
+    elif result.sidecar:
+        if any(c.sidecar for c in result.conversions):
+            yield "What the target has no place for is kept in ragdata.sidecar/; converting back restores it."
+        if any(x.kind == "dropped" and x.table not in TABLES for c in result.conversions for x in c.losses):
+            yield "Records with errors were left out; they are kept nowhere (--loss-report FILE lists them)."
+    else:
+        yield "Not everything fits; --sidecar keeps the rest beside the output, --loss-report FILE lists it."
+
+
+def _size(number: int) -> str:
+    if number < 1000:
+        return f"{number} B"
+    power = min((len(str(number)) - 1) // 3, 3)
+    return f"{number / 1000**power:.1f} {('', 'kB', 'MB', 'GB')[power]}"
+
+
+def conversion_json(result: ConversionResult) -> bytes:
+    """The JSON document, version 1, with a line end."""
+    return orjson.dumps(result.as_dict(), option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def loss_report(result: ConversionResult) -> bytes:
+    """The losses of all conversions as JSON."""
+    document = {
+        "version": 1,
+        "lossless": result.lossless,
+        "conversions": [
+            {
+                "source": c.source,
+                "from": c.source_format,
+                "to": c.target_format,
+                "losses": [x.as_dict() for x in c.losses],
+            }
+            for c in result.conversions
+        ],
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
