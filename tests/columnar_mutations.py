@@ -51,6 +51,8 @@ def _of_type(kind: str, field: Field, rng: Random, plain: bool) -> Any:
     if kind == "boolean":
         return rng.random() < 0.5
     if kind == "array":
+        if field.items == "array":
+            return [[rng.choice(WORDS), rng.randrange(9)] for _ in range(rng.randrange(1, 4))]
         return [_of_type(field.items or "string", field, rng, plain) for _ in range(rng.randrange(1, 4))]
     if kind == "object":
         return {} if not plain and rng.random() < 0.2 else {"page": rng.randrange(99), "by": rng.choice(WORDS)}

@@ -93,12 +93,36 @@ def test_the_columnar_way_finds_the_same(followed: Workspace) -> None:
 
 
 def test_the_code_of_the_guide_is_as_the_style_wants_it(followed: Workspace) -> None:
-    files = [followed.folder / "ragdatakit" / room / "notes.py" for room in ("schemas", "validators")]
+    files = [followed.folder / "ragdatakit" / room / "notes.py" for room in ("schemas", "validators", "converters")]
     command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--config", str(ROOT / "pyproject.toml")]
 
     done = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout
+
+
+def test_the_converter_of_the_guide_there_and_back(followed: Workspace) -> None:
+    profile = followed.folder / "pears/data/profiles/pears"
+    for name, lines in {
+        "chunks/notes.jsonl": '{"id": "pear", "text": "Prune in winter."}\n{"id": "wall", "text": "Espaliers."}\n',
+        "triplets/notes.jsonl": '{"subject": "pear", "relation": "grows on", "object": "wall"}\n'
+        '{"subject": "pear", "relation": "likes", "object": "sun"}\n',
+    }.items():
+        (profile / name).parent.mkdir(parents=True)
+        (profile / name).write_text(lines)
+
+    shown = followed.run(
+        "ragdata convert --to notes --sidecar pears pears-notes && ragdata convert --to datamind pears-notes pears-back"
+    )
+
+    assert "edges.relation  1 value: a link has no name" in shown
+    assert (followed.folder / "pears-notes/links.ndjson").read_text() == '{"source":"pear","target":"wall"}\n'
+    back = followed.folder / "pears-back/data/profiles"
+    triplets = [json.loads(line) for path in back.rglob("triplets/*.jsonl") for line in path.read_text().splitlines()]
+    assert [(t["subject"], t["relation"], t["object"]) for t in triplets] == [
+        ("pear", "grows on", "wall"),
+        ("pear", "likes", "sun"),
+    ]
 
 
 def table_after(heading: str) -> list[list[str]]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.validators.arag_questions import evidence_shape, id_key, normalise
+from ragdatakit.tables.compared_answers import as_arag_compares
+from ragdatakit.validators.arag_questions import evidence_shape, id_key
 from tests.arag_sets import ASKED, problems, rules, serious
 
 
@@ -75,7 +76,7 @@ def test_a_question_is_an_object(value: Any) -> None:
     ],
 )
 def test_answers_are_compared_like_this(answer: str, expected: str) -> None:
-    assert normalise(answer) == expected
+    assert as_arag_compares(answer) == expected
 
 
 def test_marks_inside_an_answer_are_shown_as_compared() -> None:

@@ -35,6 +35,13 @@ WORDS: dict[str, tuple[str, ...]] = {
     "explain": ("explain", "dangling-qid"),
     "explain-shared": ("explain", "RD202"),
     "formats": ("formats", "light-splade"),
+    "convert-help": ("convert", "--help"),
+    "convert-list": ("convert", "--list"),
+    "convert-pair": ("convert", "--list", "--from", "beir", "--to", "light-splade"),
+    "convert-dry-run": ("convert", "--to", "light-splade", "--dry-run", "fixtures/hipporag/valid/generic", "out"),
+    "convert-strict": ("convert", "--to", "arag", "--strict", "fixtures/datamind/valid/repository", "out"),
+    "convert-refused": ("convert", "--to", "datamind", "fixtures/arag/broken/chunk-not-string/data", "out"),
+    "verify-nothing": ("verify", "fixtures/arag/valid"),
 }
 
 

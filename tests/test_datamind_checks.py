@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from ragdatakit.schemas.datamind import DATAMIND
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.compared_answers import as_datamind_compares
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.validators.datamind import DataMindChecks
-from ragdatakit.validators.datamind_bench import normalised, plain_questions, question_problems, reference_problems
+from ragdatakit.validators.datamind_bench import plain_questions, question_problems, reference_problems
 from ragdatakit.validators.datamind_chunks import chunk_problems, v2_hash, v2_id
 from ragdatakit.validators.datamind_csv import csv_problems
 from ragdatakit.validators.datamind_images import ImageFolder
@@ -165,7 +166,7 @@ def test_a_question_breaks_the_rules_of_the_page(change: dict[str, Any], expecte
 
 
 def test_the_evaluation_keeps_articles_and_underscores() -> None:
-    assert normalised("  The New_Moon's —  phase!") == "the new_moon s phase"
+    assert as_datamind_compares("  The New_Moon's —  phase!") == "the new_moon s phase"
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ from jsonschema.validators import extend
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import Field, File, Format, Record
 from ragdatakit.schemas.json_schema import file_schema, record_schema
+from ragdatakit.tables.record_forms import REFUSED, form_of
+from ragdatakit.tables.tagged_text import ElementFinder
 from ragdatakit.validators.records import RecordChecker
 from tests.columnar_mutations import record_value
 from tests.faults.values import field_variants
@@ -96,6 +98,7 @@ def fixture_values(fmt: Format, file: File) -> Iterator[Any]:
     """Every value of every fixture of the format that a reader of such a file would see, sound or not."""
     endings = (".ndjson", ".jsonl", ".ndjson.gz") if file.container in ("ndjson", "json") else ()
     endings += (".json",) if file.container != "ndjson" else ()
+    endings = (".tsv", ".txt", ".trec", ".xml", ".sgml", ".gz") if file.container in ("columns", "tagged") else endings
     for path in sorted((FIXTURES / fmt.name).rglob("*")):
         if not path.name.endswith(endings) or path.name == "expected.json" or not path.is_file():
             continue
@@ -108,6 +111,12 @@ def fixture_values(fmt: Format, file: File) -> Iterator[Any]:
 
 
 def _values_of(text: str, file: File) -> Iterator[Any]:
+    if file.container in ("columns", "tagged"):
+        raws = text.encode().split(b"\n")
+        if file.container == "tagged":
+            raws = [e.raw for e in ElementFinder(file.tags).elements([text.encode()])]
+        yield from (v for v in map(form_of(file).plain, raws) if v is not REFUSED)
+        return
     lines = file.container == "ndjson" or (file.container == "json" and not text.lstrip().startswith("["))
     for part in text.splitlines() if lines else [text]:
         try:

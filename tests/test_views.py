@@ -132,6 +132,20 @@ def test_a_broken_line_is_a_row_of_nulls(tmp_path: Path) -> None:
     assert query(connection, "select count(*), count(qid) from triplets") == [(3, 2)]
 
 
+def test_corpora_of_both_kinds_have_a_view_each(tmp_path: Path) -> None:
+    (tmp_path / "old_corpus.json").write_text('{"Kettle Reef": ["Mapped.", " Twice."]}')
+    (tmp_path / "new_corpus.json").write_text('[{"title": "Port Hale", "text": "A harbour.", "idx": 0}]')
+
+    connection = ragdatakit.connect(tmp_path)
+
+    assert query(connection, 'select title, text, "file" from corpus') == [
+        ("Port Hale", "A harbour.", "new_corpus.json")
+    ]
+    assert query(connection, 'select title, sentences, "file" from legacy_corpus') == [
+        ("Kettle Reef", ["Mapped.", " Twice."], "old_corpus.json")
+    ]
+
+
 def test_several_datasets_have_a_schema_each(tmp_path: Path) -> None:
     write_example("light-splade", tmp_path / "splade")
     write_example("datamind", tmp_path / "more/mind")

@@ -52,6 +52,17 @@ def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\r\n') else text
 
 
+def line_of(value: dict[str, Any], separator: str) -> Cell:
+    """A sound line of cells."""
+    return Cell(value, (separator or " ").join(map(str, value.values())).encode())
+
+
+def element(value: dict[str, str], tag: str) -> Cell:
+    """A sound element of elements, on one line."""
+    inside = "".join(f"<{name}>{text}</{name}>" for name, text in value.items())
+    return Cell(value, f"<{tag}>{inside}</{tag}>".encode())
+
+
 def member(value: dict[str, Any]) -> Cell:
     """A sound member of an object: its name, and its value."""
     name, content = value.values()
@@ -90,14 +101,32 @@ class DraftFile:
         return self.kind.container == "csv"
 
     @property
+    def is_columns(self) -> bool:
+        """Whether it has lines of cells."""
+        return self.kind.container == "columns"
+
+    @property
+    def is_tagged(self) -> bool:
+        """Whether it has elements between tags."""
+        return self.kind.container == "tagged"
+
+    @property
     def header(self) -> bytes:
         """The first line, where it is no record."""
         if self.is_table:
             return ",".join(self.cells[0].value).encode() + b"\n"
+        if self.is_columns:
+            columns = self.kind.columns
+            names = columns.separator.join(f.name for f in self.kind.record.fields)
+            return names.encode() + b"\n" if columns.header else b""
         return b"[\n" if self.is_array else b"{\n" if self.is_object else b""
 
     def sound(self, value: Any) -> Cell:
         """A sound record of this kind of file."""
+        if self.is_columns:
+            return line_of(value, self.kind.columns.separator)
+        if self.is_tagged:
+            return element(value, self.kind.tags[0])
         return row(value) if self.is_table else member(value) if self.is_object else cell(value)
 
     def line(self, index: int) -> int:

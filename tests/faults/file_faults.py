@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from tests.faults.drafts import BLANK, UNREADABLE, Cell
 from tests.faults.expected import is_fault
@@ -24,12 +25,62 @@ def file_faults(target: Target) -> Iterator[Injection]:
     """Every damage of the file that the record stands in."""
     yield from _cut(target)
     yield from _not_utf8(target)
-    yield from _mark(target)
+    yield mark_fault(target)
     if target.file.is_array:
         yield from _array_faults(target)
     else:
         yield from _line_ends(target)
     yield from _blank_lines(target)
+    yield from _packing(target)
+
+
+def line_file_faults(target: Target) -> Iterator[Injection]:
+    """Every damage of a file of lines of cells."""
+    first = target.file.cells[target.index].raw.split(None, 1)[0]
+    name = next(iter(target.value))
+    damaged = {name: first[:-1].decode() + "\N{REPLACEMENT CHARACTER}"}
+    yield encoding_fault(target, b"\xfc", damaged, at=len(first) - 1, length=1)
+    yield from _cut_lines(target)
+    if not target.file.header:
+        yield mark_fault(target)
+    yield from _line_ends(target)
+    yield from _blank_lines(target)
+    yield from _packing(target)
+
+
+def _cut_lines(target: Target) -> Iterator[Injection]:
+    file, separator = target.file, (target.file.kind.columns.separator or " ").encode()
+    last = len(file.cells) - 1
+    raw, value = file.cells[last].raw, file.cells[last].value
+    left = raw[: len(raw) // 2]
+    if left.count(separator) == raw.count(separator):
+        cut = Cell({**value, list(value)[-1]: left.decode().rsplit(separator.decode(), 1)[1]}, left, b"")
+        yield target.injection(file.with_cell(last, cut), "cut file", "in the last cell (no fault)", frozenset())
+    else:
+        faults = target.places(target.record.rules.get("syntax", ""), line=file.line(last))
+        middle = file.with_cell(last, Cell(UNREADABLE, left, b""))
+        yield target.injection(middle, "cut file", "in the last record", faults)
+    whole = file.with_cell(last, replace(file.cells[last], end=b""))
+    yield target.injection(whole, "cut file", "before the last line feed (no fault)", frozenset())
+
+
+def encoding_fault(target: Target, new: bytes, value: dict[str, str], at: int, length: int = 0) -> Injection:
+    """Bytes in Latin-1 at a place of the record, which then has this value there."""
+    raw = target.file.cells[target.index].raw
+    at %= len(raw)
+    cell = Cell({**target.value, **value}, raw[:at] + new + raw[at + length :])
+    faults = target.places(_shared(target, "invalid-utf8"))
+    return target.injection(target.replaced(cell), "invalid UTF-8", "Latin-1", faults)
+
+
+def mark_fault(target: Target) -> Injection:
+    """A byte-order mark before the first record."""
+    faults = target.places(_shared(target, "byte-order-mark"), line=1)
+    return target.injection(replace(target.file, head=b"\xef\xbb\xbf"), "byte-order mark", "at the start", faults)
+
+
+def packing_faults(target: Target) -> Iterator[Injection]:
+    """What is packed is told by the name; a pointer stands for a file that is elsewhere."""
     yield from _packing(target)
 
 
@@ -75,11 +126,6 @@ def _not_utf8(target: Target) -> Iterator[Injection]:
         faults = target.places(rule, target.record.rules.get("syntax", ""))
         damaged = raw.removesuffix(b"}") + b"\xff}"
         yield target.injection(target.replaced(Cell(UNREADABLE, damaged)), "invalid UTF-8", "stray byte", faults)
-
-
-def _mark(target: Target) -> Iterator[Injection]:
-    faults = target.places(_shared(target, "byte-order-mark"), line=1)
-    yield target.injection(replace(target.file, head=b"\xef\xbb\xbf"), "byte-order mark", "at the start", faults)
 
 
 def _line_ends(target: Target) -> Iterator[Injection]:
@@ -149,5 +195,14 @@ def _packing(target: Target) -> Iterator[Injection]:
         ("otherwise than the name says", packed, _shared(target, "mislabelled-compression")),
         ("Git LFS pointer", LFS_POINTER, "lfs-pointer"),
     ):
+        if content is LFS_POINTER and not _is_known_by_name(target):
+            continue
         file = replace(target.file, content=content)
         yield target.injection(file, "wrong packing", name, target.places(f"!{rule}" if rule else ""), alone=True)
+
+
+def _is_known_by_name(target: Target) -> bool:
+    """Whether the file is taken for what it is, whatever is in it."""
+    layouts = target.draft.format.layouts
+    named = any(fnmatchcase(target.file.path, pattern) for layout in layouts for pattern in layout.files)
+    return named or not (target.file.is_columns or target.file.is_tagged)

@@ -13,12 +13,14 @@ from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import RunOptions
 from ragdatakit.validators.run import validate_paths
-from tests.faults import arag, datamind, gfm_rag, light_splade, sage
+from tests.faults import arag, beir, datamind, gfm_rag, hipporag, light_splade, sage, trec
 from tests.faults.csv_faults import csv_faults
 from tests.faults.drafts import Draft, Place, write_file
+from tests.faults.element_faults import element_faults
 from tests.faults.field_faults import field_faults
 from tests.faults.file_faults import file_faults
 from tests.faults.injections import Injection, targets
+from tests.faults.line_faults import line_faults
 from tests.faults.member_faults import member_faults
 from tests.faults.record_faults import record_faults
 from tests.faults.relation_faults import relation_faults
@@ -28,6 +30,9 @@ DRAFTS: tuple[Draft, ...] = (
     *arag.drafts(),
     *datamind.drafts(),
     *gfm_rag.drafts(),
+    *hipporag.drafts(),
+    *beir.drafts(),
+    *trec.drafts(),
     *sage.drafts(),
 )
 SMALL, COLUMNAR = "small", "columnar"
@@ -63,6 +68,10 @@ def injections(draft: Draft) -> Iterator[Injection]:
             yield from csv_faults(target)
         elif target.file.is_object:
             yield from member_faults(target)
+        elif target.file.is_columns:
+            yield from line_faults(target)
+        elif target.file.is_tagged:
+            yield from element_faults(target)
         else:
             yield from field_faults(target)
             yield from record_faults(target)

@@ -107,6 +107,8 @@ def _objects(target: Target) -> Iterator[Injection]:
         ("a text", b'"pear"\n'),
         ("null", b"null\n"),
     ):
+        if f"{name} is another kind" in target.draft.notes.get(file.kind.kind, ()):
+            continue
         rule = rules.get("top-level", "")
         if name == "a text":
             rule = rules.get("top-level-string", rule)

@@ -1,0 +1,263 @@
+"""BEIR folders checked: what the loader made of each fixture, lone files, ways of laying out, files of cells."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragdatakit import validate
+from ragdatakit.schemas.declarations import Columns
+from ragdatakit.schemas.line_cells import LineError, cut, texts
+from ragdatakit.validators import dataset_run
+from ragdatakit.validators.beir import unsafe
+from tests.command_line import FIXTURES, run
+
+UPSTREAM = Path("/work/shared/upstream-data")
+HEADER = "query-id\tcorpus-id\tscore\n"
+
+# What `GenericDataLoader` of beir 2.2.0 did with each fixture, run split by split: the error, or how many documents,
+# queries and judgements it had at the end; before the name of the split stands the prefix it was given, if any.
+LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
+    "valid/folder": {"test": (3, 2, 3)},
+    "valid/judgements-alone": "ValueError",
+    "valid/packed": "ValueError",
+    "valid/prefixed": {"test": (3, 1, 1), "gen train": (3, 2, 2)},
+    "valid/quoted-cells": {"test": (3, 2, 2)},
+    "valid/splits": {"test": (3, 1, 1), "train": (3, 1, 2)},
+    "valid/windows-lines": {"test": (3, 2, 3)},
+    "valid/with-metadata": {"dev": (2, 1, 2)},
+    "valid/without-corpus": "ValueError",
+    "broken/blank-line": "JSONDecodeError",
+    "broken/blank-line-2": "IndexError",
+    "broken/blank-text": {"test": (4, 2, 3)},
+    "broken/compressed-file": "ValueError",
+    "broken/conflicting-judgement": {"test": (3, 2, 3)},
+    "broken/dangling-corpus-id": {"test": (3, 2, 4)},
+    "broken/dangling-query-id": "KeyError",
+    "broken/dangling-query-id-2": "KeyError",
+    "broken/duplicate-id": {"test": (3, 2, 3)},
+    "broken/duplicate-id-2": {"test": (3, 2, 3)},
+    "broken/duplicate-judgement": {"test": (3, 2, 3)},
+    "broken/duplicate-text": {"test": (4, 2, 3)},
+    "broken/further-columns": {"test": (3, 2, 2)},
+    "broken/id-not-string": {"test": (4, 2, 3)},
+    "broken/invalid-json": "JSONDecodeError",
+    "broken/line-not-object": "AttributeError",
+    "broken/missing-file": "ValueError",
+    "broken/missing-file-2": "ValueError",
+    "broken/missing-file-3": "ValueError",
+    "broken/missing-id": {"test": (4, 2, 3)},
+    "broken/missing-id-2": {"test": (3, 2, 3)},
+    "broken/missing-title": {"test": (5, 2, 3)},
+    "broken/no-header": {"test": (3, 2, 2)},
+    "broken/no-records": "IndexError",
+    "broken/no-records-2": "IndexError",
+    "broken/no-records-3": "IndexError",
+    "broken/query-in-two-splits": {"test": (3, 2, 3), "train": (3, 1, 1)},
+    "broken/query-without-judgement": {"test": (3, 3, 4)},
+    "broken/score-not-integer": "ValueError",
+    "broken/text-not-string": {"test": (4, 2, 3)},
+    "broken/text-not-string-2": {"test": (3, 2, 3)},
+    "broken/unsafe-id": {"test": (4, 2, 3)},
+    "broken/unsafe-id-2": {"test": (6, 2, 3)},
+    "broken/unusual-score": {"test": (3, 2, 3)},
+    "broken/wrong-columns": "IndexError",
+    "broken/wrong-columns-2": "IndexError",
+}
+# The loader says that a file is not there: part of a dataset, which is a warning.
+PARTS = {
+    "valid/judgements-alone",
+    "valid/packed",
+    "valid/without-corpus",
+    "broken/compressed-file",
+    "broken/missing-file",
+    "broken/missing-file-2",
+    "broken/missing-file-3",
+}
+# It loads, and what it has is not what the files say.
+MISREAD = {
+    "broken/conflicting-judgement",
+    "broken/dangling-corpus-id",
+    "broken/duplicate-id",
+    "broken/duplicate-id-2",
+    "broken/id-not-string",
+    "broken/missing-id",
+    "broken/missing-id-2",
+    "broken/no-header",
+    "broken/text-not-string",
+    "broken/text-not-string-2",
+}
+
+
+@pytest.mark.parametrize("name", LOADER)
+def test_errors_are_what_the_loader_stops_at_or_misreads(name: str) -> None:
+    stopped = isinstance(LOADER[name], str) and name not in PARTS
+
+    report = validate(FIXTURES / "beir" / name / ("data" if name.startswith("broken") else ""))
+
+    assert report.ok == (not stopped and name not in MISREAD)
+
+
+def test_every_fixture_was_loaded() -> None:
+    there = {f"{p.parent.name}/{p.name}" for p in (FIXTURES / "beir").glob("*/*")}
+
+    assert set(LOADER) == there
+
+
+def test_what_loads_whole_has_as_many_records() -> None:
+    for name, told in LOADER.items():
+        if isinstance(told, dict) and name.startswith("valid"):
+            files = [f for dataset in validate(FIXTURES / "beir" / name).datasets for f in dataset.files]
+            counts = {f.kind: 0 for f in files}
+            for file in files:
+                counts[file.kind] += file.records or 0
+            assert counts["corpus"] == next(iter(told.values()))[0]
+            assert counts["qrels"] == sum(judgements for _, _, judgements in told.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("valid/folder/corpus.jsonl", "corpus"),
+        ("valid/folder/queries.jsonl", "queries"),
+        ("valid/folder/qrels/test.tsv", "qrels"),
+        ("valid/packed/corpus.jsonl.gz", "corpus"),
+    ],
+)
+def test_a_lone_file_is_known(name: str, kind: str) -> None:
+    (dataset,) = validate(FIXTURES / "beir" / name).datasets
+
+    assert (dataset.format, [f.kind for f in dataset.files]) == ("beir", [kind])
+
+
+def test_a_prefix_makes_a_set_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "a"}\n')
+    (tmp_path / "old-gen-queries.jsonl").write_text('{"_id": "q1", "text": "b"}\n')
+    (tmp_path / "old-gen-qrels").mkdir()
+    (tmp_path / "old-gen-qrels/dev.tsv").write_text(f"{HEADER}q1\td1\t1\n")
+
+    alone = validate(tmp_path)
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "c"}\n')
+    both = validate(tmp_path)
+
+    assert not alone.findings
+    assert [(d.split, [f.path for f in d.files]) for d in alone.datasets] == [
+        ("old-gen", ["corpus.jsonl", "old-gen-queries.jsonl", "old-gen-qrels/dev.tsv"])
+    ]
+    assert [(f.rule, f.path, f.message) for f in both.findings] == [
+        ("missing-file", str(tmp_path / "queries.jsonl"), both.findings[0].message)
+    ]
+    assert "there is no qrels/<split>.tsv beside it" in both.findings[0].message
+
+
+def test_what_only_has_such_a_name_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "a"}\n')
+    (tmp_path / "my-queries.jsonl").write_text('{"question": "b"}\n')
+
+    report = validate(tmp_path)
+
+    assert [[f.path for f in d.files] for d in report.datasets] == [["corpus.jsonl"]]
+    assert report.unrecognised == [str(tmp_path / "my-queries.jsonl")]
+
+
+def test_judgements_by_another_name_are_known_by_their_header(tmp_path: Path) -> None:
+    (tmp_path / "mine.tsv").write_text(f"{HEADER}q1\td1\t1\n")
+
+    (dataset,) = validate(tmp_path / "mine.tsv").datasets
+
+    assert (dataset.format, dataset.files[0].records) == ("beir", 1)
+
+
+def test_a_corpus_of_another_format_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"id": "d1", "contents": "a"}\n')
+
+    assert [d.format for d in validate(tmp_path).datasets] == ["sage"]
+
+
+@pytest.mark.parametrize("big", [False, True])
+def test_what_the_first_line_of_judgements_is(tmp_path: Path, big: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if big:
+        monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1)
+    for name, content in {
+        "marked": f"\ufeff{HEADER}q1\td1\t1\n",
+        "windows": f"{HEADER}q1\td1\t1\n".replace("\n", "\r\n"),
+        "other": "query-id\tcorpus-id\trelevance\nq1\td1\t1\n",
+        "open": f"{HEADER}q1\td1\t1",
+    }.items():
+        folder = tmp_path / name / "qrels"
+        folder.mkdir(parents=True)
+        (folder / "test.tsv").write_bytes(content.encode())
+
+        report = validate(folder.parent, severity="warning")
+
+        assert {f.rule for f in report.findings} == {"missing-file"}
+        assert [f.records for d in report.datasets for f in d.files] == [1]
+
+
+def test_where_a_finding_stands(tmp_path: Path) -> None:
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text(f'{HEADER}"q1"\t"d1"\t"2"\nq1\td2\thigh\nq1 d3 1\n')
+
+    found = run("validate", tmp_path, "--output-format", "json").json["findings"]
+    by_rule = {f["rule"]: f for f in found}
+
+    score, columns = by_rule["score-not-integer"], by_rule["wrong-columns"]
+    assert (score["line"], score["column"], score["record"], score["pointer"], score["value"]) == (
+        3,
+        7,
+        1,
+        "/score",
+        "high",
+    )
+    assert score["byte_offset"] == len(HEADER) + len('"q1"\t"d1"\t"2"\n')
+    assert (columns["line"], columns["record"]) == (4, 2)
+    assert "1 tab-separated column instead of 3 (there are blanks where tabs should be)" in columns["message"]
+
+
+CELLS = st.text(st.sampled_from(list('ab" \t,')), min_size=1, max_size=12)
+
+
+@given(line=CELLS)
+def test_lines_are_cut_as_the_csv_reader_does_it(line: str) -> None:
+    """A quote mark that is not closed takes in the next line, which the reader shows by a line end in the cell."""
+    columns = Columns(separator="\t", quoted=True)
+    (expected,) = csv.reader([f"{line}\n"], delimiter="\t")
+
+    if expected[-1].endswith("\n"):
+        with pytest.raises(LineError, match="not closed"):
+            cut(line, columns)
+    else:
+        found = cut(line, columns)
+        assert [cell.text for cell in found] == expected == texts(line, columns)
+        assert [line[c.start : c.end].replace('"', "") for c in found] == [c.replace('"', "") for c in expected]
+
+
+@given(line=st.text(max_size=20).filter(lambda text: not set(text) & set("\r\n")))
+def test_words_are_cut_as_split_does_it(line: str) -> None:
+    found = cut(line, Columns())
+
+    assert [cell.text for cell in found] == line.split() == texts(line, Columns())
+    assert [line[cell.start : cell.end] for cell in found] == line.split()
+
+
+@given(found=st.text(max_size=6))
+def test_ids_that_are_called_safe_survive(found: str) -> None:
+    if not unsafe(found) and "\0" not in found:
+        (row,) = csv.reader([f"{found}\td1\t1\n"], delimiter="\t")
+
+        assert row == [found, "d1", "1"]
+
+
+@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the public datasets are not here")
+def test_public_sets() -> None:
+    scifact = validate(UPSTREAM / "scifact-beir", severity="warning")
+    multi_turn = validate(UPSTREAM / "mtrag-queries-qrels", severity="warning")
+
+    assert [f.rule for f in scifact.findings] == ["compressed-file"]
+    assert {f.rule for f in multi_turn.findings} == {"missing-file"}
+    assert "578 judgements need it" in multi_turn.findings[0].message
+    assert len(multi_turn.datasets) == 4

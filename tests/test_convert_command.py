@@ -1,0 +1,485 @@
+"""`ragdata convert` and `ragdata verify` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragdatakit
+
+CHUNKS = ["0:The lighthouse of Skarn was lit in 1871. It burned whale oil.", "1:Note: the keeper left in 1902."]
+QUESTIONS: list[dict[str, Any]] = [
+    {
+        "id": "s1",
+        "source": "skarn",
+        "question": "When was it lit?",
+        "answer": "1871",
+        "question_type": "",
+        "evidence": "",
+    },
+    {"id": "s2", "question": "When did the keeper leave?", "answer": "1902", "level": 1.50},
+]
+
+
+def ragdata(*words: object, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ragdatakit", *map(str, words)],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        **options,
+    )
+
+
+def write_arag(folder: Path, chunks: list[str] | None = None) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "chunks.json").write_text(json.dumps(chunks or CHUNKS, indent=4, ensure_ascii=False))
+    (folder / "questions.json").write_text(json.dumps(QUESTIONS, indent=2, ensure_ascii=False))
+    return folder
+
+
+def write_beir(folder: Path) -> Path:
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text(
+        '{"_id":"d1","title":"Light","text":"Mara Venn built it.","metadata":{"year":1871}}\n'
+        '{"_id":"d2","title":"Reef","text":"Joss Alder mapped Kettle Reef.","metadata":{}}\n'
+    )
+    (folder / "queries.jsonl").write_text('{"_id":"q1","text":"Who mapped Kettle Reef?","metadata":{}}\n')
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td2\t1\n")
+    return folder
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def test_defaults_of_source_and_target(tmp_path: Path) -> None:
+    write_arag(tmp_path / "skarn")
+
+    done = ragdata("convert", "--from", "arag", "--to", "datamind", cwd=tmp_path / "skarn")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Nothing is lost." in done.stdout
+    assert ragdatakit.validate(tmp_path / "skarn" / "datamind").ok
+    assert not [p for p in (tmp_path / "skarn").iterdir() if p.name.startswith(".")]
+
+
+def test_there_and_back_is_byte_equal(tmp_path: Path) -> None:
+    source = write_arag(tmp_path / "skarn")
+    assert ragdata("convert", "--to", "datamind", source, tmp_path / "dm").returncode == 0
+
+    done = ragdata("convert", "--to", "arag", tmp_path / "dm", tmp_path / "back")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    back = snapshot(tmp_path / "back")
+    back.pop("ragdata.json")
+    assert back == snapshot(source)
+
+
+def test_dry_run_writes_nothing(tmp_path: Path) -> None:
+    source = write_arag(tmp_path / "skarn")
+
+    done = ragdata("convert", "--to", "datamind", "--dry-run", source, tmp_path / "dm")
+
+    assert done.returncode == 0
+    assert "Nothing was written" in done.stdout
+    assert "chunks/" in done.stdout
+    assert names_in(tmp_path) == ["skarn"]
+
+
+def test_losses_are_told_and_strict_stops(tmp_path: Path) -> None:
+    source = write_beir(tmp_path / "reef")
+
+    done = ragdata("convert", "--to", "arag", "--loss-report", tmp_path / "loss.json", source, tmp_path / "out")
+    strict = ragdata("convert", "--to", "arag", "--strict", source, tmp_path / "strict")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "documents.title" in done.stdout
+    report = json.loads((tmp_path / "loss.json").read_text())
+    (losses,) = [c["losses"] for c in report["conversions"]]
+    titles = next(loss for loss in losses if loss["column"] == "title")
+    assert (titles["kind"], titles["count"], titles["examples"][0]) == ("lost", 2, "d1: Light")
+    assert strict.returncode == 1
+    assert "--strict was given" in strict.stdout
+    assert not (tmp_path / "strict").exists()
+
+
+def test_sidecar_restores_what_was_lost(tmp_path: Path) -> None:
+    source = write_beir(tmp_path / "reef")
+    assert ragdata("convert", "--to", "arag", "--sidecar", source, tmp_path / "out").returncode == 0
+
+    done = ragdata("convert", "--to", "beir", tmp_path / "out", tmp_path / "back")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    with ragdatakit.read(source) as before, ragdatakit.read(tmp_path / "back") as after:
+        assert before.tables == after.tables
+        for table in before.tables:
+            assert list(before.rows(table)) == list(after.rows(table))
+
+
+def test_errors_stop_and_keep_going_leaves_out(tmp_path: Path) -> None:
+    source = write_arag(tmp_path / "skarn", [*CHUNKS, "no id here"])
+
+    stopped = ragdata("convert", "--to", "datamind", source, tmp_path / "dm")
+    going = ragdata("convert", "--to", "datamind", "--keep-going", source, tmp_path / "dm")
+
+    assert stopped.returncode == 1
+    assert "AR105" in stopped.stdout
+    assert "Nothing was written" in stopped.stdout
+    assert going.returncode == 0, going.stdout + going.stderr
+    assert "1 record: AR105" in going.stdout
+    with ragdatakit.read(tmp_path / "dm") as after:
+        assert len(list(after.rows("chunks"))) == 2
+
+
+def test_a_full_target_is_left_alone(tmp_path: Path) -> None:
+    source = write_arag(tmp_path / "skarn")
+    (tmp_path / "dm").mkdir()
+    (tmp_path / "dm" / "mine.txt").write_text("mine")
+
+    refused = ragdata("convert", "--to", "datamind", source, tmp_path / "dm")
+    assert refused.returncode == 2
+    assert "is not empty" in refused.stderr
+    assert snapshot(tmp_path / "dm") == {"mine.txt": b"mine"}
+
+    done = ragdata("convert", "--to", "datamind", "--overwrite", source, tmp_path / "dm")
+    assert done.returncode == 0
+    assert not (tmp_path / "dm" / "mine.txt").exists()
+
+
+def test_the_source_is_never_replaced(tmp_path: Path) -> None:
+    source = write_arag(tmp_path / "all" / "skarn")
+    before = snapshot(source)
+
+    done = ragdata("convert", "--to", "datamind", "--overwrite", source, tmp_path / "all")
+
+    assert done.returncode == 2
+    assert "holds the source" in done.stderr
+    assert snapshot(source) == before
+
+
+def test_a_second_run_over_the_default_target(tmp_path: Path) -> None:
+    """The target stands in the source's folder: what was written before is not read as a source."""
+    source = write_arag(tmp_path / "skarn")
+    words = ("convert", "--to", "datamind", "--overwrite")
+    assert ragdata(*words, cwd=source).returncode == 0
+    first = snapshot(source / "datamind")
+
+    done = ragdata(*words, cwd=source)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert snapshot(source / "datamind") == first
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--to", "datamnd"], "did you mean datamind"),
+        (["--from", "arg", "--to", "datamind"], "did you mean"),
+        (["--to", "text"], "only read"),
+        ([], "--to FORMAT"),
+        (["--to", "datamind", "-o", "metdata=none"], "did you mean metadata"),
+        (["--to", "datamind", "-o", "metadata"], "expected NAME=VALUE"),
+        (["--to", "datamind", "-o", "metadata=some"], "expected one of"),
+        (["--to", "datamind", "--profile", "v1"], "written in one way only"),
+        (["--to", "sage", "--profile", "operator"], "did you mean operators"),
+        (["--to", "datamind", "--list"], "--list takes no paths"),
+    ],
+)
+def test_wrong_words(tmp_path: Path, words: list[str], told: str) -> None:
+    source = write_arag(tmp_path / "skarn")
+
+    done = ragdata("convert", *words, source, tmp_path / "dm")
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert names_in(tmp_path) == ["skarn"]
+
+
+def test_missing_source(tmp_path: Path) -> None:
+    done = ragdata("convert", "--to", "datamind", tmp_path / "none")
+
+    assert done.returncode == 2
+    assert "no such file or folder" in done.stderr
+
+
+def test_several_datasets_at_once(tmp_path: Path) -> None:
+    write_arag(tmp_path / "all" / "skarn")
+    write_arag(tmp_path / "all" / "north" / "reef")
+
+    done = ragdata("convert", "--to", "datamind", tmp_path / "all", tmp_path / "dm")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "dm" / "skarn" / "ragdata.json").is_file()
+    assert (tmp_path / "dm" / "north" / "reef" / "ragdata.json").is_file()
+
+
+def test_the_manifest_is_the_same_each_time_and_verifies(tmp_path: Path) -> None:
+    source = write_beir(tmp_path / "reef")
+    for name in ("one", "two"):
+        assert ragdata("convert", "--to", "light-splade", "--sidecar", source, tmp_path / name).returncode == 0
+
+    assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two")
+    manifest = json.loads((tmp_path / "one" / "ragdata.json").read_text())
+    assert manifest["source"]["format"] == "beir"
+    assert {f["path"] for f in manifest["source"]["files"]} == {"corpus.jsonl", "queries.jsonl", "qrels/test.tsv"}
+    assert {f["path"] for f in manifest["files"]} | {"ragdata.json"} == set(snapshot(tmp_path / "one"))
+    verified = ragdata("verify", tmp_path / "one", "--source", source)
+    assert (verified.returncode, verified.stdout) == (0, "All files are as they were written.\n")
+
+
+def test_verify_tells_each_difference(tmp_path: Path) -> None:
+    source = write_arag(tmp_path / "skarn")
+    target = tmp_path / "dm"
+    assert ragdata("convert", "--to", "datamind", source, target).returncode == 0
+    chunks = target / "data" / "profiles" / "skarn" / "chunks" / "skarn.jsonl"
+    chunks.write_bytes(chunks.read_bytes().replace(b"1871", b"1872"))
+    (target / "data" / "bench" / "skarn.jsonl").unlink()
+    (target / "note.txt").write_text("mine")
+    (source / "questions.json").write_text("[]")
+
+    done = ragdata("verify", target, "--source", source)
+
+    assert done.returncode == 1
+    assert "missing   data/bench/skarn.jsonl" in done.stdout
+    assert "changed   data/profiles/skarn/chunks/skarn.jsonl: expected sha256" in done.stdout
+    assert "unlisted  note.txt" in done.stdout
+    assert "questions.json: expected sha256" in done.stdout
+    assert "3 files not as written." in done.stdout
+
+
+def test_verify_without_a_manifest(tmp_path: Path) -> None:
+    done = ragdata("verify", tmp_path)
+
+    assert done.returncode == 2
+    assert "no ragdata.json" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"version": 2}', '{"version": 1, "files": [{}]}', '{"version":1,"x":1}']
+)
+def test_verify_with_a_damaged_manifest(tmp_path: Path, content: str) -> None:
+    (tmp_path / "ragdata.json").write_text(content)
+
+    done = ragdata("verify", tmp_path)
+
+    assert done.returncode == 2
+    assert "cannot be read" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_verify_does_not_follow_a_manifest_out_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "in").mkdir()
+    entry = {"path": "../secret", "records": None, "bytes": 6, "sha256": "0" * 64}
+    (tmp_path / "in" / "ragdata.json").write_text(json.dumps({"version": 1, "ragdata": "0", "files": [entry]}))
+
+    done = ragdata("verify", tmp_path / "in")
+
+    assert done.returncode == 1
+    assert "missing   ../secret" in done.stdout
+
+
+def many_chunks(folder: Path, megabytes: int) -> Path:
+    text = "whale oil burned bright over the reef " * 100
+    return write_arag(folder, [f"{i}:{text}{i}" for i in range(megabytes * 1_000_000 // len(text))])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("wait", [0.3, 0.6, 1.0, 1.4])
+def test_a_kill_leaves_the_old_dataset(tmp_path: Path, wait: float) -> None:
+    source = many_chunks(tmp_path / "skarn", 20)
+    (tmp_path / "dm").mkdir()
+    (tmp_path / "dm" / "old.txt").write_text("old")
+    words = [sys.executable, "-m", "ragdatakit", "convert", "--to", "datamind", "--overwrite", source, tmp_path / "dm"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, start_new_session=True)
+
+    time.sleep(wait)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    until = time.monotonic() + 10
+    while len(names_in(tmp_path)) > 2 and time.monotonic() < until:
+        time.sleep(0.05)
+
+    assert names_in(tmp_path) == ["dm", "skarn"]
+    content = snapshot(tmp_path / "dm")
+    assert content == {"old.txt": b"old"} or ragdatakit.verify(tmp_path / "dm") == [], (
+        "all of the old, or all of the new"
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_file_that_cannot_grow_leaves_the_old_dataset(tmp_path: Path) -> None:
+    source = many_chunks(tmp_path / "skarn", 4)
+    (tmp_path / "dm").mkdir()
+    (tmp_path / "dm" / "old.txt").write_text("old")
+
+    done = ragdata(
+        "convert", "--to", "datamind", "--overwrite", source, tmp_path / "dm",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000)),
+    )  # fmt: skip
+
+    assert done.returncode == 2
+    assert "File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert snapshot(tmp_path / "dm") == {"old.txt": b"old"}
+    assert names_in(tmp_path) == ["dm", "skarn"]
+
+
+def test_a_full_disk_leaves_the_old_dataset(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("no permission to mount a small file system")
+    try:
+        source = many_chunks(tmp_path / "skarn", 4)
+        (disk / "dm").mkdir()
+        (disk / "dm" / "old.txt").write_text("old")
+
+        done = ragdata("convert", "--to", "datamind", "--overwrite", source, disk / "dm")
+
+        assert done.returncode == 2
+        assert "No space left" in done.stderr
+        assert snapshot(disk) == {"dm/old.txt": b"old"}
+        assert names_in(disk) == ["dm"]
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_an_unreadable_source_leaves_nothing(tmp_path: Path) -> None:
+    source = write_arag(tmp_path / "skarn")
+    (source / "questions.json").unlink()
+    (source / "questions.json").symlink_to("gone.json")
+
+    done = ragdata("convert", "--from", "arag", "--to", "datamind", source, tmp_path / "dm")
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert names_in(tmp_path) == ["skarn"]
+
+
+def test_json_output(tmp_path: Path) -> None:
+    source = write_arag(tmp_path / "skarn")
+
+    done = ragdata("convert", "--to", "datamind", "--output-format", "json", source, tmp_path / "dm")
+
+    document = json.loads(done.stdout)
+    assert (document["written"], document["lossless"]) == (True, True)
+    assert document["conversions"][0]["counts"] == {"chunks": 2, "questions": 2}
+
+
+def test_list_names_every_format() -> None:
+    done = ragdata("convert", "--list")
+    pair = ragdata("convert", "--list", "--from", "arag", "--to", "datamind")
+
+    assert done.returncode == pair.returncode == 0
+    assert all(name in done.stdout for name in ("arag", "datamind", "beir", "text", "table"))
+    assert "arag → datamind: exact" in pair.stdout
+    assert "--option metadata=" in pair.stdout
+
+
+def test_no_progress_and_no_colour_without_a_terminal(tmp_path: Path) -> None:
+    source = many_chunks(tmp_path / "skarn", 1)
+
+    done = ragdata("convert", "--to", "datamind", source, tmp_path / "dm")
+
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+
+
+def test_a_target_that_holds_files_of_the_source_is_refused(tmp_path: Path) -> None:
+    source = write_beir(tmp_path / "reef")
+    before = snapshot(source)
+
+    done = ragdata("convert", "--to", "trec", "--overwrite", source, source / "qrels")
+
+    assert done.returncode == 2
+    assert "holds a file of the source (qrels/test.tsv)" in done.stderr
+    assert snapshot(source) == before
+
+
+def test_texts_below_the_target_are_refused_too_but_not_what_was_written_there(tmp_path: Path) -> None:
+    (tmp_path / "texts" / "sub").mkdir(parents=True)
+    (tmp_path / "texts" / "a.md").write_text("# A\n\nThe lamp.\n")
+    (tmp_path / "texts" / "sub" / "b.md").write_text("# B\n\nThe reef.\n")
+    words = ("convert", "--from", "text", "--to", "datamind", "--overwrite", tmp_path / "texts")
+
+    refused = ragdata(*words, tmp_path / "texts" / "sub")
+    once, again = (ragdata(*words, tmp_path / "texts" / "dm") for _ in range(2))
+
+    assert refused.returncode == 2
+    assert "holds a file of the source (sub/b.md)" in refused.stderr
+    assert once.returncode == again.returncode == 0, once.stderr + again.stderr
+    assert "2 documents" in again.stdout
+
+
+def test_another_target_beside_the_first(tmp_path: Path) -> None:
+    """What stands below the source because it was converted from it is no second source."""
+    write_arag(tmp_path / "skarn")
+    assert ragdata("convert", "--to", "datamind", cwd=tmp_path / "skarn").returncode == 0
+
+    done = ragdata("convert", "--to", "sage", cwd=tmp_path / "skarn")
+
+    assert done.returncode == 0, done.stderr
+    assert "arag → sage" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lambda folder: (folder / "ragdata.json").unlink(), "but no ragdata.json"),
+        (lambda folder: (folder / "ragdata.ids.ndjson").unlink(), "ragdata.ids.ndjson is missing"),
+        (lambda folder: (folder / "ragdata.ids.ndjson").write_text("{}\n"), "was changed or is damaged"),
+        (lambda folder: next((folder / "ragdata.sidecar").iterdir()).write_bytes(b"x"), "was changed or is damaged"),
+    ],
+)
+def test_what_was_kept_aside_must_be_whole(tmp_path: Path, damage: Any, told: str) -> None:
+    source = write_beir(tmp_path / "reef")
+    assert ragdata("convert", "--to", "light-splade", "--sidecar", source, tmp_path / "ls").returncode == 0
+    damage(tmp_path / "ls")
+
+    done = ragdata("convert", "--to", "beir", tmp_path / "ls", tmp_path / "back")
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not (tmp_path / "back").exists()
+
+
+def test_a_record_that_is_too_long_can_be_left_out(tmp_path: Path) -> None:
+    source = write_beir(tmp_path / "reef")
+    with (source / "corpus.jsonl").open("a") as file:
+        file.write('{"_id":"d3","title":"","text":"' + "x" * 20_000_000 + '"}\n')
+    words = ("convert", "--to", "trec", "--memory-limit", "64MiB", source, tmp_path / "out")
+
+    stopped, going = ragdata(*words), ragdata(*words, "--keep-going")
+
+    assert stopped.returncode == 1
+    assert "RD111" in stopped.stdout
+    assert going.returncode == 0, going.stderr
+    assert "1 record: RD111" in going.stdout
+
+
+def test_errors_say_the_option_of_this_command(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+
+    done = ragdata("convert", "--to", "beir", tmp_path / "empty")
+
+    assert done.returncode == 2
+    assert "--from" in done.stderr
+    assert "--format" not in done.stderr
