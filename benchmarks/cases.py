@@ -10,6 +10,8 @@ from sets.names import Set
 
 HERE = Path(__file__).resolve().parent
 RAGDATA = Path(sys.executable).parent / "ragdata"
+CONVERTED = "converted"
+"""Where conversions write, beside the sets; removed after each run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ class Case:
             return [sys.executable, *self.words]
         path = str(folder / self.set.name) if self.set else ""
         if self.tool == "ragdata":
-            return [str(RAGDATA), *(w.replace("{}", path) for w in self.words)]
+            target = str(folder / CONVERTED)
+            return [str(RAGDATA), *(w.replace("{}", path).replace("{target}", target) for w in self.words)]
         interpreter = folder / "peers-venv" / "bin" / "python"
         return [str(interpreter), str(HERE / "peers" / f"{self.tool}.py"), path, *self.words]
 
@@ -54,8 +57,9 @@ def all_cases(scale: float, *, series: bool) -> list[Case]:
         *_sage(scale),
         *_odd_files(scale),
         *_start(),
+        *_convert(scale),
     ]
-    return cases + (_series(scale / 4) if series else [])
+    return cases + ([*_series(scale / 4), *_convert_large(scale)] if series else [])
 
 
 def _validate(format_: str, path: str = "{}") -> tuple[str, ...]:
@@ -183,3 +187,38 @@ def _series(scale: float) -> list[Case]:
             ),
         ]
     return cases
+
+
+_CONVERSIONS = {
+    "A-RAG to DataMind": ("arag", "datamind", "arag-pretty", 4),
+    "BEIR to light-splade": ("beir", "light-splade", "beir", 4.5),
+}
+"""What is converted: formats, set, and how many times the set are 2 GB."""
+
+
+def _conversion(source: str, target: str) -> tuple[str, ...]:
+    return ("convert", "--from", source, "--to", target, "{}", "{target}", "-q")
+
+
+def _convert(scale: float) -> list[Case]:
+    cases = []
+    for name, (source, target, kind, _) in _CONVERSIONS.items():
+        group, made, floor = f"Convert {name}", Set(kind, scale), f"Convert {name}: DuckDB"
+        cases += [
+            Case(floor, group, made, "duckdb_convert", (source,), note="the floor: nothing checked, no manifest"),
+            Case(f"{group}: ragdata", group, made, words=_conversion(source, target), against=floor,
+                 note="with validation of source and output"),
+            Case(f"{group}: json", group, made, "json_convert", (source,), floor, rounds=1,
+                 note="the standard library's, all in memory; nothing checked, no manifest"),
+        ]  # fmt: skip
+    bare, tiny = "Start: python -c pass", Set("splade-tiny", 1)
+    words = _conversion("light-splade", "beir")
+    return [*cases, Case("Start: ragdata, convert a tiny dataset", "Start", tiny, words=words, against=bare, repeats=5)]
+
+
+def _convert_large(scale: float) -> list[Case]:
+    return [
+        Case(f"Convert {name}: ragdata, 2 GB", f"Convert {name}", Set(kind, scale * factor), rounds=1,
+             words=_conversion(source, target), note="for its memory")
+        for name, (source, target, kind, factor) in _CONVERSIONS.items()
+    ]  # fmt: skip

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sets.arag import write_arag
+from sets.beir import write_beir
 from sets.datamind import write_datamind
 from sets.datamind_faults import datamind_faults
 from sets.faults import Fault, Planted, plant, write_list
@@ -27,7 +28,7 @@ from sets.splade_faults import splade_faults
 SEED = 7
 KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
-    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage",
+    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir",
 )  # fmt: skip
 FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
     "splade": lambda scale, seed: splade_faults(SpladePlan(scale, seed)),
@@ -66,6 +67,7 @@ def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> No
         "datamind": lambda: write_datamind(target, scale, seed),
         "gfm-rag": lambda: write_gfm_rag(target, scale, seed),
         "sage": lambda: write_sage(target, scale, seed),
+        "beir": lambda: write_beir(target, scale, seed),
         "arag-one-line": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=True),
         "arag-pretty": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=False),
         "splade-tiny": lambda: write_tiny(target),

@@ -7,6 +7,7 @@ Sets and the environment of the peers lie in ``$RAGDATA_BENCH_DIR`` (else the us
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cases import HERE, RAGDATA, Case, all_cases
+from cases import CONVERTED, HERE, RAGDATA, Case, all_cases
 from figures import Figures, Measured
 from measure import measure
 from results import machine, write_json, write_markdown
@@ -43,9 +44,9 @@ def main() -> None:
     figures = Figures(_run(cases, folder, rounds))
     scores = {} if words.no_score else dict(_scores(cases, folder))
     facts = _facts(folder, words.scale, rounds, time.perf_counter() - start)
-    write_markdown(words.output / "results.md", figures, scores, facts)
-    write_json(words.output / "results.json", figures, scores, facts)
-    print(words.output / "results.md")
+    write_markdown(words.output / f"{words.results}.md", figures, scores, facts)
+    write_json(words.output / f"{words.results}.json", figures, scores, facts)
+    print(words.output / f"{words.results}.md")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,7 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--no-score", action="store_true", help="do not compare findings with the planted faults")
     parser.add_argument("--folder", type=Path, default=default_folder(), help="where sets and peers lie")
-    parser.add_argument("--output", type=Path, default=HERE, help="folder for results.md and results.json")
+    parser.add_argument("--output", type=Path, default=HERE, help="folder for the results")
+    parser.add_argument("--results", default="results", metavar="NAME", help="what to call NAME.md and NAME.json")
     return parser
 
 
@@ -101,8 +103,10 @@ def _run(cases: list[Case], folder: Path, rounds: int) -> list[Measured]:
         for one in measured:
             if number < one.case.rounds:
                 for _ in range(one.case.repeats):
+                    shutil.rmtree(folder / CONVERTED, ignore_errors=True)
                     one.samples.append(measure(one.case.command(folder)))
                 _report(number + 1, one)
+    shutil.rmtree(folder / CONVERTED, ignore_errors=True)
     return measured
 
 
@@ -128,7 +132,7 @@ def _scores(cases: list[Case], folder: Path) -> Iterator[tuple[str, Score]]:
 def _facts(folder: Path, scale: float, rounds: int, seconds: float) -> dict[str, Any]:
     full = (
         "1 M documents, 0.1 M queries and 5 M triplets; 0.5 M chunks and 2 M triples; an array of 500 MB; "
-        "1 M nodes and 5 M edges; 10 000 records of 10 KB"
+        "1 M nodes and 5 M edges; 10 000 records of 10 KB; 0.4 M documents of 1 KB"
     )
     sets = f"scale {scale:g}; 1 is {full}"
     took = f"{rounds} rounds in {seconds / 60:.0f} minutes"

@@ -33,7 +33,15 @@ class Target:
 
 def targets(figures: Figures, scores: dict[str, Score]) -> list[Target]:
     """All targets, with what this run reached."""
-    return [*_speed(figures), *_peers(figures), *_growth(figures), *_memory(figures), *_start(figures), *_found(scores)]
+    return [
+        *_speed(figures),
+        *_peers(figures),
+        *_growth(figures),
+        *_conversions(figures),
+        *_memory(figures),
+        *_start(figures),
+        *_found(scores),
+    ]
 
 
 def _speed(f: Figures) -> list[Target]:
@@ -67,6 +75,17 @@ def _growth(f: Figures) -> list[Target]:
     return wanted
 
 
+def _conversions(f: Figures) -> list[Target]:
+    wanted = []
+    for name in ("A-RAG to DataMind", "BEIR to light-splade"):
+        group = f"Convert {name}"
+        wanted += [
+            Target(f"{group}, to DuckDB", 3.0, "×", f.times(f"{group}: ragdata", f"{group}: DuckDB")),
+            Target(f"{group}, peak memory for 2 GB", 1000.0, "MB", f.megabytes(f"{group}: ragdata, 2 GB")),
+        ]
+    return wanted
+
+
 def _memory(f: Figures) -> list[Target]:
     wanted = [
         Target(f"peak memory, {name}", goal, "MB", f.megabytes(name))
@@ -88,6 +107,7 @@ def _start(f: Figures) -> list[Target]:
     return [
         Target("`ragdata --help` to `python -c pass`", 5, "×", help_),
         Target("a tiny dataset", 0.15, "s", f.seconds("Start: ragdata, tiny dataset")),
+        Target("a tiny conversion", 0.4, "s", f.seconds("Start: ragdata, convert a tiny dataset")),
     ]
 
 

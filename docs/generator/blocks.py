@@ -6,16 +6,27 @@ import ast
 from collections.abc import Callable
 from textwrap import dedent
 
+from docs.generator import conversions
 from docs.generator.markdown import code, fence, table
 from docs.generator.workspaces import ROOT
+from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.shared import RULES as SHARED
 
 
 def block(name: str) -> str:
-    """The text of a block: ``formats``, ``source PATH NAME`` or ``file PATH``."""
+    """The text of a block: one of the tables below, ``source PATH NAME`` or ``file PATH``."""
     word, *words = name.split()
-    makers: dict[str, Callable[..., str]] = {"formats": _formats, "source": _source, "file": _file}
+    makers: dict[str, Callable[..., str]] = {
+        "formats": _formats,
+        "canonical-tables": conversions.canonical_table,
+        "conversion-options": conversions.options_table,
+        "table-columns": conversions.columns_table,
+        "conversion-matrix": conversions.matrix_table,
+        "conversion-proof": conversions.proof_table,
+        "source": _source,
+        "file": _file,
+    }
     return makers[word](*words)
 
 
@@ -27,16 +38,23 @@ def _formats() -> str:
             ", ".join(fmt.profiles) or "–",
             f"yes, [{len(fmt.rules)} rules](docs/rules/{fmt.name}.md)",
             "yes",
-            "planned",
+            _directions(fmt.name),
         ]
         for fmt in all_formats()
     ]
-    head = ("format", "name", "profiles", "`validate`", "`schema`, `init`, SQL views", "convert, report, index, eval")
+    head = ("format", "name", "profiles", "`validate`", "`schema`, `init`, SQL views", "`convert`")
     total = sum(len(fmt.rules) for fmt in all_formats()) + len(SHARED)
     shared = (
         f"{len(SHARED)} [rules](docs/rules/shared.md) are shared by all formats; [all {total}](docs/rules/index.md)."
     )
     return f"{table(head, rows)}\n\n{shared}"
+
+
+def _directions(name: str) -> str:
+    """Whether a format is read, written, or both."""
+    converter = get_converter(name) if name in CONVERTERS else None
+    ways = [converter is not None and converter.read and "from", converter is not None and converter.write and "to"]
+    return " and ".join(filter(None, ways)) or "–"
 
 
 def _file(path: str) -> str:

@@ -92,7 +92,8 @@ def _files(fmt: Format) -> str:
     rows = []
     refused: dict[str, None] = {}
     for kind in fmt.files:
-        patterns = dict.fromkeys(p for layout in fmt.layouts for p, k in layout.files.items() if k == kind.kind)
+        named = [pair for layout in fmt.layouts for pair in (*layout.files.items(), *layout.loose.items())]
+        patterns = dict.fromkeys(p for p, k in named if k == kind.kind)
         accepted = [p for p in patterns if kind.container == "opaque" or _accepted(kind, p)]
         refused.update({_ending(p): None for p in patterns if p not in accepted})
         schema = f"[JSON Schema](../schemas/{fmt.name}.{kind.kind}.schema.json)" if kind.records else ""
@@ -100,7 +101,7 @@ def _files(fmt: Format) -> str:
         rows.append(
             [
                 code(kind.kind),
-                _CONTAINERS[kind.container],
+                _container(kind),
                 _names(accepted) or ("by its content" if kind.keys or kind.container == "text" else "–"),
                 what,
             ]
@@ -110,6 +111,16 @@ def _files(fmt: Format) -> str:
         endings = ", ".join(code(e) for e in refused)
         listed += f"\nFiles that end in {endings} instead are looked at, too, and reported.\n"
     return listed
+
+
+def _container(kind: File) -> str:
+    """In what the records lie; of lines of cells and of elements, which."""
+    if kind.container == "columns":
+        between = {"": "blanks", "\t": "tabs"}.get(kind.columns.separator, code(kind.columns.separator))
+        return f"lines of cells with {between} between them" + (", below a header" if kind.columns.header else "")
+    if kind.container == "tagged":
+        return f"elements {' or '.join(code(f'<{tag}>') for tag in kind.tags)}"
+    return _CONTAINERS[kind.container]
 
 
 def _names(patterns: list[str]) -> str:
@@ -156,6 +167,8 @@ def _layout_words(layout: Layout) -> str:
     words = layout.description.rstrip(".")
     if layout.sniff:
         words += "; the first record must look like it, too"
+    if layout.place:
+        words += f"; its path must end in {code(layout.place)}"
     if layout.requires:
         words += f"; {', '.join(layout.requires)} must be there"
     return words
@@ -169,15 +182,30 @@ def _records(fmt: Format, kind: File) -> str:
         parts += [f"**{plain(record.title)}.** {plain(record.description)}\n"]
         if record.fields:
             rows = [_field_row(fmt, record, f) for f in record.fields]
-            field = "column" if kind.container == "csv" else "field"
+            field = "column" if kind.container in ("csv", "columns") else "field"
             parts.append(table((field, "type", "required", "null", "meaning", "rules"), rows) + "\n")
             rule = record.rules.get("extra") if record.extra == "forbid" else ""
             extra = f"Other fields are a fault ({_link(fmt, rule)})." if rule else "Other fields are passed over."
             if kind.container == "csv":
                 extra = extra.replace("fields", "columns")
+            if kind.container == "columns":
+                extra = _line_words(fmt, kind)
             if kind.container != "json-object":
                 parts.append(f"{extra}\n")
     return "\n".join(parts)
+
+
+def _line_words(fmt: Format, kind: File) -> str:
+    """What a line of cells may be beside a record."""
+    rules, columns = kind.record.rules, kind.columns
+    words = [f"A line with fewer columns is a fault ({_link(fmt, rules['syntax'])})."]
+    if columns.further and rules.get("extra"):
+        words.append(f"One with more is read without them ({_link(fmt, rules['extra'])}).")
+    elif not columns.further:
+        words = [words[0].replace("fewer", "fewer or more")]
+    if columns.comment and rules.get("extra"):
+        words.append(f"One that begins with {code(columns.comment)} is a comment ({_link(fmt, rules['extra'])}).")
+    return " ".join(words)
 
 
 def _field_row(fmt: Format, record: Record, field: Field) -> list[str]:

@@ -18,8 +18,10 @@ WRITTEN = (
     "docs/adding-a-rule.md",
     "docs/architecture.md",
     "docs/cli.md",
+    "docs/conversion.md",
     "docs/editors.md",
     "docs/frames.md",
+    "docs/hub.md",
     "docs/python-api.md",
 )
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 ROOT = Path(__file__).parents[2]
-_SECONDS = re.compile(r"\bin \d+\.\d\d s$", re.M)
+_SECONDS = re.compile(r"\bin \d+\.\d+ s(?=\.?$)", re.M)
 
 
 class Workspace:
