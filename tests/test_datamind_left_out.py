@@ -153,7 +153,12 @@ def test_front_matter_that_none_should_read_is_written_anew(header: str, tmp_pat
 
 
 def test_a_header_that_never_ends_takes_no_time(tmp_path: Path) -> None:
-    written(tmp_path, Asset("skills/a.md", b"---" + b"\n" * 100_000 + b"-", "skill"))
+    text = b"---" + b"\n" * 100_000 + b"-"
+
+    written(tmp_path, Asset("skills/a.md", text, "skill"))
+
+    (tmp_path / ".claude/skills/a/SKILL.md").write_bytes(text)
+    assert [e.split(" ")[1] for e in errors(tmp_path)] == ["unread-front-matter"]
 
 
 def test_texts_and_numbers_of_front_matter_are_kept(tmp_path: Path) -> None:

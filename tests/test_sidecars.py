@@ -262,14 +262,14 @@ def test_a_row_that_the_target_made_and_the_user_changed_stays(tmp_path: Path, m
 
 
 def test_a_table_that_the_target_made_and_the_user_changed_stays_whole(tmp_path: Path) -> None:
-    """One chunk of those that the target cut would be the only passage of the dataset."""
-    rows: Rows = {"documents": [Document("d1", "one two", "One")]}
-    chunks = [Chunk("d1#0", "one", "d1", 0), Chunk("d1#1", "two", "d1", 1)]
-    assert keep(tmp_path, rows, {"chunks": chunks}) == {"documents": 1, "chunks": 0}
-    edited, losses = [chunks[0], chunks[1]._replace(text="TWO")], Losses()
+    """Some of its rows would be another thing than all of them."""
+    rows: Rows = {"documents": [Document("d1", "one")]}
+    qrels = [Qrel("q1", "d1"), Qrel("q2", "d1")]
+    assert keep(tmp_path, rows, {**rows, "qrels": qrels}) == {"qrels": 0}
+    edited, losses = [qrels[0], qrels[1]._replace(grade=2)], Losses()
 
-    assert restored(tmp_path, {"chunks": edited}, losses) == {**rows, "chunks": edited}
-    assert told(losses) == [("coerced", "chunks", None, 1, ["2 rows"])]
+    assert restored(tmp_path, {**rows, "qrels": edited}, losses) == {**rows, "qrels": edited}
+    assert told(losses) == [("coerced", "qrels", None, 1, ["2 rows"])]
 
 
 def test_no_sidecar_changes_nothing(tmp_path: Path) -> None:
@@ -379,7 +379,8 @@ def test_keys_take_little_memory(tmp_path: Path) -> None:
     name, number = "entity " * 40, 4000
 
     def edges(start: int, attributes: str | None) -> Iterator[Edge]:
-        return (Edge(f"{name}{(i * 7 + start) % number}", name, name, attributes) for i in range(number))
+        places = ((i * 7 + start) % number for i in range(number))
+        return (Edge(f"{name}{i}", f"{name}{i} is", f"of {name}{i}", attributes) for i in places)
 
     tracemalloc.start()
     try:

@@ -76,7 +76,7 @@ def passage(source: str, target: str, path: Path, options: dict[str, str]) -> Pa
         (conversion,) = done.conversions
         back = ""
         if get_converter(source).write is not None:
-            back = _back(target, source, path, folder, conversion.name)
+            back = _back(target, source, path, folder)
     return Passage(
         source,
         target,
@@ -98,26 +98,35 @@ def _lost(conversion: Conversion) -> tuple[str, ...]:
     )
 
 
-def _back(target: str, source: str, path: Path, folder: Path, name: str) -> str:
+def _back(target: str, source: str, path: Path, folder: Path) -> str:
     """Whether the way back gives the same rows: without a sidecar, with one, or which tables differ."""
     before = rows_of(path)
-    if not _differing(source, folder / "there", folder / "back", name, before):
+    if not _differing(source, folder / "there", folder / "back", before, fields_in_order=False):
         return "same"
     ragdatakit.convert(path, folder / "kept", to=target, sidecar=True, options=NEEDED.get(target))
-    differing = _differing(source, folder / "kept", folder / "kept-back", name, before)
+    differing = _differing(source, folder / "kept", folder / "kept-back", before, fields_in_order=True)
     return f"differs in {', '.join(map(code, differing))}" if differing else "same with `--sidecar`"
 
 
-def _differing(source: str, there: Path, back: Path, name: str, before: dict[str, list[object]]) -> list[str]:
-    """The tables that have other rows after the way back."""
+def _differing(
+    source: str, there: Path, back: Path, before: dict[str, list[object]], *, fields_in_order: bool
+) -> list[str]:
+    """The tables that have other rows after the way back; the order of a record's fields may count or not."""
     try:
-        done = ragdatakit.convert(there, back, to=source, name=name)
+        done = ragdatakit.convert(there, back, to=source)
     except RagdataError:
         return list(before)
     if not done.written:
         raise AssertionError(f"{done.conversions[0].source_format} → {source}: not written")
-    after = rows_of(back)
-    return [table for table in TABLES if before.get(table) != after.get(table)]
+    one, other = (
+        {table: rows if fields_in_order else [*map(_without_field_order, rows)] for table, rows in found.items()}
+        for found in (before, rows_of(back))
+    )
+    return [table for table in TABLES if one.get(table) != other.get(table)]
+
+
+def _without_field_order(row: object) -> object:
+    return row._replace(field_order=()) if hasattr(row, "field_order") else row  # type: ignore[attr-defined]
 
 
 def passages() -> list[Passage]:
@@ -144,11 +153,21 @@ def proof_table() -> str:
 
 
 def matrix_table() -> str:
-    """Which format converts to which."""
+    """Which format converts to which; behind it what there is to be said of the exact ones."""
     signs = {"exact": "**exact**", "lossy": "lossy", "": "–"}
     targets = writable()
-    rows = [[code(a), *(signs[pair_of(a, b).mark] for b in targets)] for a in readable()]
-    return table(("from ↓ to →", *map(code, targets)), rows)
+    notes: list[str] = []
+    rows = []
+    for source in readable():
+        row = [code(source)]
+        for pair in (pair_of(source, target) for target in targets):
+            cell = signs[pair.mark]
+            if pair.condition:
+                notes.append(f"{len(notes) + 1}. {pair.source} → {pair.target}: {pair.condition}.")
+                cell += f" ({len(notes)})"
+            row.append(cell)
+        rows.append(row)
+    return "\n".join((table(("from ↓ to →", *map(code, targets)), rows), "", *notes))
 
 
 def canonical_table() -> str:

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ragdatakit.converters import Converter, Option, Options
-from ragdatakit.converters.arag_predictions import ANSWER_COLUMNS, predicted_answers, write_predictions
+from ragdatakit.converters.arag_predictions import (
+    ANSWER_COLUMNS,
+    has_gold_answers,
+    predicted_answers,
+    write_predictions,
+)
 from ragdatakit.converters.question_fields import QuestionFields
 from ragdatakit.schemas.arag_published import SUBSETS
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Question
@@ -130,6 +135,8 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
         raise RagdataError(
             f"{tables.name} has neither chunks, documents, questions nor answers, which A-RAG is made of"
         )
+    if not any(tables.any(t) for t in ("chunks", "documents", "questions")) and not has_gold_answers(tables):
+        raise RagdataError(f"{tables.name} has answers without gold answers, by which A-RAG judges them")
     questions = _Questions(tables, out)
     if tables.any("questions"):
         questions.write()

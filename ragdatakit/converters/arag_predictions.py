@@ -47,6 +47,12 @@ def _run_of(name: str) -> str:
     return parts[-2] if len(parts) > 1 else ""
 
 
+def has_gold_answers(tables: CanonicalTables) -> bool:
+    """Whether the answers tell what would have been right, as A-RAG's predictions do."""
+    first = next(tables.peek("answers"), None)
+    return first is not None and bool(first.metadata) and "gold_answer" in fields_of(first.metadata)
+
+
 def write_predictions(tables: CanonicalTables, out: Output, renamed: Mapping[str, str]) -> None:
     """One file of predictions a run; ``renamed`` are question ids that were given anew."""
     questions = {q.question_id: q for q in tables.peek("questions")}

@@ -84,7 +84,7 @@ def _mends(finding: Finding, values: Mapping[str, Any]) -> bool:
     """Whether a finding is about the layout of release 1.0, which is written in today's."""
     if finding.rule == "double-comma-delimiter":
         return bool(values["delimiter"] == ",,")
-    return finding.rule in ("legacy-layout", "no-usable-legacy-sample")
+    return finding.rule in ("legacy-layout", "no-usable-legacy-sample", "unknown-document-entity")
 
 
 CONVERTER = Converter(

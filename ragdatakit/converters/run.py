@@ -194,7 +194,8 @@ def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refu
     converter = get_converter(source.format)
     if converter.read is None:
         raise RagdataError(f"{converter.name} cannot be read")
-    name = options.name or name_of(source)
+    root = _converted_root(source.parts[0])
+    name = options.name or _recorded_name(root) or name_of(source)
     reader = RecordReader(losses, refused, options.progress, options.memory_limit)
     words = Options(name, "", converter.name, options.seed, converter.values(options.values, "read"))
     found: dict[str, list[RowSource]] = {}
@@ -202,7 +203,7 @@ def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refu
         for table, rows in converter.read(part, reader, words).items():
             found.setdefault(table, []).append(rows)
     sources = {table: rows[0] if len(rows) == 1 else _chained(rows) for table, rows in found.items()}
-    root, given_format = _converted_root(source.parts[0]), ""
+    given_format = ""
     if root is not None:
         _refuse_changed(root)
         sources = put_back(map_back(sources, read_renamed(root)), root, losses)
@@ -220,6 +221,13 @@ def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refu
 
 def _chained(sources: list[RowSource]) -> RowSource:
     return lambda: chain.from_iterable(rows() for rows in sources)
+
+
+def _recorded_name(folder: Path | None) -> str:
+    """What the dataset that a conversion wrote was called; empty where this is not known."""
+    manifest = read_manifest(folder) if folder is not None else None
+    name = manifest.target.get("name") if manifest is not None else None
+    return name if isinstance(name, str) else ""
 
 
 _MOST_LEVELS = 6
@@ -301,21 +309,23 @@ def convert_dataset(
         raise RagdataError(f"{error}{_dropped_words(losses)}") from None
     finally:
         out.close()
-    files = list(out.files.values())
-    kept = _sidecar(tables, folder, target) if options.sidecar and folder is not None else []
     result = Conversion(
         source=dataset.display,
         source_format=dataset.format,
         target_format=target.name,
         name=tables.name,
-        files=sorted([*files, *kept], key=lambda f: f.name),
+        files=sorted(out.files.values(), key=lambda f: f.name),
         counts=dict(sorted(tables.counts.items())),
         losses=losses,
         ids_file=RENAMED_IDS if RENAMED_IDS in out.files else None,
-        sidecar=SIDECAR if kept else None,
     )
     if folder is not None and digests is not None:
+        # the manifest is there first: looking for datasets goes by it, and the sidecar is what they do not tell
         _manifest(result, dataset, options, digests.wait()).write(folder)
+        if options.sidecar and (kept := _sidecar(tables, folder, target)):
+            result.sidecar = SIDECAR
+            result.files = sorted([*result.files, *kept], key=lambda f: f.name)
+            _manifest(result, dataset, options, digests.wait()).write(folder)
     return result
 
 
@@ -329,8 +339,7 @@ def _sidecar(tables: CanonicalTables, folder: Path, target: Converter) -> list[W
     """Read what was written, and keep beside it what it does not tell of the source."""
     words = ConvertOptions(target_format="", source_format=target.name, name=tables.name)
     written = Source(tuple(part for source in find_sources(folder, words) for part in source.parts))
-    found = map_back(_read(written, words, Losses()).sources, read_renamed(folder))
-    counts = write_sidecar(folder / SIDECAR, tables.format, tables.given, found)
+    counts = write_sidecar(folder / SIDECAR, tables.format, tables.given, _read(written, words, Losses()).sources)
     return [_written(folder / SIDECAR, table, count) for table, count in counts.items()]
 
 
@@ -343,7 +352,7 @@ def _manifest(result: Conversion, dataset: Source, options: ConvertOptions, sour
     return Manifest(
         ragdata=__version__,
         source={"format": dataset.format, "name": name_of(dataset), **source},
-        target={"format": result.target_format, "profile": options.profile or None},
+        target={"format": result.target_format, "profile": options.profile or None, "name": result.name},
         options=options.as_dict(),
         counts=result.counts,
         losses=[loss.as_dict() for loss in result.losses],

@@ -16,7 +16,6 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.folders import Tree
 from ragdatakit.tables.light_splade_config import CONFIG_SUFFIXES, read_config
-from ragdatakit.tables.manifest import read_manifest
 from ragdatakit.tables.own_files import MANIFEST
 from ragdatakit.tables.sniffing import emptiness, fits_by_text, guess_by_text, guess_kind, looks_like, read_head
 
@@ -158,6 +157,8 @@ class _Written:
         if folder not in self._known:
             told = ""
             if (folder / MANIFEST).is_file():
+                from ragdatakit.tables.manifest import read_manifest  # its decoder is not for every small check
+
                 with suppress(RagdataError):
                     manifest = read_manifest(folder)
                     told = str(manifest.target.get("format") or "") if manifest is not None else ""
