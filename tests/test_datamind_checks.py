@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -238,6 +239,16 @@ def test_front_matter_is_read_line_by_line(text: str, expected: list[tuple[str, 
 )
 def test_a_csv_file_is_read_as_the_import_reads_it(text: str, expected: list[tuple[str, int | None]]) -> None:
     assert [(p.rule, p.line) for p in csv_problems(text.encode())] == expected
+
+
+def test_the_longest_cell_is_the_import_s_whatever_the_process_allows() -> None:
+    before = csv.field_size_limit(1 << 30)
+    try:
+        found = [(p.rule, p.line) for p in csv_problems(f"id\n1\n{'x' * 140_000}\n".encode())]
+    finally:
+        csv.field_size_limit(before)
+
+    assert found == [("unreadable-csv", 3)]
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ def csv_problems(data: bytes) -> Iterator[Problem]:
     start = 1
     try:
         header = next(reader, None)
+        _refuse_long(header or [])
         if header:
             yield from _header_problems(header)
         elif header is not None:
@@ -28,6 +29,7 @@ def csv_problems(data: bytes) -> Iterator[Problem]:
             return
         start = reader.line_num + 1
         for row in reader if header is not None else ():
+            _refuse_long(row)
             rows += 1
             if header is not None:
                 yield from _row_problems(row, len(header), start)
@@ -37,6 +39,15 @@ def csv_problems(data: bytes) -> Iterator[Problem]:
         return
     if not rows:
         yield Problem("empty-csv")
+
+
+LONGEST_CELL = 131_072
+"""What Python's reader takes unless a program says otherwise, as others in this process may have done."""
+
+
+def _refuse_long(row: list[str]) -> None:
+    if any(len(cell) > LONGEST_CELL for cell in row):
+        raise csv.Error(f"field larger than field limit ({LONGEST_CELL})")
 
 
 def _header_problems(header: list[str]) -> Iterator[Problem]:
