@@ -17,7 +17,8 @@ from operator import or_
 from pathlib import Path
 from typing import Any, NamedTuple
 
-UPSTREAM_DATA = Path(__file__).parents[2] / "shared" / "upstream-data"
+from tests.upstream_data import UPSTREAM_DATA
+
 MENTION = "is_mentioned_in"
 Triple = tuple[str, str, str]
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
+from tests.upstream_data import UPSTREAM_DATA
 
-PACKED = Path(__file__).parents[2] / "shared" / "upstream-data" / "2wiki-hipporag"
+PACKED = UPSTREAM_DATA / "2wiki-hipporag"
 
 pytestmark = pytest.mark.skipif(
     not (PACKED / "chunks.json.gz").is_file(),

@@ -15,8 +15,8 @@ from ragdatakit.schemas.line_cells import LineError, cut, texts
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.beir import unsafe
 from tests.command_line import FIXTURES, run
+from tests.upstream_data import UPSTREAM_DATA
 
-UPSTREAM = Path("/work/shared/upstream-data")
 HEADER = "query-id\tcorpus-id\tscore\n"
 
 # What `GenericDataLoader` of beir 2.2.0 did with each fixture, run split by split: the error, or how many documents,
@@ -252,10 +252,10 @@ def test_ids_that_are_called_safe_survive(found: str) -> None:
         assert row == [found, "d1", "1"]
 
 
-@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the public datasets are not here")
+@pytest.mark.skipif(not UPSTREAM_DATA.is_dir(), reason="the public datasets are not here")
 def test_public_sets() -> None:
-    scifact = validate(UPSTREAM / "scifact-beir", severity="warning")
-    multi_turn = validate(UPSTREAM / "mtrag-queries-qrels", severity="warning")
+    scifact = validate(UPSTREAM_DATA / "scifact-beir", severity="warning")
+    multi_turn = validate(UPSTREAM_DATA / "mtrag-queries-qrels", severity="warning")
 
     assert [f.rule for f in scifact.findings] == ["compressed-file"]
     assert {f.rule for f in multi_turn.findings} == {"missing-file"}

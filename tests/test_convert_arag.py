@@ -18,8 +18,9 @@ from ragdatakit.tables.own_files import RENAMED_IDS
 from ragdatakit.tables.renamed_ids import map_back, read_renamed
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.datamind_profiles import account, errors, read_repository, records
+from tests.upstream_data import UPSTREAM_DATA
 
-PACKED = Path(__file__).parents[2] / "shared" / "upstream-data" / "2wiki-hipporag"
+PACKED = UPSTREAM_DATA / "2wiki-hipporag"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "arag" / "valid"
 PUBLISHED = ("chunks.json", "questions.json")
 

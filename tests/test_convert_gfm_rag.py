@@ -18,7 +18,8 @@ from ragdatakit.tables.csv_cells import chunk_rows
 from ragdatakit.tables.renamed_ids import map_back, read_renamed
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.gfm_rag_sets import SAMPLE, write
-from tests.stage1_sets import UPSTREAM_DATA, graph_of, held_out_questions, knowledge_graph
+from tests.stage1_sets import graph_of, held_out_questions, knowledge_graph
+from tests.upstream_data import UPSTREAM_DATA
 
 LOG = {"Harbour log": "The tug Osprey towed the barge Lena into Port Hale."}
 STAGE1 = {

@@ -27,8 +27,8 @@ from ragdatakit.tables.outputs import Output
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.light_splade_oracle import installed, silent_losses, verdict
 from tests.light_splade_tables import OPTIONS, any_tables
+from tests.upstream_data import UPSTREAM_DATA
 
-REAL = Path("/work/shared/upstream-data")
 MASTERS = ("query_master", "doc_master", "positive_lists")
 
 DOCUMENTS = [
@@ -583,7 +583,7 @@ def test_a_data_config_leads_to_the_same_tables(tmp_path: Path) -> None:
 
 
 def _real(name: str) -> Path:
-    path = REAL / name
+    path = UPSTREAM_DATA / name
     if not path.is_dir():
         pytest.skip(f"{path} is not on this machine")
     return path

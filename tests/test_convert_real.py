@@ -21,7 +21,8 @@ import pytest
 import ragdatakit
 from ragdatakit.schemas.conversions import ConversionResult
 from tests import light_splade_oracle as light_splade
-from tests.stage1_sets import MENTION, UPSTREAM_DATA, knowledge_graph, load_with_pandas, names_of
+from tests.stage1_sets import MENTION, knowledge_graph, load_with_pandas, names_of
+from tests.upstream_data import UPSTREAM_DATA
 
 PUBLISHED = {
     "chunks.json": "e92b8bcfcd2748100d60ad86819abe2e4cb318dc8d5f33b1aebdb0b4735c8aa8",

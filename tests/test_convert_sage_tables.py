@@ -19,9 +19,10 @@ from ragdatakit.tables.canonical_tables import CanonicalTables
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.sage_cases import FULL, OTHER, QUERY, SHORT
 from tests.sage_records import JSON, TEXTS, WORDS, documented_records
+from tests.upstream_data import UPSTREAM_DATA
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "sage" / "valid"
-TWO_WIKI = Path(__file__).parent.parent.parent / "shared" / "upstream-data" / "2wiki-hipporag"
+TWO_WIKI = UPSTREAM_DATA / "2wiki-hipporag"
 RANDOM = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 NUMBERS = count()
 

@@ -16,8 +16,9 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators.gfm_rag_legacy import Triple, TripleLines, delimiter_of, lines_of, split_line
 from tests.gfm_rag_behaviour import SERIOUS, Kind
 from tests.gfm_rag_sets import changed, write
+from tests.upstream_data import UPSTREAM_DATA
 
-REAL = Path(__file__).parents[2] / "shared" / "upstream-data" / "gfm-rag-sample"
+REAL = UPSTREAM_DATA / "gfm-rag-sample"
 needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="the published samples are not there")
 
 STAGE1 = "processed/stage1/"

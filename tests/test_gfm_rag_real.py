@@ -14,7 +14,6 @@ import ragdatakit
 from ragdatakit.schemas.results import Report
 from tests.stage1_sets import (
     MENTION,
-    UPSTREAM_DATA,
     Stage1,
     Triple,
     article,
@@ -30,6 +29,7 @@ from tests.stage1_sets import (
     read_triples,
     within,
 )
+from tests.upstream_data import UPSTREAM_DATA
 
 GRAPHS = ("umls", "kinships", "nations", "codex-s")
 

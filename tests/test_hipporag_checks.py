@@ -17,8 +17,8 @@ from ragdatakit.tables.hipporag_passages import gold_answers, joiner_of, paragra
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.hipporag_questions import question_problems
 from tests.hipporag_oracle import CASES, VERDICTS
+from tests.upstream_data import UPSTREAM_DATA
 
-UPSTREAM = Path("/work/shared/upstream-data")
 VERDICT = json.loads(VERDICTS.read_text(encoding="utf-8"))
 PASSAGES = [
     {"title": "Kettle Reef", "text": "Joss Alder mapped it. It lies north."},
@@ -158,7 +158,7 @@ def test_both_engines_say_the_same_of_many_passages(tmp_path: Path, monkeypatch:
 
 
 def upstream(*parts: str) -> Path:
-    path = UPSTREAM.joinpath(*parts)
+    path = UPSTREAM_DATA.joinpath(*parts)
     if not path.exists():
         pytest.skip(f"{path} is not there")
     return path

@@ -18,8 +18,8 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.canonical_tables import CanonicalTables
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
+from tests.upstream_data import UPSTREAM_DATA
 
-UPSTREAM = Path("/work/shared/upstream-data")
 VALID = sorted((FIXTURES / "hipporag" / "valid").iterdir())
 DOCUMENTS = (
     Document("d1", "Joss Alder mapped it.", "Kettle Reef"),
@@ -338,7 +338,7 @@ def _check_again(tables: CanonicalTables) -> None:
 )
 def test_questions_with_their_passages_alone(file: str, name: str, gold: int, tmp_path: Path) -> None:
     """Published samples without a corpus: the passages of the questions are the corpus."""
-    source = UPSTREAM / "multihop-dev-samples" / f"{file}.jsonl.gz"
+    source = UPSTREAM_DATA / "multihop-dev-samples" / f"{file}.jsonl.gz"
     if not source.exists():
         pytest.skip(f"{source} is not there")
     with gzip.open(source, "rt", encoding="utf-8") as lines:
@@ -358,7 +358,7 @@ def test_questions_with_their_passages_alone(file: str, name: str, gold: int, tm
 
 
 def test_the_training_sample_of_musique(tmp_path: Path) -> None:
-    source = UPSTREAM / "hipporag" / "musique-cc-by-4.0"
+    source = UPSTREAM_DATA / "hipporag" / "musique-cc-by-4.0"
     if not source.exists():
         pytest.skip(f"{source} is not there")
     tables = read_tables(source, name="musique_train")

@@ -26,8 +26,9 @@ from ragdatakit.tables.front_matter import split_front_matter
 from ragdatakit.tables.plain_sources import table_dataset, text_dataset
 from ragdatakit.tables.record_reading import RecordReader
 from tests.conversion_tools import rows
+from tests.upstream_data import UPSTREAM_DATA
 
-REAL = Path("/work/shared/upstream-data/localgovfaq-ja")
+REAL = UPSTREAM_DATA / "localgovfaq-ja"
 
 
 def read(path: Path, kind: str, **given: str) -> CanonicalTables:

@@ -12,8 +12,9 @@ from ragdatakit import validate
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.tagged_text import UNCLOSED, ElementFinder, TaggedReader, escape, unescape
 from tests.command_line import FIXTURES
+from tests.upstream_data import UPSTREAM_DATA
 
-CRANFIELD = Path("/work/shared/upstream-data/cranfield")
+CRANFIELD = UPSTREAM_DATA / "cranfield"
 
 # What `parse_qrel` and `parse_run` of pytrec-eval-terrier 0.5.11 did with judgements and runs that are damaged.
 STOPPED = {

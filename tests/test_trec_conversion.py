@@ -14,8 +14,9 @@ from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.retrieval_sets import RetrievalSet, read_back, retrieval_sets, written
+from tests.upstream_data import UPSTREAM_DATA
 
-CRANFIELD = Path("/work/shared/upstream-data/cranfield")
+CRANFIELD = UPSTREAM_DATA / "cranfield"
 
 
 def test_what_a_collection_gives() -> None:
