@@ -114,13 +114,9 @@ def command(**words: Any) -> int:
 
 def _run(words: dict[str, Any]) -> ConversionResult:
     from ragdatakit.api import convert
+    from ragdatakit.cli.progress import terminal_progress
 
-    progress = None
-    if sys.stderr.isatty():
-        from ragdatakit.cli.progress import ProgressLine
-
-        progress = ProgressLine(sys.stderr)
-    try:
+    with terminal_progress() as progress:
         return convert(
             words["source"],
             words["target"],
@@ -137,11 +133,8 @@ def _run(words: dict[str, Any]) -> ConversionResult:
             keep_going=words["keep_going"],
             dry_run=words["dry_run"],
             memory_limit=words["memory_limit"],
-            progress=progress.show if progress is not None else None,
+            progress=progress,
         )
-    finally:
-        if progress is not None:
-            progress.clear()
 
 
 def _options(words: dict[str, Any]) -> dict[str, object]:

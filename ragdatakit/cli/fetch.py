@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,17 +99,11 @@ def _request(source: str, words: dict[str, Any]) -> FetchRequest:
 
 
 def _fetch(request: FetchRequest, folder: Path, overwrite: bool) -> Fetched:
+    from ragdatakit.cli.progress import terminal_progress
     from ragdatakit.tables.hub_fetch import fetch
 
-    if not sys.stderr.isatty():
-        return fetch(request, folder, overwrite)
-    from ragdatakit.cli.progress import ProgressLine
-
-    progress = ProgressLine(sys.stderr)
-    try:
-        return fetch(request, folder, overwrite, progress.show)
-    finally:
-        progress.clear()
+    with terminal_progress() as progress:
+        return fetch(request, folder, overwrite, progress)
 
 
 def _show(source: str, fetched: Fetched) -> None:

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
+
+
+@contextmanager
+def terminal_progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """What shows progress on stderr while the block runs; None where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    line = ProgressLine(sys.stderr)
+    try:
+        yield line.show
+    finally:
+        line.clear()
 
 
 class ProgressLine:

@@ -109,6 +109,7 @@ def command(**words: Any) -> int:
     """
     import gc
 
+    from ragdatakit.cli.progress import terminal_progress
     from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.dataset_run import RunOptions
     from ragdatakit.validators.run import validate_paths
@@ -119,12 +120,7 @@ def command(**words: Any) -> int:
     out = words["output_file"]
     if out is not None and not out.absolute().parent.is_dir():
         raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
-    progress = None
-    if sys.stderr.isatty():
-        from ragdatakit.cli.progress import ProgressLine
-
-        progress = ProgressLine(sys.stderr)
-    try:
+    with terminal_progress() as progress:
         report = validate_paths(
             words["paths"],
             words["format_name"],
@@ -134,12 +130,9 @@ def command(**words: Any) -> int:
                 memory_limit=words["memory_limit"],
                 follow_links=words["follow_links"],
                 max_hops=words["max_hops"],
-                progress=progress.show if progress is not None else None,
+                progress=progress,
             ),
         )
-    finally:
-        if progress is not None:
-            progress.clear()
     _print(report, words, out)
     return 0 if report.ok or words["exit_zero"] else 1
 

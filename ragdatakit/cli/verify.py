@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -20,18 +19,11 @@ def command(folder: Path, source: Path | None) -> int:
     manifest lists are told, and are no fault.
     """
     from ragdatakit.api import verify
+    from ragdatakit.cli.progress import terminal_progress
     from ragdatakit.reports.text import visible_path
 
-    progress = None
-    if sys.stderr.isatty():
-        from ragdatakit.cli.progress import ProgressLine
-
-        progress = ProgressLine(sys.stderr)
-    try:
-        found = verify(folder, source=source, progress=progress.show if progress is not None else None)
-    finally:
-        if progress is not None:
-            progress.clear()
+    with terminal_progress() as progress:
+        found = verify(folder, source=source, progress=progress)
     for difference in found:
         facts = f": expected {difference.expected}, found {difference.found}" if difference.expected else ""
         click.echo(f"{difference.state:9} {visible_path(difference.path)}{facts}")

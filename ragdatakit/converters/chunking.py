@@ -6,6 +6,7 @@ text. A piece is the text between two offsets, exactly as it stands there, witho
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +130,7 @@ def splitter(options: ChunkOptions) -> Callable[[str], Iterator[Span]]:
     return _PlainTokens(options) if options.by == "tokens" else _Characters(options)
 
 
-class _Pieces:
+class _Pieces(ABC):
     """Pieces of at most ``size`` units; the first units of each repeat the last ``overlap`` ones before it.
 
     The library cuts the text into pieces that leave room for what is repeated. (Its own overlap repeats whole
@@ -140,12 +141,13 @@ class _Pieces:
         self._size, self._overlap = options.most, options.overlap
         self._splitter = self._make(options.most - options.overlap)
 
+    @abstractmethod
     def _make(self, capacity: int) -> TextSplitter:
-        raise NotImplementedError
+        """What cuts a text into pieces of at most so many units."""
 
+    @abstractmethod
     def _overlap_start(self, text: str, start: int, end: int) -> int:
         """Where a piece that begins at ``start`` begins with its overlap."""
-        raise NotImplementedError
 
     def __call__(self, text: str) -> Iterator[Span]:
         for start, end in self._cuts(text):

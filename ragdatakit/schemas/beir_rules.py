@@ -8,7 +8,6 @@ from __future__ import annotations
 from ragdatakit.schemas.declarations import Rule
 
 _CORPUS = "GenericDataLoader._load_corpus"
-_QUERIES = "GenericDataLoader._load_queries"
 _QRELS = "GenericDataLoader._load_qrels"
 
 FILE_RULES: tuple[Rule, ...] = (

@@ -16,6 +16,7 @@ import msgspec
 
 from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses, WrittenFile
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.manifest import file_digest
 from ragdatakit.tables.own_files import RENAMED_IDS
 
 _ENCODER = msgspec.json.Encoder()
@@ -257,11 +258,7 @@ class Output:
         with tempfile.TemporaryDirectory(dir=self._scratch) as scratch:
             path = Path(scratch) / PurePosixPath(name).name
             yield path
-            digest = hashlib.sha256()
-            with path.open("rb") as file:
-                while piece := file.read(_FLUSH):
-                    digest.update(piece)
-            self.files[name] = WrittenFile(name, records, path.stat().st_size, digest.hexdigest())
+            self.files[name] = WrittenFile(name, records, path.stat().st_size, file_digest(path))
             if self.folder is not None:
                 target = self.folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)

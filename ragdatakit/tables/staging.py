@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.writing import umask
 
 _DIGITS, _OLD = 12, "old-"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -68,7 +69,7 @@ class StagedFolder:
 
     def commit(self) -> None:
         """Put the folder in its place: one step, after which the old content is removed."""
-        self.folder.chmod(0o777 & ~_umask())
+        self.folder.chmod(0o777 & ~umask())
         refuse_target(self.target, self.overwrite)
         if not self.target.exists():
             self.folder.rename(self.target)
@@ -216,9 +217,3 @@ def _exchanged(new: bytes, old: bytes) -> bool:
     if failed and ctypes.get_errno() not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), os.fsdecode(old))
     return not failed
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -19,7 +19,7 @@ def write_whole(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask()
         Path(temporary).chmod(mode)
         Path(temporary).replace(path)
     except BaseException:
@@ -27,7 +27,8 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
-def _umask() -> int:
+def umask() -> int:
+    """The permissions that new files of this process do not get."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
