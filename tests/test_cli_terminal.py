@@ -156,7 +156,8 @@ def test_reader_that_stops_early_is_no_failure_of_ours(words: tuple[str, ...]) -
 
 def test_interrupt_ends_with_a_word() -> None:
     script = (
-        "import ragdatakit.validators.run as r, sys, time\n"
+        "import ragdatakit.validators.run as r, signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in what a shell runs behind it\n"
         "def wait(*_): print('started', flush=True); time.sleep(30)\n"
         "r.detect = wait\n"
         "from ragdatakit.cli import main\n"

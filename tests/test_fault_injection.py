@@ -15,7 +15,7 @@ from tests.faults.score import DAMAGES, PAGE, all_injections, page, perfect
 SLICES = 8
 """Each dataset's grid is cut into so many tests, for several processes."""
 
-BOTH = 1 if os.environ.get("RAGDATA_TESTS") == "all" else 3
+BOTH = 1 if os.environ.get("RAGDATA_TESTS") == "all" else 6
 """One in so many runs through the second engine, too; `python -m tests.faults` runs all through both."""
 
 THREADED = 20
