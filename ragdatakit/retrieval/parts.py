@@ -1,0 +1,77 @@
+"""What an index is made of: parts that are built once from the passages, and the rankers that search them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragdatakit.retrieval.passages import Passages
+    from ragdatakit.schemas.retrieved import PathStep, Query
+    from ragdatakit.tables.canonical_tables import CanonicalTables
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Passages by their ordinals (int64) with their scores (float64): by falling score, then by ordinal."""
+
+    ordinals: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
+
+
+class Ranker(Protocol):
+    """A part of an index, open for searching. Safe to call from one thread at a time."""
+
+    def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:
+        """For each query the ``k`` best passages; fewer, or none, where no more have a score above 0."""
+        ...
+
+
+class GraphLike(Protocol):
+    """What a graph can tell beside the ranking of passages."""
+
+    def seeds(self, query: Query) -> tuple[str, ...]:
+        """The nodes from which the walk starts, best first."""
+        ...
+
+    def path(self, query: Query, ordinal: int) -> tuple[PathStep, ...]:
+        """A shortest way from a start node to the passage; empty where there is none."""
+        ...
+
+    def rank_nodes(self, queries: Sequence[Query], k: int) -> list[list[tuple[str, float]]]:
+        """For each query the ``k`` best nodes of the graph, passages among them, by name."""
+        ...
+
+
+class Part(Protocol):
+    """A kind of index part. ``settings`` has all that decides about its content, the engine's version included: parts
+    with other settings lie beside each other."""
+
+    @property
+    def kind(self) -> str:
+        """``lexical``, ``sparse``, ``dense`` or ``graph``."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """JSON values."""
+        ...
+
+    def build(
+        self, folder: Path, passages: Passages, tables: Callable[[], CanonicalTables], progress: Progress | None
+    ) -> Mapping[str, Any]:
+        """Write the part into the empty folder; returns facts for the summary (counts, sizes). The caller moves the
+        folder into place. ``tables`` reads the dataset, for parts that need more than its passages."""
+        ...
+
+    def open(self, folder: Path, passages: Passages) -> Ranker:
+        """Open what was built."""
+        ...

@@ -1,0 +1,150 @@
+"""What a search returns: passages in order of their score, with the words or the path that led to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+MODES = ("bm25", "sparse", "dense", "graph", "hybrid")
+"""Ways to search. ``sparse`` takes learned-sparse vectors, ``hybrid`` fuses the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question to search for; ``start_nodes`` are those the dataset gives for it (graph mode links words else)."""
+
+    text: str
+    question_id: str | None = None
+    start_nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """The part of a passage that says most about the question, on one line.
+
+    ``marks`` are the matched terms in ``text`` as (start, end) character offsets, ascending and disjoint. ``before``
+    and ``after`` say whether the passage goes on there.
+    """
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+    before: bool = False
+    after: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """An edge on the way from a start node to a passage; ``forward`` is false where it is walked against its arrow."""
+
+    source: str
+    relation: str
+    target: str
+    forward: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"source": self.source, "relation": self.relation, "target": self.target, "forward": self.forward}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that was found. ``rank`` is 1-based; ``score`` is the mode's own, higher is better.
+
+    ``ranks`` are the passage's ranks in the modes that were fused; ``path`` is the way through the graph.
+    """
+
+    rank: int
+    passage_id: str
+    score: float
+    text: str
+    title: str | None = None
+    document_id: str | None = None
+    snippet: Snippet | None = None
+    path: tuple[PathStep, ...] = ()
+    ranks: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The answer to one query. ``seconds`` is the search alone, without opening the index.
+
+    ``seeds`` are the nodes from which graph mode started; ``notes`` are sentences about what the user should know
+    (no term of the question is in the index, no node was linked).
+    """
+
+    query: Query
+    mode: str
+    k: int
+    hits: tuple[Hit, ...]
+    seconds: float
+    seeds: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPart:
+    """One part of an index: ``lexical``, ``sparse``, ``dense`` or ``graph``; ``built`` is false where it was there."""
+
+    kind: str
+    built: bool
+    seconds: float
+    bytes: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """What an index holds and where it lies; ``unit`` is what its passages are (``document`` or ``chunk``)."""
+
+    dataset: str
+    name: str
+    format: str
+    folder: str
+    digest: str
+    unit: str
+    passages: int
+    parts: tuple[IndexPart, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of a question as it stands there; ``passages`` counts the passages of the index that have it."""
+
+    text: str
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPlace:
+    """What became of a relevant target of a question. ``rank`` is 1-based, None where it is not within ``depth``.
+
+    ``fault`` says why it cannot be found at all (it is not in the corpus, it has no text); empty where it can.
+    ``shared`` are the terms of the question that it has, ``missing`` those that it has not.
+    """
+
+    target_id: str
+    grade: int
+    rank: int | None
+    depth: int
+    fault: str = ""
+    title: str | None = None
+    shared: tuple[Term, ...] = ()
+    missing: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredIndex:
+    """An index as it lies on the disk. ``state`` is ``current``; ``changed`` or ``gone``, as its dataset is; or
+    ``damaged``."""
+
+    folder: str
+    name: str
+    format: str
+    dataset: str
+    passages: int
+    parts: tuple[str, ...]
+    bytes: int
+    made: str
+    state: str
