@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     import duckdb
 
     from ragdatakit.converters.run import ConvertOptions, Source
-    from ragdatakit.schemas.conversions import Conversion, ConversionResult
+    from ragdatakit.retrieval.preparation import Preparation
+    from ragdatakit.schemas.conversions import Conversion, ConversionResult, ExtractionEstimate
     from ragdatakit.tables.canonical_frames import Dataset
+    from ragdatakit.tables.canonical_tables import CanonicalTables
     from ragdatakit.tables.manifest import Difference
     from ragdatakit.tables.record_reading import Refused
     from ragdatakit.tables.training_samples import TrainingSamples
@@ -119,6 +121,9 @@ def convert(
     seed: int = 13,
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    extractor: str = "",
+    extraction: Mapping[str, object] | None = None,
+    negatives: str = "",
     sidecar: bool = False,
     overwrite: bool = False,
     strict: bool = False,
@@ -133,26 +138,37 @@ def convert(
     which leaves out the records that have errors and counts them. The output is written beside the target, validated,
     and moved into place when it is whole; the target has to be empty or not there, unless ``overwrite``.
 
-    ``source_format`` is found out where it is not given; ``text`` and ``table`` read plain texts and tables.
+    ``source_format`` is found out where it is not given; ``text`` and ``table`` read plain texts and tables,
+    ``gfm-rag-raw`` GFM-RAG's raw files, of which a graph is then made.
     ``profile`` is a variant of the target format, ``options`` are those of the two converters (``ragdata convert
     --list --from A --to B``), ``chunking`` the text splitter's: ``by``, ``size``, ``overlap``, ``tokenizer``,
-    ``language``. ``sidecar`` keeps what the target cannot hold in files beside the output. ``strict`` writes nothing if
-    anything would be lost, ``dry_run`` nothing at all; both tell what would be. ``memory_limit`` is in bytes.
-    ``progress`` is called with what is being done, the bytes that are read, and the bytes in all.
+    ``language``. ``extractor`` makes a graph of the texts: ``names`` (no model) or ``openai`` (a language model), with
+    ``extraction`` as its options (``linker``, ``model``, ``base_url`` and so on). ``negatives`` mines training triplets
+    (``bm25:depth=100,per_query=4``). ``sidecar`` keeps what the target cannot hold in files beside the output.
+    ``strict`` writes nothing if anything would be lost, ``dry_run`` nothing at all; both tell what would be, and no
+    model is asked in a dry run. ``memory_limit`` is in bytes. ``progress`` is called with what is being done, the bytes
+    that are read, and the bytes in all.
 
     Raises `RagdataError` where it cannot be done (a missing path, an unknown name, a target that is not empty), and
     `OSError` where it cannot be written.
     """
     import time
 
-    from ragdatakit.converters.run import ConvertOptions, find_sources, refuse_target_in_source, refuse_unknown_options
+    from ragdatakit.converters.run import (
+        RAW,
+        ConvertOptions,
+        find_sources,
+        refuse_target_in_source,
+        refuse_unknown_options,
+    )
     from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.tables.staging import refuse_target
 
     started = time.perf_counter()
     _refuse_number("memory_limit", memory_limit, LEAST_MEMORY, unit="a number of bytes, such as 1 << 30")
     _refuse_number("seed", seed, -MOST_SEED, MOST_SEED)
-    for word, value in (("to", to), ("source_format", source_format), ("profile", profile), ("name", name)):
+    texts = {"to": to, "source_format": source_format, "profile": profile, "name": name}
+    for word, value in (texts | {"extractor": extractor, "negatives": negatives}).items():
         if not isinstance(value, str):
             raise RagdataError(f"{word} is {value!r}, expected a text")
     wanted = ConvertOptions(
@@ -175,11 +191,40 @@ def convert(
     if not dry_run:
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, to))
+    if source_format == RAW and not extractor:
+        extractor = "names"
+    prepared = _preparation(found[0].format, wanted, extractor, extraction or {}, negatives)
+    if prepared is not None:
+        wanted = replace(wanted, prepare=prepared.prepare, prepared=prepared.words)
     result = ConversionResult(str(place), dry_run=dry_run, sidecar=sidecar)
     conversion = _ConversionRun(where, found, wanted, result, overwrite=overwrite, strict=strict)
+    if dry_run and prepared is not None and prepared.estimate is not None:
+        conversion.estimate = prepared.estimate
     conversion.run(keep_going)
     result.seconds = time.perf_counter() - started
     return result
+
+
+def _preparation(
+    source_format: str, options: ConvertOptions, extractor: str, extraction: Mapping[str, object], negatives: str
+) -> Preparation | None:
+    """What is to be made of the tables before they are written."""
+    if not (extractor or extraction or negatives):
+        return None
+    from ragdatakit.converters import get_converter
+    from ragdatakit.retrieval.preparation import make_preparation
+
+    key = options.values.get("key", "auto")
+    return make_preparation(
+        extractor,
+        extraction,
+        negatives,
+        target=options.target_format,
+        holds=get_converter(options.target_format).holds,
+        by_title=key == "title" or (key == "auto" and source_format == "hipporag"),
+        seed=options.seed,
+        progress=options.progress,
+    )
 
 
 def _word(value: object) -> str:
@@ -208,11 +253,12 @@ class _ConversionRun:
     ) -> None:
         self._path, self._found, self._options, self._result = path, found, options, result
         self._overwrite, self._strict = overwrite, strict
+        self.estimate: Callable[[CanonicalTables], ExtractionEstimate] | None = None
 
     def run(self, keep_going: bool) -> None:
         """Check and convert; ``result`` tells what became of it."""
         from ragdatakit.converters import get_converter
-        from ragdatakit.converters.run import PLAIN
+        from ragdatakit.converters.run import PLAIN, RAW, mends_raw
         from ragdatakit.tables.record_reading import Refused
         from ragdatakit.validators.source_check import SourceCheck, check_source
 
@@ -222,8 +268,9 @@ class _ConversionRun:
             self._convert(refused, None)
             return
         values = converter.values(options.values, "read")
-        wanted = (self._path, converter.name, converter.mends, values, options.memory_limit)
-        if not keep_going and self._is_worth_a_process():
+        mends = mends_raw(self._found) if options.source_format == RAW else converter.mends
+        wanted = (self._path, converter.name, mends, values, options.memory_limit)
+        if not keep_going and options.prepare is None and self._is_worth_a_process():
             with SourceCheck(*wanted) as check:
                 self._convert(refused, check)
             return
@@ -244,6 +291,9 @@ class _ConversionRun:
         from ragdatakit.tables.staging import StagedFolder
 
         result = self._result
+        if self.estimate is not None:
+            self._estimate(refused)
+            return
         if result.dry_run:
             self._write(None, refused, check)
             return
@@ -259,6 +309,16 @@ class _ConversionRun:
                 return
             staged.commit()
             result.written = True
+
+    def _estimate(self, refused: Refused) -> None:
+        """Say what asking a model would take, instead of asking it."""
+        from ragdatakit.converters.run import read_source
+        from ragdatakit.schemas.conversions import Losses
+
+        assert self.estimate is not None
+        options = replace(self._options, prepare=None)
+        for source in self._found:
+            self._result.estimates.append(self.estimate(read_source(source, options, Losses(), refused)))
 
     def _write(self, top: Path | None, refused: Refused, check: SourceCheck | None) -> None:
         """Write all datasets below ``top`` (None: nowhere), while ``check`` may still look at the source."""

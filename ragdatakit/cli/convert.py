@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 @click.command("convert", short_help="Write a dataset in another format.")
 @click.argument("source", default=".", type=DataPath(readable=False, path_type=Path), metavar="[SRC]")
 @click.argument("target", required=False, type=DataPath(path_type=Path), metavar="[DST]")
-@click.option("--from", "source_format", metavar="FORMAT", default="", help="The source's format (default: found out).")
+@click.option(
+    "--from",
+    "source_format",
+    metavar="FORMAT",
+    default="",
+    help="The source's format (default: found out). gfm-rag-raw: raw/ only, and a graph is made.",
+)
 @click.option("--to", "to", metavar="FORMAT", default="", help="The format to write.")
 @click.option(
     "--list", "show_list", is_flag=True, help="What converts to what; with --from and --to: one pair, its options."
@@ -52,6 +58,32 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--chunk-language", metavar="CODE", help="For sentences: whose abbreviations do not end one (default: en)."
+)
+@click.option(
+    "--extractor",
+    type=click.Choice(["names", "openai"]),
+    help="Make a graph of the texts: of the names in them, or by a language model (an OpenAI-compatible server).",
+)
+@click.option("--model", metavar="NAME", help="Extractor openai: the model to ask.")
+@click.option("--base-url", metavar="URL", help="The server of models (default: OpenAI's).")
+@click.option("--api-key-env", metavar="NAME", help="The environment variable that has its key [OPENAI_API_KEY].")
+@click.option("--linker", type=click.Choice(["bm25", "embeddings"]), help="How questions are linked that name no node.")
+@click.option("--embedder", metavar="KIND:MODEL", help="Linker embeddings: openai:MODEL, sentence-transformers:MODEL.")
+@click.option("--price-in", type=click.FloatRange(0), metavar="N", help="--dry-run: price of a million prompt tokens.")
+@click.option("--price-out", type=click.FloatRange(0), metavar="N", help="--dry-run: the same of reply tokens.")
+@click.option(
+    "--extract",
+    "extract",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another option of the extractor: least, start-nodes, concurrency, timeout, retries, max-tokens, "
+    "most-failures, cache, analyzer, stemmer.",
+)
+@click.option(
+    "--negatives",
+    metavar="METHOD:…",
+    default="",
+    help="light-splade: mine hard negatives, as bm25:depth=100,per_query=4,seed=13.",
 )
 @click.option(
     "--seed",
@@ -127,6 +159,9 @@ def _run(words: dict[str, Any]) -> ConversionResult:
             seed=words["seed"],
             options=_options(words),
             chunking=_chunking(words),
+            extractor=words["extractor"] or "",
+            extraction=_extraction(words),
+            negatives=words["negatives"],
             sidecar=words["sidecar"],
             overwrite=words["overwrite"],
             strict=words["strict"],
@@ -146,6 +181,17 @@ def _options(words: dict[str, Any]) -> dict[str, object]:
         found[name.strip()] = value
     if words["maps"]:
         found["map"] = ",".join(words["maps"])
+    return found
+
+
+def _extraction(words: dict[str, Any]) -> dict[str, object]:
+    names = ("model", "base_url", "api_key_env", "linker", "embedder", "price_in", "price_out")
+    found: dict[str, object] = {name: words[name] for name in names if words[name] is not None}
+    for text in words["extract"]:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.UsageError(f"--extract {text}: expected NAME=VALUE")
+        found[name.strip().replace("-", "_")] = value
     return found
 
 
@@ -181,7 +227,7 @@ def _print(result: ConversionResult, words: dict[str, Any]) -> None:
 
 
 def _print_list(source: str, target: str) -> int:
-    from ragdatakit.converters.pairs import pair_of, readable, writable
+    from ragdatakit.converters.pairs import graph_targets, pair_of, readable, writable
     from ragdatakit.reports.pairs import matrix_lines, pair_lines
 
     if source and target:
@@ -190,4 +236,6 @@ def _print_list(source: str, target: str) -> int:
     sources = [source] if source else readable()
     targets = [target] if target else writable()
     click.echo("\n".join(matrix_lines([pair_of(a, b) for a in sources for b in targets])))
+    if made := [name for name in targets if name in graph_targets()]:
+        click.echo(f"--extractor makes a graph of the texts of any source with documents: {', '.join(made)}.")
     return 0

@@ -48,6 +48,7 @@ class Graph:
         self._relations: dict[str, None] = {}
         self._relation_names = Names("r:", self._relations)
         self.adds_passages = False
+        self._keys_mentions = False
         self._marked = ""
         self._clashing: dict[str, str | None] = {}
         self._unlisted: list[str] = []
@@ -63,6 +64,7 @@ class Graph:
         self.adds_passages = DOCUMENT not in self.types.values()
         if self.adds_passages:
             if self._tables.format != "gfm-rag":  # where a node and a document of one name are one
+                self._keys_mentions = True
                 self._passages.keep_apart(self._entity_names())
             self._survey_passages()
         mentioned, between = self._survey_edges()
@@ -107,7 +109,7 @@ class Graph:
             self._relations.setdefault(relation.name)
         mentioned = between = False
         seen: set[tuple[str, str, str]] = set()
-        for edge in self._tables.peek("edges"):
+        for edge in map(self._keyed, self._tables.peek("edges")):
             if self._dedupe:
                 if edge[:3] in seen:
                     continue
@@ -188,6 +190,14 @@ class Graph:
         with out.csv(f"{STAGE1}edges.csv", _EDGE_HEADER) as file:
             self._write_edges(file)
 
+    def _keyed(self, edge: Edge) -> Edge:
+        """An edge; one that says in which passage something is mentioned has the passage's key."""
+        return edge._replace(target=self.key_of(edge.target)) if edge.relation == MENTION else edge
+
+    def key_of(self, passage: str) -> str:
+        """What a passage is called that the source's nodes and edges name by its id."""
+        return self._passages.key_of(passage) if self._keys_mentions else passage
+
     def _note(self, table: str, kind: LossKind = "coerced") -> Callable[[str, object], None]:
         return lambda why, example: self._tables.losses.add(kind, table, "attributes", why, example)
 
@@ -258,7 +268,7 @@ class Graph:
         note, lost = self._note("edges"), self._note("edges", "lost")
         names, relations = self.names, self._relation_names
         seen: set[tuple[str, str, str]] = set()
-        for edge in self._tables.take("edges", *Edge._fields):
+        for edge in map(self._keyed, self._tables.take("edges", *Edge._fields)):
             if self._dedupe:
                 ends = edge[:3]
                 if ends in seen:
@@ -281,7 +291,8 @@ class Graph:
     def mentioned_in(self, documents: Iterable[str]) -> dict[str, list[str]]:
         """The nodes that these documents mention, by document."""
         found: dict[str, list[str]] = {name: [] for name in documents}
-        given = ((e.source, e.target) for e in self._tables.peek("edges") if e.relation == MENTION)
+        edges = map(self._keyed, self._tables.peek("edges"))
+        given = ((e.source, e.target) for e in edges if e.relation == MENTION)
         for name, document in chain(given, self._pairs):
             if document in found and self.types.get(name) != DOCUMENT:
                 found[document].append(name)

@@ -125,7 +125,10 @@ class Questions:
     def _why_not_again(self, qrel: Qrel) -> str:
         """Take a judgement in; or why it is left out, for a question names each target once."""
         if qrel.target_kind == "node":
-            new = self._add(self._targets, qrel.question_id, qrel.target_id, qrel.node_type)
+            name = qrel.target_id
+            if qrel.node_type == DOCUMENT and self._graph is not None:
+                name = self._graph.key_of(name)
+            new = self._add(self._targets, qrel.question_id, name, qrel.node_type)
         else:
             found, key = self._documents.setdefault(qrel.question_id, {}), self._passages.key_of(qrel.target_id)
             new = key not in found

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ragdatakit.converters import CONVERTERS, Option, get_converter
+from ragdatakit.converters.run import RAW
 from ragdatakit.schemas.canonical import TABLES
 
 Mark = Literal["exact", "lossy", ""]
@@ -63,14 +64,25 @@ def writable() -> list[str]:
     return [name for name in CONVERTERS if get_converter(name).write is not None]
 
 
+def graph_targets() -> list[str]:
+    """The formats that hold a graph: what can be written of the texts of any other."""
+    return [name for name in writable() if "edges" in get_converter(name).holds]
+
+
 def pair_of(source: str, target: str) -> Pair:
     """What is known of a pair before any data is seen; ``mark`` is empty where nothing could be carried over."""
+    if source == RAW:
+        return replace(_pair_of("gfm-rag", target, ("documents", "questions", "qrels")), source=RAW, mark="lossy")
+    return _pair_of(source, target)
+
+
+def _pair_of(source: str, target: str, only: tuple[str, ...] = ()) -> Pair:
     gives, holds = get_converter(source).gives, get_converter(target).holds
     kept: dict[str, tuple[str, ...]] = {}
     lost: dict[str, tuple[str, ...]] = {}
     for table in TABLES:
         columns = gives.get(table, ())
-        if not columns:
+        if not columns or (only and table not in only):
             continue
         held = _held(table, holds)
         kept[table] = tuple(c for c in columns if c in held)

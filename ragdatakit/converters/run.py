@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ragdatakit import __version__
 from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import NotMeantError, RagdataError, UnknownNameError
+from ragdatakit.schemas.findings import Finding
 from ragdatakit.tables.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.tables.datasets import Dataset
 from ragdatakit.tables.detection import detect
@@ -28,8 +29,11 @@ from ragdatakit.tables.record_reading import Progress, RecordReader, Refused
 from ragdatakit.tables.renamed_ids import map_back, read_renamed
 from ragdatakit.tables.sidecars import put_back, restored_format, write_sidecar
 
-PLAIN = ("text", "table")
-"""Sources that no format is declared for: they are found only where they are asked for."""
+RAW = "gfm-rag-raw"
+"""GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""
+Mends = Callable[[Finding, Mapping[str, Any]], bool]
+PLAIN = ("text", "table", "contextual-retrieval")
+"""Sources that no format is declared for: they are found where they are asked for, or nothing else is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +41,9 @@ class ConvertOptions:
     """How to convert; the words of ``ragdata convert``.
 
     ``values`` are options of the two converters by name; ``chunking`` those of the text splitter (empty: texts are not
-    split). ``source_format`` and ``name`` may be empty: found out, and the name of the source's folder.
+    split). ``source_format`` and ``name`` may be empty: found out, and the name of the source's folder. ``prepare``
+    makes something of the tables before they are written (a graph of the texts, hard negatives), ``prepared`` are the
+    words in which it was asked for, for the manifest.
     """
 
     target_format: str
@@ -47,6 +53,8 @@ class ConvertOptions:
     seed: int = 13
     values: Mapping[str, str] = field(default_factory=dict)
     chunking: Mapping[str, Any] = field(default_factory=dict)
+    prepare: Callable[[CanonicalTables], CanonicalTables] | None = None
+    prepared: Mapping[str, str] = field(default_factory=dict)
     sidecar: bool = False
     memory_limit: int = 1 << 30
     progress: Progress | None = None
@@ -54,6 +62,7 @@ class ConvertOptions:
     def as_dict(self) -> dict[str, Any]:
         """What has an influence on the output, for the manifest."""
         found: dict[str, Any] = {"name": self.name, "profile": self.profile, "seed": self.seed, **self.values}
+        found |= self.prepared
         found |= {f"chunk-{name}": str(value) for name, value in self.chunking.items()}
         return {name: value for name, value in sorted(found.items()) if value not in ("", None)}
 
@@ -88,11 +97,29 @@ class Source:
         return [(p.relative_to(top).as_posix(), p) for p in paths]
 
 
+def files_read(source: Source) -> list[tuple[str, Path]]:
+    """All files that have a part in reading a source, by name: its own, its configuration, and what an earlier
+    conversion kept beside it."""
+    found = dict(source.files())
+    for number, part in enumerate(source.parts):
+        above = f"{number}:" if number else ""
+        if part.config is not None and part.config.path.is_file():
+            found.setdefault(f"{above}{part.config.name}", part.config.path)
+        root = _converted_root(part)
+        if root is not None:
+            for path in (root / MANIFEST, root / RENAMED_IDS, *sorted((root / SIDECAR).glob("*.ndjson.gz"))):
+                if path.is_file():
+                    found.setdefault(f"{above}{path.relative_to(root).as_posix()}", path)
+    return sorted(found.items())
+
+
 def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None) -> list[Source]:
     """What at ``path`` is to be converted; datasets below ``beside``, the target, are not.
 
     Raises `RagdataError` where there is none, and where it is not clear which is meant.
     """
+    if options.source_format == RAW:
+        return _raw_sources(path, options, beside)
     if options.source_format in PLAIN or (not options.source_format and "map" in options.values):
         return [_plain_source(path, options.source_format or "table", beside)]
     if options.source_format:
@@ -120,6 +147,32 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
     return _as_written([Source(tuple(p)) for p in (group(readable) if group is not None else ([d] for d in readable))])
 
 
+def _raw_sources(path: Path, options: ConvertOptions, beside: Path | None) -> list[Source]:
+    """GFM-RAG's datasets that have raw documents, with no other files than the raw ones."""
+    sources = find_sources(path, replace(options, source_format="gfm-rag"), beside)
+    for source in sources:
+        for part in source.parts:
+            part.files = [f for f in part.files if f.kind in _RAW_KINDS]
+    found = [s for s in sources if any(part.of_kind(kind) for part in s.parts for kind in _RAW_KINDS[:2])]
+    if not found:
+        raise RagdataError(f"no raw/documents.json below {path}: there is nothing to make a graph of")
+    return found
+
+
+_RAW_KINDS = ("documents", "built-documents", "raw-questions", "built-raw-questions")
+
+
+def mends_raw(sources: Iterable[Source]) -> Mends:
+    """For raw sources: findings about other files than theirs do not matter, nor does a missing answer, which the
+    constructors of the framework want."""
+    names = {path.name for source in sources for _, path in source.files()}
+    return lambda finding, _: (
+        Path(finding.path).name not in names
+        or "stage1" in Path(finding.path).parts[-3:-1]
+        or finding.rule == "missing-raw-answer"
+    )
+
+
 def _as_written(sources: list[Source]) -> list[Source]:
     """The sources, what one conversion wrote as one of them: some formats put it into several datasets."""
     joined: dict[Path | int, Source] = {}
@@ -134,8 +187,10 @@ _ABOUT = ("readme", "license", "licence", "source", "changelog", "citation", "no
 
 def _plain_kind(path: Path) -> str:
     """What holds nothing that is recognised, but plain texts or tables; empty where it holds neither, or both."""
-    from ragdatakit.tables.plain_sources import table_dataset, text_dataset
+    from ragdatakit.tables.plain_sources import contextual_retrieval_dataset, table_dataset, text_dataset
 
+    with suppress(RagdataError):
+        return contextual_retrieval_dataset(path).format.name
     found: dict[str, list[str]] = {}
     for kind, read in (("text", text_dataset), ("table", table_dataset)):
         with suppress(RagdataError):
@@ -149,9 +204,9 @@ def _plain_kind(path: Path) -> str:
 
 def _plain_source(path: Path, kind: str, beside: Path | None) -> Source:
     """Without what an earlier conversion wrote to the target, where that stands below the path."""
-    from ragdatakit.tables.plain_sources import table_dataset, text_dataset
+    from ragdatakit.tables.plain_sources import PLAIN_SOURCES
 
-    dataset = text_dataset(path) if kind == "text" else table_dataset(path)
+    dataset = PLAIN_SOURCES[kind](path)
     if beside is not None and (beside / MANIFEST).is_file():
         dataset.files = [f for f in dataset.files if not f.path.resolve().is_relative_to(beside.resolve())]
         if not dataset.files:
@@ -216,7 +271,7 @@ def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refu
         if unknown := set(options.chunking) - {f.name for f in fields(ChunkOptions)}:
             raise UnknownNameError("chunking option", min(unknown), [f.name for f in fields(ChunkOptions)])
         tables = chunk_tables(tables, ChunkOptions(**options.chunking))
-    return tables
+    return options.prepare(tables) if options.prepare is not None else tables
 
 
 def _chained(sources: list[RowSource]) -> RowSource:

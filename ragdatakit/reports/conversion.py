@@ -8,7 +8,7 @@ import orjson
 
 from ragdatakit.reports.text import Painter, painter, visible_path
 from ragdatakit.schemas.canonical import TABLES
-from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, Loss
+from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, ExtractionEstimate, Loss
 
 _WORDS = {
     "dropped": "Dropped",
@@ -100,6 +100,10 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
     if result.strict:
         yield paint("error", "Nothing was written: something would be lost, and --strict was given.")
         return
+    if result.estimates:
+        for estimate in result.estimates:
+            yield from _estimate(estimate)
+        return
     place = visible_path(result.target)
     if result.dry_run:
         yield f"Nothing was written (--dry-run). {place} would have {size}."
@@ -117,6 +121,21 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
             yield "Records with errors were left out; they are kept nowhere (--loss-report FILE lists them)."
     else:
         yield "Not everything fits; --sidecar keeps the rest beside the output, --loss-report FILE lists it."
+
+
+def _estimate(told: ExtractionEstimate) -> Iterator[str]:
+    asked = told.passages - told.cached
+    yield f"Nothing was asked and nothing was written (--dry-run). {told.model} at {visible_path(told.server)}:"
+    yield f"  {_counted(told.passages, 'passages')}, {told.cached:,} of them with a reply in the cache"
+    yield f"  {_counted(asked, 'requests')} to send"
+    if not asked:
+        return
+    yield f"  about {told.prompt_tokens:,} tokens in prompts (words and signs; a model may count a third more)"
+    yield f"  about {told.completion_tokens:,} tokens in replies, taken to be as long as the texts"
+    if told.cost is None:
+        yield "  --price-in and --price-out, for a million tokens each, tell the cost"
+    else:
+        yield f"  cost about {told.cost:,.2f}" if told.cost >= 1 else f"  cost about {told.cost:.4f}"
 
 
 def _size(number: int) -> str:

@@ -123,6 +123,35 @@ class Conversion:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class ExtractionEstimate:
+    """What it would take to have a language model read the passages of a dataset.
+
+    ``cached`` replies are there already; ``prompt_tokens`` and ``completion_tokens`` are those of the others, counted
+    without the model's tokenizer. ``cost`` is None where no price was given.
+    """
+
+    server: str
+    model: str
+    passages: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "server": self.server,
+            "model": self.model,
+            "passages": self.passages,
+            "cached": self.cached,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cost": self.cost,
+        }
+
+
 @dataclass(slots=True)
 class ConversionResult:
     """The result of `ragdatakit.convert`.
@@ -130,7 +159,8 @@ class ConversionResult:
     ``written`` tells whether the target was put in place, ``sidecar`` whether what is lost was to be kept beside it.
     ``refused``: the errors of the source, which ``source_report`` has, stopped the conversion. ``invalid`` is the
     report on the output where it would not be valid (a fault of ragdata), ``warnings`` how many warnings a valid output
-    has. ``strict`` is set where something would be lost and nothing was to be.
+    has. ``strict`` is set where something would be lost and nothing was to be. ``estimates``, one for each dataset, are
+    all there is of a dry run for which a model would have to be asked.
     """
 
     target: str
@@ -144,6 +174,7 @@ class ConversionResult:
     invalid: Report | None = None
     warnings: int = 0
     seconds: float = 0.0
+    estimates: list[ExtractionEstimate] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -165,4 +196,4 @@ class ConversionResult:
             "warnings": self.warnings,
             "lossless": self.lossless,
             "conversions": [c.as_dict() for c in self.conversions],
-        }
+        } | ({"estimates": [e.as_dict() for e in self.estimates]} if self.estimates else {})
