@@ -12,6 +12,7 @@ DEMO_BROKEN ?= fixtures/demo-broken
 # For example: make test PYTEST_ARGS="-k splade -x", make bench BENCH_ARGS="--quick".
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+REFERENCE_ARGS ?=
 
 # Stamps: the environment holds what pyproject.toml asked for at that time.
 RUN := $(VENV)/.stamp-run
@@ -71,6 +72,15 @@ wheel: $(DEV) ## build the wheel and try it in a clean environment
 .PHONY: bench
 bench: $(DEV) ## measure ragdata beside its peers (long)
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+.PHONY: reference
+reference: $(DEV) ## published numbers beside ours: make reference DATA=FOLDER (long)
+	@test -n "$(DATA)" || { echo "make reference DATA=FOLDER: the folder with the public sets" >&2; exit 2; }
+	$(BIN)/python benchmarks/reference.py $(DATA) $(REFERENCE_ARGS)
+
+.PHONY: bench-retrieval
+bench-retrieval: $(DEV) ## measure retrieval beside its peers (15 minutes)
+	$(BIN)/python benchmarks/retrieval.py $(BENCH_ARGS)
 
 .PHONY: clean
 clean: ## remove the environment, builds and caches

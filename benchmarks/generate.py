@@ -24,11 +24,12 @@ from sets.sage import write_sage
 from sets.sage_faults import sage_faults
 from sets.splade import DOCUMENTS, SpladePlan, write_numbers, write_splade, write_tiny
 from sets.splade_faults import splade_faults
+from sets.zipf import write_zipf
 
 SEED = 7
 KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
-    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir",
+    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf",
 )  # fmt: skip
 FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
     "splade": lambda scale, seed: splade_faults(SpladePlan(scale, seed)),
@@ -68,6 +69,7 @@ def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> No
         "gfm-rag": lambda: write_gfm_rag(target, scale, seed),
         "sage": lambda: write_sage(target, scale, seed),
         "beir": lambda: write_beir(target, scale, seed),
+        "zipf": lambda: write_zipf(target, scale, seed),
         "arag-one-line": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=True),
         "arag-pretty": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=False),
         "splade-tiny": lambda: write_tiny(target),

@@ -11,11 +11,16 @@ __all__ = [
     "Finding",
     "RagdataError",
     "Report",
+    "SearchOptions",
     "UnknownNameError",
     "__version__",
     "connect",
     "convert",
+    "evaluate",
+    "index",
+    "open_retriever",
     "read",
+    "retrieve",
     "training_samples",
     "validate",
     "verify",
@@ -23,16 +28,23 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ragdatakit.api import connect, convert, read, training_samples, validate, verify
+    from ragdatakit.evaluation_api import evaluate
+    from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.results import Report
+    from ragdatakit.search_api import index, open_retriever, retrieve
     from ragdatakit.tables.canonical_frames import Dataset
 
 _HOMES = {
     "connect": "ragdatakit.api",
     "convert": "ragdatakit.api",
+    "evaluate": "ragdatakit.evaluation_api",
+    "index": "ragdatakit.search_api",
+    "open_retriever": "ragdatakit.search_api",
     "read": "ragdatakit.api",
+    "retrieve": "ragdatakit.search_api",
     "training_samples": "ragdatakit.api",
     "validate": "ragdatakit.api",
     "verify": "ragdatakit.api",
@@ -40,6 +52,7 @@ _HOMES = {
     "Dataset": "ragdatakit.tables.canonical_frames",
     "Finding": "ragdatakit.schemas.findings",
     "Report": "ragdatakit.schemas.results",
+    "SearchOptions": "ragdatakit.retrieval.options",
     "RagdataError": "ragdatakit.schemas.errors",
     "UnknownNameError": "ragdatakit.schemas.errors",
 }

@@ -598,3 +598,13 @@ def test_public_triples_with_their_questions(tmp_path: Path) -> None:
     assert rows(read_tables(tmp_path / "b")) == rows(tables)
     assert not tables.losses.any_lost
     assert validate(tmp_path / "b", profile=("reasoner", "gfm-rag")).counts["error"] == 0
+
+
+@pytest.mark.parametrize("name", ["nodes-not-object", "nodes-not-object-2"])
+def test_nodes_that_are_no_object_are_told(name: str) -> None:
+    tables = read_tables(Path(__file__).parents[1] / "fixtures/gfm-rag/broken" / name / "data")
+
+    list(tables.peek("start_nodes"))
+    list(tables.peek("qrels"))
+
+    assert "it is no object of types and names" in {loss.reason for loss in tables.losses}

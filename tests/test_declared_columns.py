@@ -147,6 +147,25 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Columns], 
 
 
 MORE_FILES: dict[str, dict[str, Any]] = {
+    "contextual-retrieval": {
+        "codebase_chunks.json": [
+            {"doc_id": "doc_1", "original_uuid": "a1f0", "content": "def lamp(): pass", "chunks": []}
+        ],
+        "contexts.jsonl": {
+            "doc_id": "doc_1",
+            "original_uuid": "a1f0",
+            "chunk_id": "doc_1_chunk_0",
+            "original_index": 0,
+            "original_content": "def lamp(): pass",
+            "contextualized_content": "Of a lamp.",
+        },
+        "evaluation_set.jsonl": {
+            "query": "What is a lamp?",
+            "answer": "a function",
+            "golden_chunk_uuids": [["a1f0", 0]],
+            "meta": {"repo_name": "harbour"},
+        },
+    },
     "arag": {"chunks.json": [{"id": "1", "text": "The ferry leaves at nine.", "page": 2}]},
     "gfm-rag": {
         "predictions_notes.json": [

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas import all_formats, all_rules, evaluation_rules
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 from tests.command_line import FIXTURES, GOOD, run
@@ -38,6 +38,7 @@ SHOWN_BY_OTHER_TESTS = {
     "published-duplicate-question-id": "test_arag_checks.py",  # the published files themselves
     "mixed-name-kinds": "test_gfm_rag_chunks.py",  # more than 131,072 rows
     "large-masks": "test_gfm_rag_questions.py",  # gigabytes of nodes times questions
+    **{rule.name: "test_evaluation_checks.py" for rule in evaluation_rules.RULES},  # found by searching
 }
 
 Key = tuple[str, int | None, str, str]

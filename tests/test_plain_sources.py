@@ -687,3 +687,56 @@ def test_real_questions_and_answers_of_a_city() -> None:
     assert found["qrels"][:3] == [Qrel("0", "71", 2), Qrel("0", "87", 2), Qrel("0", "469", 1)]
     ids = {d.doc_id for d in found["documents"]}
     assert all(q.target_id in ids for q in found["qrels"])
+
+
+def test_a_list_of_documents_is_several_judgements(tmp_path: Path) -> None:
+    lines = [
+        {"id": "q1", "gold": ["Lothair II", "Skagen", "Skagen"]},
+        {"id": "q2", "gold": []},
+        {"id": "q3", "gold": [7, "", None, {"id": "x"}, ["y"], True, 1.5]},
+        {"id": "q4", "gold": None},
+        {"id": "q5", "gold": "Skagen"},
+    ]
+    path = files(tmp_path, {"gold.jsonl": "\n".join(map(json.dumps, lines))}) / "gold.jsonl"
+    tables = read(path, "table", map="question_id=id,doc_id=gold")
+
+    assert list(tables.peek("qrels")) == [
+        Qrel("q1", "Lothair II"),
+        Qrel("q1", "Skagen"),
+        Qrel("q3", "7"),
+        Qrel("q5", "Skagen"),
+    ]
+    assert ("dropped", "qrels", None, "a member of the list that is no id", 6) in told(tables)
+    assert ("dropped", "qrels", None, "an id is missing", 1) in told(tables)
+
+
+def test_a_question_with_a_list_of_documents_and_grades(tmp_path: Path) -> None:
+    line = '{"qid": "q1", "query": "Where?", "doc_ids": ["d2", "d1"], "grade": 2, "type": "place"}'
+    found = table(
+        files(tmp_path, {"asked.jsonl": line}) / "asked.jsonl", map="question=query,question_id=qid,doc_id=doc_ids"
+    )
+
+    assert found["qrels"] == [Qrel("q1", "d2", 2), Qrel("q1", "d1", 2)]
+    assert found["questions"] == [Question("q1", "Where?", metadata='{"type":"place"}')]
+
+
+WIKI = UPSTREAM_DATA / "2wiki-hipporag"
+MAP_OF_WIKI = (
+    "*corpus*:text=text,*corpus*:id=title,*corpus*:title=title,"
+    "questions*:question=question,questions*:question_id=id,questions*:answer=answer,"
+    "*gold*:question_id=id,*gold*:doc_id=supporting_documents"
+)
+
+
+@pytest.mark.skipif(not WIKI.is_dir(), reason=f"the real set {WIKI.name} is not there")
+def test_real_questions_whose_gold_is_a_list_of_titles_in_a_third_file() -> None:
+    found = table(WIKI, map=MAP_OF_WIKI)
+
+    assert {name: len(listed) for name, listed in found.items()} == {
+        "documents": 6119,
+        "questions": 1000,
+        "qrels": 2469,
+    }
+    ids = {d.doc_id for d in found["documents"]}
+    assert len(ids) == 6119 and all(q.target_id in ids for q in found["qrels"])
+    assert found["questions"][0].answer == "20 March 851"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ragdatakit
 from ragdatakit.converters import CONVERTERS
 from ragdatakit.converters.pairs import EXACT
-from ragdatakit.converters.run import ConvertOptions, Source, find_sources, read_source
+from ragdatakit.converters.run import PLAIN, ConvertOptions, Source, find_sources, read_source
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 from ragdatakit.schemas.conversions import ConversionResult, Losses
 from ragdatakit.schemas.errors import RagdataError
@@ -123,7 +123,7 @@ class RoundTrip:
     ordered: bool = True
 
 
-FORMATS = [name for name in CONVERTERS if name not in ("text", "table", "light-splade")]
+FORMATS = [name for name in CONVERTERS if name not in (*PLAIN, "light-splade")]
 ROUND_TRIPS = (
     *(RoundTrip(name, name, anything(), lossy=name == "datamind") for name in FORMATS),
     RoundTrip("arag", "datamind", chunks_with_questions()),

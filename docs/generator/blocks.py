@@ -10,7 +10,8 @@ from docs.generator import conversions
 from docs.generator.markdown import code, fence, table
 from docs.generator.workspaces import ROOT
 from ragdatakit.converters import CONVERTERS, get_converter
-from ragdatakit.schemas import all_formats
+from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas.evaluation_rules import RULES as OF_EVALUATION
 from ragdatakit.schemas.shared import RULES as SHARED
 
 
@@ -43,9 +44,9 @@ def _formats() -> str:
         for fmt in all_formats()
     ]
     head = ("format", "name", "profiles", "`validate`", "`schema`, `init`, SQL views", "`convert`")
-    total = sum(len(fmt.rules) for fmt in all_formats()) + len(SHARED)
     shared = (
-        f"{len(SHARED)} [rules](docs/rules/shared.md) are shared by all formats; [all {total}](docs/rules/index.md)."
+        f"{len(SHARED)} [rules](docs/rules/shared.md) are shared by all formats, {len(OF_EVALUATION)} are "
+        f"[those of `ragdata eval`](docs/rules/evaluation.md); [all {len(all_rules())}](docs/rules/index.md)."
     )
     return f"{table(head, rows)}\n\n{shared}"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ragdatakit.schemas.declarations import Format, Rule
+from ragdatakit.schemas.evaluation_rules import LETTERS as EVALUATION
 
 _SPECIAL = re.compile(r"[*<\[\]|]|(?<!\w)_|_(?!\w)")
 _FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<language>[\w-]*)(?P<rest>.*)$")
@@ -44,10 +45,16 @@ def rule_title(rule: Rule) -> str:
     return f"{rule.code} {rule.name}"
 
 
+def rule_page(rule: Rule, fmt: Format | None) -> str:
+    """The name of the page that has a rule's section."""
+    if fmt is not None:
+        return fmt.name
+    return "evaluation" if rule.code.startswith(EVALUATION) else "shared"
+
+
 def rule_link(rule: Rule, fmt: Format | None, folder: str, text: str = "") -> str:
     """A link to a rule's section from a page whose way to the rules is ``folder``."""
-    page = fmt.name if fmt is not None else "shared"
-    return f"[{text or rule.code}]({folder}{page}.md#{rule_title(rule).lower().replace(' ', '-')})"
+    return f"[{text or rule.code}]({folder}{rule_page(rule, fmt)}.md#{rule_title(rule).lower().replace(' ', '-')})"
 
 
 @dataclass(slots=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from docs.generator.markdown import code, fence, plain, rule_link, rule_title, table
+from docs.generator.markdown import code, fence, plain, rule_link, rule_page, rule_title, table
 from docs.generator.sightings import sighting
 from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.declarations import Format, Rule
+from ragdatakit.schemas.evaluation_rules import LETTERS as EVALUATION
+from ragdatakit.schemas.evaluation_rules import RULES as OF_EVALUATION
 from ragdatakit.schemas.shared import RULES as SHARED
 
 NOTE = "<!-- Written by docs/generate.py from the declarations: change those, and run `make docs`. -->\n"
@@ -17,6 +19,7 @@ def rule_pages() -> dict[str, str]:
     """Path below docs/ to text."""
     pages = {f"rules/{fmt.name}.md": _format_page(fmt) for fmt in all_formats()}
     pages["rules/shared.md"] = _shared_page()
+    pages["rules/evaluation.md"] = _evaluation_page()
     pages["rules/index.md"] = _index_page()
     return pages
 
@@ -64,13 +67,27 @@ def _shared_page() -> str:
     )
 
 
+def _evaluation_page() -> str:
+    return "\n".join(
+        [
+            NOTE,
+            "# Rules of an evaluation\n",
+            (
+                "What `ragdata eval` finds wrong in a dataset when it is searched, whatever its format. Codes begin "
+                f"with {EVALUATION}; `ragdata explain CODE` shows the same. `ragdata validate` does not know them.\n"
+            ),
+            *(_section(rule, None) for rule in OF_EVALUATION),
+        ]
+    )
+
+
 def _index_page() -> str:
     rows = (
         [
             rule_link(rule, fmt, ""),
             rule.name,
             rule.severity_words(),
-            f"[{fmt.title}]({fmt.name}.md)" if fmt else "[any](shared.md)",
+            f"[{fmt.title if fmt else 'any'}]({rule_page(rule, fmt)}.md)",
             plain(rule.summary),
         ]
         for rule, fmt in all_rules()
@@ -93,7 +110,8 @@ def _section(rule: Rule, fmt: Format | None) -> str:
     parts = [f"## {rule_title(rule)}\n", f"*{rule.severity_words()}* · {plain(rule.summary)}\n"]
     who = fmt.title if fmt is not None else "a loader"
     if isinstance(rule.upstream, str):
-        parts.append(f"**What {who} does:** {plain(_sentence(rule.upstream))}\n")
+        what = "What follows" if rule.code.startswith(EVALUATION) else f"What {who} does"
+        parts.append(f"**{what}:** {plain(_sentence(rule.upstream))}\n")
     else:
         parts.append(f"**What {who} does:**\n")
         parts += [f"- {profile}: {plain(_sentence(text))}" for profile, text in rule.upstream.items()]

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 def command(format_name: str | None, output_format: str) -> None:
     """List all rules: code, severity, name, what is wrong."""
     from ragdatakit.schemas import all_rules, get_format
+    from ragdatakit.schemas.evaluation_rules import LETTERS
 
     chosen = get_format(format_name).name if format_name else None
-    rules = [(r, f) for r, f in all_rules() if chosen is None or f is None or f.name == chosen]
+    rules = [
+        (r, f)
+        for r, f in all_rules()
+        if chosen is None or (f.name == chosen if f is not None else not r.code.startswith(LETTERS))
+    ]
     if output_format == "json":
         import orjson
 

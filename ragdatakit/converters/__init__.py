@@ -30,8 +30,10 @@ CONVERTERS: dict[str, str] = {
     "hipporag": "ragdatakit.converters.hipporag",
     "text": "ragdatakit.converters.text",
     "table": "ragdatakit.converters.table",
+    "contextual-retrieval": "ragdatakit.converters.contextual_retrieval",
 }
-"""Format to module. ``text`` and ``table`` are sources only: folders of plain texts, and tables with a mapping."""
+"""Format to module. The last three are sources only: folders of plain texts, tables with a mapping, and the files of
+the contextual-retrieval cookbook."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ TARGETS: dict[str, str] = {
     "answer": "the gold answer (of a JSON list the first one, the others are further right answers)",
     "aliases": "further right answers",
     "split": "which split a question or judgement is of",
-    "doc_id": "the id of the document that answers the question",
+    "doc_id": "the id of the document that answers the question (of a JSON list each one is)",
     "grade": "how well it does (an integer)",
     "metadata": "columns to pass on as metadata; * (all others) unless given",
 }

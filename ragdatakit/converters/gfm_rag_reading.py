@@ -295,7 +295,7 @@ class QuestionReader:
             return {ENTITY: _texts(raw, table, "", notes)}
         if bytes(raw)[:1] != b"{":
             notes.append(
-                ("lost", *table, "it is no object of types and names", bytes(raw[:80]).decode("utf-8", "replace"))
+                ("lost", *table, "it is no object of types and names", bytes(bytes(raw)[:80]).decode("utf-8", "replace"))
             )
             return {}
         return {kind: _texts(names, table, kind, notes) for kind, names in json_text.fields_of(raw).items()}

@@ -230,10 +230,10 @@ def _qrels(row: _Row) -> Iterator[Qrel]:
         if row.document is None or row.question is None:
             return
         # Of ids that are made, the tables of documents and questions tell.
-        question, document = row.question_id(tell=False), row.document_id(tell=False)
+        question, targets = row.question_id(tell=False), [row.document_id(tell=False)]
     else:
-        question, document = row.text("question_id") or "", row.text("doc_id") or ""
-        if not question or not document:
+        question, targets = row.text("question_id") or "", _targets(row)
+        if not question or targets == [""]:
             if not row.map.documents and not row.map.questions:
                 row.notes.append(("dropped", "qrels", None, "an id is missing", row.place))
             return
@@ -241,9 +241,26 @@ def _qrels(row: _Row) -> Iterator[Qrel]:
             row.notes.append(("dropped", "qrels", None, "the row has no question", row.place))
             return
         _note_unmapped(row)
-    grade = _grade(row)
+    grade = _grade(row) if targets else None
     if grade is not None:
-        yield Qrel(question, document, grade, "document", _split_of(row, "qrels"))
+        split = _split_of(row, "qrels")
+        for target in dict.fromkeys(targets):
+            yield Qrel(question, target, grade, "document", split)
+
+
+def _targets(row: _Row) -> list[str]:
+    """The documents that the row judges: one, or those of a JSON list. An empty id is a missing one."""
+    cell = row.cells.get(row.map.columns["doc_id"])
+    if row.map.documents or not isinstance(cell, Raw) or bytes(cell)[:1] != b"[":
+        return [row.text("doc_id") or ""]
+    found: list[str] = []
+    for item in json_text.loads(cell):
+        if item == "" or isinstance(item, list | dict | bool | float | None):
+            told = f"{row.place}: {json_text.dumps(item)}"
+            row.notes.append(("dropped", "qrels", None, "a member of the list that is no id", told))
+        else:
+            found.append(str(item))
+    return found
 
 
 def _grade(row: _Row) -> int | None:

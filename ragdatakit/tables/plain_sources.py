@@ -1,18 +1,20 @@
-"""Sources that are no dataset of any framework: folders of plain texts, and tables of any columns.
+"""Sources that are no dataset of any framework: folders of plain texts, tables of any columns, files of a cookbook.
 
-They are looked for only where the user asks for them, so their formats are not among those that are recognised.
+They are looked for only where the user asks for them or nothing else is found, so their formats are not among those
+that are recognised. Nothing of them is declared but their files.
 """
 
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.folders import Tree, is_regular
+from ragdatakit.tables.sniffing import read_head
 
 TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 PACKABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -36,6 +38,23 @@ TABLE = Format(
     files=(File(kind="table", title="Table", container="opaque", suffixes=TABLE_SUFFIXES),),
     rules=(),
 )
+_KINDS: dict[str, frozenset[str]] = {
+    "questions": frozenset(("query", "golden_chunk_uuids")),
+    "chunks": frozenset(("chunk_id", "original_index")),
+    "documents": frozenset(("doc_id", "original_uuid", "content")),
+}
+"""Fields that tell what the records of a contextual-retrieval file are, in this order."""
+CONTEXTUAL_RETRIEVAL = Format(
+    name="contextual-retrieval",
+    title="Contextual retrieval",
+    letters="",
+    description="Documents with their chunks, contexts of chunks, and questions with golden chunks.",
+    homepage="",
+    files=tuple(
+        File(kind=kind, title=kind.capitalize(), container="opaque", suffixes=TABLE_SUFFIXES) for kind in _KINDS
+    ),
+    rules=(),
+)
 
 
 def text_dataset(path: Path) -> Dataset:
@@ -46,6 +65,34 @@ def text_dataset(path: Path) -> Dataset:
 def table_dataset(path: Path) -> Dataset:
     """The tables at a path; raises `RagdataError` where there are none."""
     return _dataset(path, TABLE)
+
+
+def contextual_retrieval_dataset(path: Path) -> Dataset:
+    """The contextual-retrieval files at a path, told by their first records; raises `RagdataError` where there are
+    none."""
+    dataset = _dataset(path, CONTEXTUAL_RETRIEVAL)
+    files = [(file, _kind_of(file.path)) for file in dataset.files]
+    dataset.files = [DataFile(file.path, file.display, file.name, kind) for file, kind in files if kind]
+    if not dataset.files:
+        fields = "; ".join(f"{kind}: {', '.join(sorted(names))}" for kind, names in _KINDS.items())
+        raise RagdataError(f"no contextual-retrieval file at {path}: their records have the fields {fields}")
+    return dataset
+
+
+def _kind_of(path: Path) -> str:
+    """What the records of a file are; empty where they are something else."""
+    head = read_head(path)
+    records = head.records if head is not None and head.container != "csv" else ()
+    names = next((record.keys() for record in records if isinstance(record, dict)), frozenset[str]())
+    return next((kind for kind, wanted in _KINDS.items() if wanted <= names), "")
+
+
+PLAIN_SOURCES: dict[str, Callable[[Path], Dataset]] = {
+    "text": text_dataset,
+    "table": table_dataset,
+    "contextual-retrieval": contextual_retrieval_dataset,
+}
+"""Format to what finds its files at a path."""
 
 
 def _dataset(path: Path, plain: Format) -> Dataset:

@@ -162,6 +162,18 @@ def _remove_stale(target: Path) -> None:
             os.close(lock)
 
 
+def remove_abandoned(parent: Path) -> None:
+    """Remove what was staged in a folder, for whatever target, by runs that were stopped with the machine."""
+    for folder in sorted(parent.glob(".*.ragdata-*")):
+        digits = folder.name.rpartition("ragdata-")[2]
+        if len(digits) != _DIGITS or set(digits) - set("0123456789abcdef") or folder.is_symlink():
+            continue
+        lock = _locked(folder)
+        if lock >= 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
 def _companion(folder: Path) -> subprocess.Popen[bytes] | None:
     """A process that waits for the end of this one and removes the folder, if it is still there."""
     if os.name != "posix" or not Path("/bin/sh").exists():

@@ -237,8 +237,9 @@ def known_rules(selectors: Iterable[str]) -> tuple[str, ...]:
     found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
     if found:
         from ragdatakit.schemas import all_rules
+        from ragdatakit.schemas.evaluation_rules import LETTERS
 
-        rules = [rule for rule, _ in all_rules()]
+        rules = [rule for rule, _ in all_rules() if not rule.code.startswith(LETTERS)]
         for selector in found:
             if not any(selector == r.name or r.code.startswith(selector.upper()) for r in rules):
                 is_code = selector[:2].isalpha() and selector[2:].isdigit()

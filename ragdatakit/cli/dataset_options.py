@@ -1,0 +1,188 @@
+"""Options that `ragdata index`, `retrieve` and `eval` share: how to read the dataset, how to index and search it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.options import SearchOptions
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_FILE = click.Path(exists=True, path_type=Path)
+
+_DATASET = (
+    click.option("--from", "source_format", metavar="FORMAT", default="", help="The format (default: found out)."),
+    click.option(
+        "--map",
+        "maps",
+        multiple=True,
+        metavar="FIELD=COLUMN,…",
+        help="Tables: which column is what, as text=body,id=doc_id.",
+    ),
+    click.option(
+        "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the format's reader."
+    ),
+    click.option(
+        "--chunk-size",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Cut documents into chunks of at most so many units, and search those.",
+    ),
+    click.option(
+        "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."
+    ),
+    click.option(
+        "--chunk-by", type=click.Choice(["tokens", "sentences", "characters"]), help="The unit (default: tokens)."
+    ),
+)
+
+_SEARCH = (
+    click.option(
+        "--analyzer",
+        type=click.Choice(["default", "ja"]),
+        default="default",
+        show_default=True,
+        help="How texts become terms: any script, or Japanese words (extra ja).",
+    ),
+    click.option(
+        "--stemmer",
+        metavar="LANGUAGE",
+        default="english",
+        show_default=True,
+        help="Snowball stemmer for words in Latin and other alphabets; none: words as they are.",
+    ),
+    click.option(
+        "--embedder",
+        metavar="KIND:MODEL",
+        default="",
+        help="Dense mode: sentence-transformers:MODEL, or openai:MODEL with --base-url.",
+    ),
+    click.option("--base-url", metavar="URL", default="", help="An OpenAI-compatible server."),
+    click.option(
+        "--api-key-env",
+        metavar="NAME",
+        default="OPENAI_API_KEY",
+        show_default=True,
+        help="The environment variable that has its key.",
+    ),
+    click.option("--vectors", type=_FILE, metavar="FILE", help="Vectors of the passages, dense or sparse."),
+    click.option("--query-vectors", type=_FILE, metavar="FILE", help="Vectors of the questions."),
+    click.option(
+        "--vector-store",
+        type=click.Choice(["numpy", "lancedb"]),
+        default="numpy",
+        show_default=True,
+        help="Where dense vectors are kept.",
+    ),
+    click.option(
+        "--graph",
+        type=click.Choice(["auto", "given", "names"]),
+        default="auto",
+        show_default=True,
+        help="Graph mode: the dataset's own graph, one of the names in the texts, or what there is.",
+    ),
+    click.option(
+        "--damping",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="P",
+        default=0.5,
+        show_default=True,
+        help="Graph mode: the probability to walk on.",
+    ),
+    click.option(
+        "--fuse",
+        metavar="MODE=WEIGHT,…",
+        default="",
+        help="Hybrid mode: what to fuse, as bm25=1,graph=0.5 (default: bm25 and each of the others that there is).",
+    ),
+    click.option(
+        "--index-dir",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Keep the index there (default: the cache, RAGDATA_CACHE_DIR).",
+    ),
+    click.option("--rebuild", is_flag=True, help="Build the index anew, even if it is there."),
+)
+
+
+def dataset_options(function: _Function) -> _Function:
+    """Add the options that say how the dataset is read; `read_words` takes their values."""
+    for option in reversed(_DATASET):
+        function = option(function)
+    return function
+
+
+def search_options(function: _Function) -> _Function:
+    """Add the options that say how it is indexed and searched; `search_words` and `place_words` take their values."""
+    for option in reversed(_SEARCH):
+        function = option(function)
+    return function
+
+
+def read_words(words: dict[str, Any]) -> dict[str, Any]:
+    """The keyword arguments of reading: ``source_format``, ``options``, ``chunking``."""
+    options: dict[str, object] = {}
+    for text in words["options"]:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.UsageError(f"--option {text}: expected NAME=VALUE")
+        options[name.strip()] = value
+    if words["maps"]:
+        options["map"] = ",".join(words["maps"])
+    given = {"size": words["chunk_size"], "overlap": words["chunk_overlap"], "by": words["chunk_by"]}
+    chunking = {name: value for name, value in given.items() if value is not None}
+    return {"source_format": words["source_format"], "options": options, "chunking": chunking}
+
+
+def search_words(words: dict[str, Any]) -> SearchOptions:
+    """How to index and search."""
+    from ragdatakit.retrieval.options import SearchOptions
+
+    return SearchOptions(
+        analyzer=words["analyzer"],
+        stemmer=words["stemmer"],
+        embedder=words["embedder"],
+        base_url=words["base_url"],
+        api_key_env=words["api_key_env"],
+        vector_store=words["vector_store"],
+        vectors=words["vectors"],
+        query_vectors=words["query_vectors"],
+        graph=words["graph"],
+        damping=words["damping"],
+        fuse=fuse_words(words["fuse"]),
+    )
+
+
+def place_words(words: dict[str, Any]) -> dict[str, Any]:
+    """The keyword arguments that say where the index is: ``index_dir``, ``rebuild``."""
+    return {"index_dir": words["index_dir"], "rebuild": words["rebuild"]}
+
+
+def fuse_words(text: str) -> dict[str, float]:
+    """``bm25=1,graph=0.5`` as weights by mode; a mode without a number has the weight 1."""
+    import math
+
+    from ragdatakit.schemas.errors import UnknownNameError
+    from ragdatakit.schemas.retrieved import MODES
+
+    known = [mode for mode in MODES if mode != "hybrid"]
+    found: dict[str, float] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        mode, equals, number = (p.strip() for p in part.partition("="))
+        if mode not in known:
+            raise UnknownNameError("mode to fuse", mode, known)
+        if mode in found:
+            raise click.UsageError(f"--fuse {text}: {mode} stands there twice")
+        try:
+            weight = float(number) if equals else 1.0
+        except ValueError:
+            weight = math.nan
+        if not 0 < weight < math.inf:
+            raise click.UsageError(f"--fuse {part}: expected MODE=WEIGHT with a weight above 0, as bm25=1,graph=0.5")
+        found[mode] = weight
+    return found

@@ -1,0 +1,191 @@
+"""`ragdata eval`: the words of the command line become options, one evaluation, its screen, the exit code."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import dataset_options, place_words, read_words, search_options, search_words
+from ragdatakit.cli.validate import DataPath
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.evaluations import Evaluation
+
+_THERE = click.Path(exists=True, path_type=Path)
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_LEAST_WIDTH, _MOST_WIDTH = 60, 140
+
+
+@click.command("eval", short_help="Measure retrieval on a dataset.")
+@click.argument("path", default=".", type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
+@click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    metavar="MODE,…",
+    help="bm25, sparse, dense, graph, hybrid (default: all for which there is what they need).",
+)
+@click.option("-k", "cutoffs", multiple=True, metavar="K,…", help="Cut-offs (default: recall at 1,2,5,10,20,100).")
+@click.option(
+    "--metrics",
+    multiple=True,
+    metavar="NAME,…",
+    help="recall@K, ndcg@K, success@K, precision@K, mrr, mrr@K, map, map@K.",
+)
+@click.option("--depth", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Results per question.")
+@click.option("--split", default="", metavar="NAME", help="The questions of this split (default: test, or all).")
+@click.option(
+    "--unit", type=click.Choice(["document", "chunk", "node"]), help="What is judged (default: what is searched)."
+)
+@click.option("--runs", type=_THERE, multiple=True, metavar="FILE", help="Evaluate runs: TREC, SAGE records, …")
+@click.option(
+    "--compare", nargs=2, metavar="A B", help="A paired test of two modes, runs or run files (is B better than A?)."
+)
+@click.option("--answers", type=_THERE, multiple=True, metavar="FILE", help="Score answers: A-RAG, DataMind, SAGE.")
+@click.option("--qrels", type=_THERE, metavar="FILE", help="Judgements that lie apart: TREC, BEIR, JSON.")
+@click.option("--questions", type=_THERE, metavar="FILE", help="Questions that lie apart (with gold, or without).")
+@click.option(
+    "--min",
+    "minimums",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Exit 1 below it: --min recall@10=0.8 (the best run).",
+)
+@click.option("--by-type/--no-by-type", default=None, help="By type of question (default: for up to 8 types).")
+@click.option("--worst", type=click.IntRange(0, 1000), default=5, show_default=True, help="How many worst questions.")
+@click.option("--max-per-rule", type=click.IntRange(0), default=5, show_default=True, help="Findings per rule; 0: all.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", default=13, show_default=True, help="For draws."
+)
+@click.option(
+    "--per-question", type=_FILE, metavar="FILE", help="Write each question of each run there: .csv or .jsonl."
+)
+@click.option("--output", type=_FILE, metavar="FILE", help="Write the report there, too, as JSON.")
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
+@click.option("-q", "--quiet", is_flag=True, help="No types, no worst questions.")
+@dataset_options
+@search_options
+def command(**words: Any) -> int:
+    """Measure how well the questions of the dataset at PATH (default: here) find their gold.
+
+    Metrics come with the best that any retriever could reach on this data, and with checks of whether they mean
+    anything: the same run against shuffled gold, passages that should find themselves. Faults of the dataset are
+    findings. Without gold it is counted how often the answer stands in what is found.
+    Exit code: 0 done, 1 findings that are errors (gold that is not aligned, a --min that is not met), 2 it could not
+    be done.
+
+    \b
+    ragdata eval scifact/
+    ragdata eval scifact/ --mode bm25 --min recall@10=0.8
+    ragdata eval scifact/ --runs bm25.run --runs splade.run --compare bm25.run splade.run
+    ragdata eval arag/ --answers results/predictions.jsonl
+    """
+    if words["as_json"]:
+        words["output_format"] = "json"
+    for name in ("per_question", "output"):
+        if words[name] is not None and not words[name].absolute().parent.is_dir():
+            raise click.UsageError(f"--{name.replace('_', '-')}: there is no folder {words[name].absolute().parent}")
+    if words["per_question"] is not None and words["per_question"].suffix not in (".csv", ".jsonl"):
+        raise click.UsageError("--per-question writes .csv or .jsonl; name the file so")
+    done = _evaluated(words)
+    _write(done, words)
+    return 0 if done.ok else 1
+
+
+def _evaluated(words: dict[str, Any]) -> Evaluation:
+    from ragdatakit.cli.index import say
+    from ragdatakit.cli.progress import terminal_progress
+    from ragdatakit.evaluation_api import evaluate
+
+    with terminal_progress() as progress:
+        return evaluate(
+            words["path"],
+            modes=_listed(words["modes"]),
+            metrics=_listed(words["metrics"]),
+            k=[_whole(word) for word in _listed(words["cutoffs"])],
+            split=words["split"],
+            unit=words["unit"] or "",
+            depth=words["depth"],
+            runs=words["runs"],
+            compare=words["compare"],
+            answers=words["answers"],
+            qrels=words["qrels"],
+            questions=words["questions"],
+            minimums=_minimums(words["minimums"]),
+            worst=words["worst"],
+            seed=words["seed"],
+            most_findings=words["max_per_rule"],
+            search=search_words(words),
+            progress=progress,
+            tell=say,
+            **read_words(words),
+            **place_words(words),
+        )
+
+
+def _listed(given: tuple[str, ...]) -> list[str]:
+    return [word.strip() for text in given for word in text.split(",") if word.strip()]
+
+
+def _whole(word: str) -> int:
+    if not word.isascii() or not word.isdigit() or not 1 <= int(word) <= 100_000:
+        raise click.UsageError(f"-k {word}: expected numbers from 1 to 100,000, as 5,10")
+    return int(word)
+
+
+def _minimums(given: tuple[str, ...]) -> dict[str, float]:
+    found = {}
+    for text in _listed(given):
+        name, equals, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise click.UsageError(f"--min {text}: expected NAME=VALUE, as recall@10=0.8")
+    return found
+
+
+def _write(done: Evaluation, words: dict[str, Any]) -> None:
+    from ragdatakit.reports.evaluation import EvaluationOptions, evaluation_lines
+    from ragdatakit.reports.evaluation_files import evaluation_json, question_lines, question_table
+    from ragdatakit.tables.writing import write_whole
+
+    place = words["per_question"]
+    if place is not None:
+        write_whole(place, question_table(done) if place.suffix == ".csv" else b"".join(question_lines(done)))
+    if words["output"] is not None:
+        write_whole(words["output"], evaluation_json(done, words["worst"]))
+    if words["output_format"] == "json":
+        sys.stdout.buffer.write(evaluation_json(done, words["worst"]))
+    else:
+        options = EvaluationOptions(
+            colour=wants_colour(),
+            width=min(max(shutil.get_terminal_size().columns, _LEAST_WIDTH), _MOST_WIDTH),
+            quiet=words["quiet"],
+            by_type=words["by_type"],
+            worst=words["worst"],
+            retrieve=_retrieve(words) if done.passages else "",
+        )
+        for line in evaluation_lines(done, options):
+            sys.stdout.buffer.write(f"{line}\n".encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
+
+
+def _retrieve(words: dict[str, Any]) -> str:
+    """The command that searches the same dataset; empty where its questions are from elsewhere."""
+    if words["questions"] is not None or words["qrels"] is not None:
+        return ""
+    options = [("--from", words["source_format"]), ("--split", words["split"]), *(("-o", o) for o in words["options"])]
+    options += [("--map", m) for m in words["maps"]]
+    given = [shlex.quote(word) for name, value in options if value for word in (name, value)]
+    return " ".join(["ragdata retrieve", shlex.quote(str(words["path"])), *given])

@@ -1,0 +1,124 @@
+"""`ragdata index`: build the index of a dataset, or look after those that are there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import dataset_options, place_words, read_words, search_options, search_words
+from ragdatakit.cli.validate import DataPath
+
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.retriever import Retriever
+
+
+@click.command("index", short_help="Build the search index of a dataset.")
+@click.argument("path", required=False, type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
+@click.option(
+    "--mode",
+    "modes",
+    metavar="MODE,…",
+    default="",
+    help="Only for these modes: bm25, sparse, dense, graph (default: all for which there is what they need).",
+)
+@dataset_options
+@search_options
+@click.option("--list", "show_list", is_flag=True, help="List the indexes in the cache, and whether they are current.")
+@click.option("--prune", is_flag=True, help="Remove the indexes whose datasets have changed or are gone.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(**words: Any) -> int:
+    """Build the index of the dataset at PATH (default: here), as far as it is not there yet.
+
+    The index lies in the user's cache (RAGDATA_CACHE_DIR), never in the dataset. `ragdata retrieve` and `ragdata eval`
+    build it, too, where it is missing; an unchanged dataset is not read again, a changed one is indexed anew.
+
+    \b
+    ragdata index scifact/
+    ragdata index notes/ --from text --chunk-size 200
+    ragdata index --list
+    """
+    if words["show_list"] or words["prune"]:
+        return _look_after(words)
+    from ragdatakit.reports.retrieval import index_json, index_lines
+    from ragdatakit.schemas.retrieved import MODES
+
+    modes = [mode.strip() for mode in words["modes"].split(",") if mode.strip()]
+    retriever = opened(words["path"] or Path(), words, modes, tell=say if words["as_json"] else None)
+    available = retriever.modes()
+    lacks = {mode: retriever.lack(mode) for mode in MODES if mode not in available}
+    summary = retriever.index.summary()
+    if words["as_json"]:
+        write_out([index_json(summary, available, lacks)])
+    else:
+        print_lines(index_lines(summary, available, lacks, wants_colour()))
+    return 0
+
+
+def say(text: str) -> None:
+    """One line on stderr."""
+    from ragdatakit.reports.text import visible_path
+
+    click.echo(f"ragdata: {visible_path(text)}", err=True)
+
+
+def opened(path: Path, words: dict[str, Any], modes: list[str], tell: Callable[[str], None] | None = say) -> Retriever:
+    """A retriever over the dataset, with all parts of its index that these modes need (none given: all that it can
+    have). Progress is shown on a terminal, and ``tell`` gets what is built anew and why."""
+    from ragdatakit.cli.progress import terminal_progress
+    from ragdatakit.search_api import open_retriever
+
+    search = search_words(words)
+    with terminal_progress() as progress:
+        retriever = open_retriever(
+            path, **read_words(words), search=search, **place_words(words), progress=progress, tell=tell
+        )
+        for mode in modes or retriever.modes():
+            retriever.prepare(mode)
+    return retriever
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines to stdout, whatever its encoding."""
+    write_out([f"{line}\n".encode("utf-8", "backslashreplace") for line in lines])
+
+
+def write_out(pieces: Iterable[bytes]) -> None:
+    """Bytes to stdout."""
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+
+
+def _look_after(words: dict[str, Any]) -> int:
+    from ragdatakit.reports.retrieval import stored_json, stored_lines
+    from ragdatakit.retrieval.index_places import prune_indexes, stored_indexes
+
+    if words["path"] is not None or words["index_dir"] is not None:
+        raise click.UsageError("--list and --prune are about the cache: they take no PATH and no --index-dir")
+    if words["show_list"] and words["prune"]:
+        raise click.UsageError("give --list or --prune, not both")
+    colour = wants_colour()
+    if words["show_list"]:
+        indexes = stored_indexes()
+        if words["as_json"]:
+            write_out([stored_json(indexes)])
+        else:
+            print_lines(stored_lines(indexes, colour))
+        return 0
+    removed = prune_indexes()
+    if words["as_json"]:
+        write_out([stored_json(removed, removed=True)])
+        return 0
+    from ragdatakit.reports.text import size, visible_path
+
+    for index in removed:
+        click.echo(f"removed {visible_path(index.folder)} ({index.state})")
+    total = size(sum(index.bytes for index in removed))
+    count = len(removed)
+    click.echo(f"Removed {count:,} index{'es' * (count != 1)}, {total}." if count else "Nothing to remove.")
+    return 0

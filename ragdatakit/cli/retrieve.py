@@ -1,0 +1,237 @@
+"""`ragdata retrieve`: search a dataset by one question or many; on the screen, as JSON, as a run for other tools."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import dataset_options, search_options
+from ragdatakit.cli.index import opened, write_out
+from ragdatakit.cli.validate import DataPath
+
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.gold import Gold, GoldQuestion
+    from ragdatakit.retrieval.retriever import Retriever
+    from ragdatakit.schemas.retrieved import GoldPlace, Query
+
+_FORMATS = ["text", "json", "trec", "sage"]
+_LEAST_WIDTH, _MOST_WIDTH = 40, 120
+
+
+@click.command("retrieve", short_help="Search a dataset.")
+@click.argument("path", type=DataPath(readable=False, path_type=Path), metavar="PATH")
+@click.argument("question", required=False, metavar="[QUESTION]")
+@click.option("-k", "k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many passages.")
+@click.option(
+    "--mode",
+    type=click.Choice(["bm25", "sparse", "dense", "graph", "hybrid"]),
+    default="bm25",
+    show_default=True,
+    help="How to search: terms, learned-sparse or dense vectors, the graph, or several of them fused.",
+)
+@click.option("--id", "question_id", metavar="ID", help="Search by this question of the dataset, and mark its gold.")
+@click.option("--explain", is_flag=True, help="With --id: which terms each gold passage has, and where it stands.")
+@click.option("--questions", is_flag=True, help="Search by all questions of the dataset.")
+@click.option("--split", default="", metavar="NAME", help="With --questions: only those of this split.")
+@click.option(
+    "--queries",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Search by the questions of a file: one a line, or JSON lines with id and text (*.jsonl).",
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(_FORMATS),
+    default="text",
+    show_default=True,
+    help="How to print: for people, as JSON, as a TREC run, as records of SAGE.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead.")
+@click.option("--tag", default="", metavar="NAME", help="The name of a TREC run (default: ragdata-MODE).")
+@dataset_options
+@search_options
+def command(**words: Any) -> int:
+    """Search the dataset at PATH and show the passages that were found, best first.
+
+    The index is built at the first search and found again while the dataset is the same (see `ragdata index`).
+
+    \b
+    ragdata retrieve scifact/ "do statins lower the risk of stroke"
+    ragdata retrieve scifact/ --id 1132 --explain
+    ragdata retrieve scifact/ --questions -k 100 --output-format trec --output bm25.run
+    """
+    _check(words)
+    explained = [] if words["question_id"] is None else ["bm25"]  # terms are counted by it
+    retriever = opened(words["path"], words, [words["mode"], *explained])
+    gold = _gold(retriever, words)
+    queries = _queries(words, gold)
+    _head(retriever, words)
+    write = {"text": _text, "json": _json, "trec": _trec, "sage": _sage}[words["output_format"]]
+    pieces = write(retriever, queries, gold, words)
+    if words["output"] is None:
+        write_out(pieces)
+        return 0
+    from ragdatakit.cli.progress import terminal_progress
+    from ragdatakit.tables.writing import write_pieces
+
+    with terminal_progress() as progress:
+        write_pieces(words["output"], _watched(pieces, len(queries), progress))
+    return 0
+
+
+def _watched(pieces: Iterable[bytes], total: int, progress: Callable[[str, int, int], None] | None) -> Iterator[bytes]:
+    """The pieces, about one a question, while it is shown how many there were."""
+    for number, piece in enumerate(pieces):
+        if progress is not None:
+            progress("searching", number, total)
+        yield piece
+
+
+def _check(words: dict[str, Any]) -> None:
+    """Raise `click.UsageError` for options that do not go together."""
+    if words["as_json"]:
+        if words["output_format"] not in ("text", "json"):
+            raise click.UsageError(f"--json does not go with --output-format {words['output_format']}")
+        words["output_format"] = "json"
+    asked = {
+        "QUESTION": words["question"] is not None,
+        "--id": words["question_id"] is not None,
+        "--questions": words["questions"],
+        "--queries": words["queries"] is not None,
+    }
+    given = [name for name, there in asked.items() if there]
+    if not given:
+        raise click.UsageError('what to search for? Give a question ("…"), --id, --questions or --queries FILE')
+    if len(given) > 1:
+        raise click.UsageError(f"{' and '.join(given)} do not go together; give one")
+    if words["question"] is not None and not words["question"].strip():
+        raise click.UsageError("the question is empty")
+    if words["explain"] and words["question_id"] is None:
+        raise click.UsageError("--explain goes with --id: only a question of the dataset has gold")
+    if words["split"] and not words["questions"] and words["question_id"] is None:
+        raise click.UsageError("--split goes with --questions or --id")
+    if words["tag"] and (words["output_format"] != "trec" or words["tag"].split() != [words["tag"]]):
+        raise click.UsageError("--tag is one word, for --output-format trec")
+    out = words["output"]
+    if out is not None and not out.absolute().parent.is_dir():
+        raise click.UsageError(f"--output: there is no folder {out.absolute().parent}")
+
+
+def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
+    """The questions of the dataset with their gold, where they are asked for."""
+    if words["question_id"] is None and not words["questions"]:
+        return None
+    from ragdatakit.retrieval.gold import read_gold
+    from ragdatakit.schemas.errors import RagdataError
+
+    tables = retriever.index.source.tables()
+    gold = read_gold(tables, words["split"])
+    if not gold.questions:
+        raise RagdataError(f"{words['path']} has no questions; give one, or a file of them (--queries FILE)")
+    if words["question_id"] is None or words["split"] or _has(gold, words["question_id"]):
+        return gold
+    others = (read_gold(tables, split) for split in gold.splits if split and split != gold.split)
+    return next((other for other in others if _has(other, words["question_id"])), gold)
+
+
+def _has(gold: Gold, question_id: str) -> bool:
+    return any(question.question_id == question_id for question in gold.questions)
+
+
+def _queries(words: dict[str, Any], gold: Gold | None) -> list[Query]:
+    if words["question"] is not None:
+        from ragdatakit.schemas.retrieved import Query
+
+        return [Query(words["question"])]
+    if words["queries"] is not None:
+        from ragdatakit.retrieval.query_files import read_queries
+
+        return read_queries(words["queries"])
+    assert gold is not None
+    if words["question_id"] is None:
+        return [question.query for question in gold.questions]
+    return [_question(gold, words["question_id"], words).query]
+
+
+def _question(gold: Gold, question_id: str, words: dict[str, Any]) -> GoldQuestion:
+    from ragdatakit.schemas.errors import UnknownNameError
+
+    for question in gold.questions:
+        if question.question_id == question_id:
+            return question
+    where = f"{words['path']}" + (f" (split {gold.split})" if gold.split else "")
+    raise UnknownNameError(f"question of {where}", question_id, [q.question_id for q in gold.questions])
+
+
+def _head(retriever: Retriever, words: dict[str, Any]) -> None:
+    """What is searched, beside the hits."""
+    if words["output_format"] == "text" and words["output"] is None:
+        from ragdatakit.reports.retrieval import head_line
+
+        click.echo(head_line(retriever.index.summary(), words["mode"]), err=True)
+
+
+def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:
+    from ragdatakit.reports.retrieval import retrieval_lines
+
+    colour = wants_colour() and words["output"] is None
+    width = min(max(shutil.get_terminal_size((100, 24)).columns, _LEAST_WIDTH), _MOST_WIDTH)
+    for number, query in enumerate(queries):
+        found = retriever.search(query, words["mode"], words["k"])
+        places = _places(retriever, query, gold, words)
+        lines = retrieval_lines(found, places, colour=colour, width=width, explain=words["explain"])
+        yield "".join(f"{line}\n" for line in (*([""] if number else []), *lines)).encode("utf-8", "backslashreplace")
+        if len(queries) == 1 and words["output"] is None:
+            click.echo(f"{found.seconds * 1000:.1f} ms", err=True)
+
+
+def _json(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:
+    from ragdatakit.reports.retrieval import JSON_TAIL, json_head, json_query
+
+    yield json_head(retriever.index.summary(), words["mode"], words["k"])
+    for number, query in enumerate(queries):
+        found = retriever.search(query, words["mode"], words["k"])
+        yield json_query(found, _places(retriever, query, gold, words), number == 0)
+    yield JSON_TAIL
+
+
+def _places(
+    retriever: Retriever, query: Query, gold: Gold | None, words: dict[str, Any]
+) -> tuple[GoldPlace, ...] | None:
+    """Where the gold of a question stands, for the one question that is asked by its id."""
+    if gold is None or words["question_id"] is None:
+        return None
+    from ragdatakit.retrieval.explaining import DEPTH, gold_places
+
+    question = _question(gold, query.question_id or "", words)
+    return gold_places(retriever, question, gold.unit, words["mode"], max(DEPTH, words["k"]))
+
+
+def _trec(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:
+    from ragdatakit.retrieval.run_writing import trec_lines
+
+    tag = words["tag"] or f"ragdata-{words['mode']}"
+    for found in retriever.search_many(_named(queries), words["mode"], words["k"]):
+        yield "".join(trec_lines(found, tag)).encode()
+
+
+def _sage(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:
+    from ragdatakit.retrieval.run_writing import sage_record
+
+    answers = {q.question_id: q.answers for q in gold.questions} if gold is not None else {}
+    for found in retriever.search_many(queries, words["mode"], words["k"]):
+        yield sage_record(found, answers.get(found.query.question_id or "", ())).encode()
+
+
+def _named(queries: Iterable[Query]) -> Iterator[Query]:
+    """Questions that all have an id: the one of the command line is called 1."""
+    from dataclasses import replace
+
+    for query in queries:
+        yield query if query.question_id is not None else replace(query, question_id="1")

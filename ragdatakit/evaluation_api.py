@@ -1,0 +1,496 @@
+"""The Python interface of the evaluation: how good the reference retriever, runs and answers are on a dataset."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.api import PathLike, Progress
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.evaluations import Evaluation
+from ragdatakit.schemas.retrieved import MODES
+
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.evaluation import NamedRun
+    from ragdatakit.retrieval.gold import Gold
+    from ragdatakit.retrieval.gold_facts import GoldFacts
+    from ragdatakit.retrieval.index_store import IndexSource, Tell
+    from ragdatakit.retrieval.options import SearchOptions
+    from ragdatakit.retrieval.passages import Passages
+    from ragdatakit.retrieval.retriever import Retriever
+    from ragdatakit.schemas.canonical import Qrel
+    from ragdatakit.schemas.evaluations import RunResult, Sanity
+    from ragdatakit.tables.canonical_tables import CanonicalTables
+
+MOST_DEPTH = 100_000
+_ANSWER_DEPTHS = (1, 2, 5, 10, 20)
+_LOOKED_AT = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """The arguments of `evaluate`, looked at."""
+
+    modes: tuple[str, ...]
+    names: tuple[str, ...]
+    depth: int
+    split: str
+    unit: str
+    runs: tuple[Path, ...]
+    compare: tuple[str, str] | None
+    answers: tuple[Path, ...]
+    qrels: Path | None
+    questions: Path | None
+    minimums: Mapping[str, float]
+    answer_depths: tuple[int, ...]
+    worst: int
+    seed: int
+    most_findings: int
+    search: SearchOptions | None
+    index_dir: Path | None
+    rebuild: bool
+    progress: Progress | None
+    tell: Tell | None
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+def evaluate(
+    path: PathLike,
+    *,
+    modes: str | Iterable[str] = (),
+    metrics: str | Iterable[str] = (),
+    k: int | Iterable[int] = (),
+    split: str = "",
+    unit: str = "",
+    depth: int = 100,
+    runs: PathLike | Iterable[PathLike] = (),
+    compare: tuple[str, str] | None = None,
+    answers: PathLike | Iterable[PathLike] = (),
+    qrels: PathLike | None = None,
+    questions: PathLike | None = None,
+    minimums: Mapping[str, float] | None = None,
+    worst: int = 5,
+    seed: int = 13,
+    most_findings: int = 20,
+    source_format: str = "",
+    options: Mapping[str, object] | None = None,
+    chunking: Mapping[str, object] | None = None,
+    search: SearchOptions | None = None,
+    index_dir: PathLike | None = None,
+    rebuild: bool = False,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
+) -> Evaluation:
+    """Measure retrieval (and answers) on the dataset at ``path``, with checks of whether the numbers mean anything.
+
+    ``modes`` are those of the reference retriever (default: all for which there is what they need; none where ``runs``
+    or ``answers`` are given). ``metrics`` and the cut-offs ``k`` are those of
+    `ragdatakit.retrieval.metrics.metric_names`; ``depth`` is how many results of a question count. ``split`` and
+    ``unit`` (``document``, ``chunk``, ``node``) choose among the judgements (default: ``test``, and what is searched).
+    ``runs`` are files with existing runs (TREC, SAGE records, any dataset with runs), ``answers`` files with
+    predictions; the dataset's own are taken, too. ``compare`` names two modes, runs or run files, which are tested
+    against each other. ``qrels`` and ``questions`` are files that take the place of the dataset's own. ``minimums`` are
+    demands by metric that the best run has to meet. ``worst`` is for how many questions of a run titles are given,
+    ``most_findings`` limits the findings of one rule (0: all are kept), ``seed`` is for what is drawn at random.
+
+    The other arguments are those of `ragdatakit.search_api.open_retriever`. Faults of the data are findings. Raises
+    `RagdataError` where it cannot be done, `UnknownNameError` for unknown names, `MissingExtraError` where the
+    libraries of the extra ``retrieval`` are missing.
+    """
+    from ragdatakit.retrieval.metrics import depth_of, metric_names
+    from ragdatakit.search_api import dataset_tables
+
+    started = time.perf_counter()
+    demands = _demands(minimums or {})
+    cutoffs = (k,) if isinstance(k, int) else tuple(k)
+    words = [metrics] if isinstance(metrics, str) else metrics
+    names = tuple(dict.fromkeys((*metric_names(words, cutoffs), *demands)))
+    needed = max(depth, depth_of(names), 1)
+    if needed > MOST_DEPTH:
+        raise RagdataError(f"a depth of {needed:,} is too much; at most {MOST_DEPTH:,}")
+    wanted = _Wanted(
+        modes=_known_modes(modes),
+        names=names,
+        depth=needed,
+        split=split,
+        unit=unit,
+        runs=_paths(runs),
+        compare=compare,
+        answers=_paths(answers),
+        qrels=Path(qrels) if qrels is not None else None,
+        questions=Path(questions) if questions is not None else None,
+        minimums=demands,
+        answer_depths=cutoffs or _ANSWER_DEPTHS,
+        worst=worst,
+        seed=seed,
+        most_findings=most_findings,
+        search=search,
+        index_dir=Path(index_dir) if index_dir is not None else None,
+        rebuild=rebuild,
+        progress=progress,
+        tell=tell,
+    )
+    source, tables = dataset_tables(
+        path, source_format=source_format, options=options, chunking=chunking, progress=progress
+    )
+    done = _Evaluating(Path(path), source, tables, wanted).run()
+    done.seconds = time.perf_counter() - started
+    return done
+
+
+def _paths(given: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
+    import os
+
+    return (Path(given),) if isinstance(given, str | os.PathLike) else tuple(Path(p) for p in given)
+
+
+def _known_modes(modes: str | Iterable[str]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys([modes] if isinstance(modes, str) else modes))
+    for mode in found:
+        if mode not in MODES:
+            raise UnknownNameError("mode", mode, MODES)
+    return found
+
+
+def _demands(minimums: Mapping[str, float]) -> dict[str, float]:
+    from ragdatakit.retrieval.metrics import metric
+
+    found = {metric(name).name: value for name, value in minimums.items()}
+    for name, value in found.items():
+        if not 0 <= value <= 1:
+            raise RagdataError(f"the minimum of {name} is {value}, expected a number from 0 to 1")
+    return found
+
+
+class _Evaluating:
+    """One call of `evaluate`."""
+
+    def __init__(self, path: Path, source: IndexSource, tables: CanonicalTables, wanted: _Wanted) -> None:
+        self._path, self._source, self._wanted = path, source, wanted
+        self._has_corpus = tables.any(tables.passages)
+        self._retriever: Retriever | None = None
+        self._corpus = tables
+        self._tables = self._overlaid(tables)
+        self._gold = self._read_gold()
+        passages = len(self._passages) if self._passages is not None else 0
+        judged = len(self._gold.judged)
+        self._done = Evaluation(
+            str(path),
+            tables.name,
+            tables.format,
+            self._gold.unit or (self._passages.unit if self._passages is not None else ""),
+            self._gold.split,
+            passages,
+            len(self._gold.questions),
+            judged,
+            len(self._gold.questions) - judged,
+            minimums=dict(wanted.minimums),
+        )
+
+    @property
+    def _passages(self) -> Passages | None:
+        return self._opened.index.passages if self._has_corpus else None
+
+    @property
+    def _opened(self) -> Retriever:
+        if self._retriever is None:
+            from ragdatakit.retrieval.index_store import open_index
+            from ragdatakit.retrieval.retriever import Retriever
+
+            w = self._wanted
+            index = open_index(self._source, index_dir=w.index_dir, rebuild=w.rebuild, progress=w.progress, tell=w.tell)
+            self._retriever = Retriever(index, w.search)
+        return self._retriever
+
+    def _overlaid(self, tables: CanonicalTables) -> CanonicalTables:
+        """The tables, with questions and judgements from the files that are given; judged questions that are nowhere
+        told have no text."""
+        from ragdatakit.schemas.canonical import Question
+        from ragdatakit.tables.canonical_tables import CanonicalTables
+
+        w, sources = self._wanted, dict(tables.sources)
+        if w.questions is not None:
+            asked, judged = _questions_in(w.questions)
+            _put(sources, "questions", asked)
+            sources.pop("start_nodes", None)
+            if judged:
+                _put(sources, "qrels", self._of_kind(judged))
+        if w.qrels is not None:
+            _put(sources, "qrels", self._of_kind(_qrels_in(w.qrels)))
+        overlaid = CanonicalTables(tables.name, tables.format, sources, tables.losses)
+        if not overlaid.any("questions") and overlaid.any("qrels"):
+            ids = dict.fromkeys(q.question_id for q in overlaid.peek("qrels"))
+            _put(sources, "questions", [Question(question_id, "") for question_id in ids])
+            overlaid = CanonicalTables(tables.name, tables.format, sources, tables.losses)
+        return overlaid
+
+    def _of_kind(self, qrels: Sequence[Qrel]) -> list[Qrel]:
+        """The judgements, with what they judge: chunks where most of their ids are those of chunks."""
+        kind = self._wanted.unit
+        if not kind:
+            passages = self._passages
+            looked = qrels[:_LOOKED_AT]
+            chunks = sum(passages.ordinal(q.target_id) is not None for q in looked) if passages is not None else 0
+            of_chunks = passages is not None and passages.unit == "chunk" and 2 * chunks > len(looked)
+            kind = "chunk" if of_chunks else "document"
+        return [q._replace(target_kind=kind) for q in qrels]
+
+    def _read_gold(self) -> Gold:
+        from ragdatakit.retrieval.gold import read_gold
+
+        return read_gold(self._tables, self._wanted.split, self._wanted.unit)
+
+    def run(self) -> Evaluation:
+        """Everything that was asked for, in its order."""
+        from ragdatakit.retrieval.evaluated_gold import notes_on
+
+        done, gold = self._done, self._gold
+        done.notes += notes_on(gold)
+        modes = self._modes()
+        if gold.judged:
+            self._measure(modes)
+        elif self._passages is not None and modes:
+            self._look_for_answers(modes)
+        self._score_answers()
+        self._refuse_nothing()
+        return done
+
+    def _modes(self) -> tuple[str, ...]:
+        """The modes to run."""
+        w = self._wanted
+        compared = tuple(name for name in w.compare or () if name in MODES)
+        asked = tuple(dict.fromkeys((*w.modes, *compared)))
+        if not self._has_corpus:
+            if asked:
+                raise RagdataError(f"{self._path} has no documents and no chunks to search; --runs evaluates a run")
+            return ()
+        for mode in asked:
+            self._opened.refuse_lacking(mode)
+        if asked or w.runs or w.answers or w.compare:
+            return asked
+        if not any(q.text.strip() for q in self._gold.questions):
+            return ()
+        modes = self._opened.modes()
+        return tuple(m for m in modes if m == "graph") if self._gold.unit == "node" else modes
+
+    def _measure(self, modes: Sequence[str]) -> None:
+        """Runs against gold, what could be reached, what is wrong."""
+        from ragdatakit.retrieval.ceiling import ceiling
+        from ragdatakit.retrieval.evaluated_gold import repeated_judgements, titles_of
+        from ragdatakit.retrieval.evaluation import run_result
+        from ragdatakit.retrieval.gold_facts import read_gold_facts
+        from ragdatakit.retrieval.sanity import check_run
+
+        w, gold, done, passages = self._wanted, self._gold, self._done, self._passages
+        nodes = (n.name for n in self._tables.peek("nodes")) if gold.unit == "node" else ()
+        facts = read_gold_facts(gold, passages, nodes) if passages is not None else None
+        done.ceiling = ceiling(gold, facts, w.names, w.depth, repeated_judgements(self._tables, gold.unit))
+        for run in self._named_runs(modes):
+            sanity = check_run(run.ranked, gold, w.names, facts, w.seed)
+            sanity = self._with_search_checks(sanity, run.name) if run.name in modes else sanity
+            done.runs.append(run_result(run, gold, w.names, w.depth, sanity, w.seed))
+        if w.compare is not None and done.runs:
+            done.comparisons = self._compared(done.runs, w.compare)
+        shown = {t for run in done.runs for q in run.worst(w.worst) for t in (*q.found[:3], *q.gold[:3])}
+        done.titles = titles_of(passages, self._tables, gold.unit, shown) if passages is not None else {}
+        self._check(facts)
+
+    def _check(self, facts: GoldFacts | None = None) -> None:
+        from ragdatakit.retrieval.checks import check_evaluation
+        from ragdatakit.retrieval.evaluated_gold import files_by_table
+
+        w, done, counts = self._wanted, self._done, Counter[str]()
+        done.findings = check_evaluation(
+            self._gold,
+            done.runs,
+            str(self._path),
+            facts=facts,
+            ceiling=done.ceiling,
+            passages=self._passages,
+            tables=self._tables,
+            minimums=w.minimums,
+            files=files_by_table(self._source.files, self._gold.split) | self._given_files(),
+            most=w.most_findings,
+            counts=counts,
+        )
+        done.by_rule = dict(sorted(counts.items()))
+
+    def _given_files(self) -> dict[str, str]:
+        w = self._wanted
+        given = {"questions": w.questions, "qrels": w.qrels or w.questions}
+        return {table: str(place) for table, place in given.items() if place is not None}
+
+    def _named_runs(self, modes: Sequence[str]) -> Iterator[NamedRun]:
+        from ragdatakit.retrieval.evaluation import search_run
+
+        w, gold, passages = self._wanted, self._gold, self._passages
+        for mode in modes:
+            if passages is not None:
+                self._opened.prepare(mode)
+                yield search_run(self._opened, passages, mode, gold.judged, gold.unit, w.depth, w.progress)
+        found: list[tuple[Path, NamedRun]] = []
+        for place, tables in self._run_tables():
+            found += [(place, run) for run in self._runs_of(place, tables)]
+        uses = Counter([*modes, *(run.name for _, run in found)])
+        for place, run in found:
+            yield replace(run, name=f"{place.name}:{run.name}") if uses[run.name] > 1 else run
+
+    def _run_tables(self) -> Iterator[tuple[Path, CanonicalTables]]:
+        from ragdatakit.search_api import dataset_tables
+
+        w = self._wanted
+        compared = [Path(name) for name in w.compare or () if name not in MODES and Path(name).exists()]
+        for place in dict.fromkeys((*w.runs, *compared)):
+            tables = dataset_tables(place)[1]
+            if not tables.any("runs"):
+                raise RagdataError(f"{place} has no runs ({tables.format}: {_told(tables)})")
+            yield place, tables
+        if not w.modes and self._corpus.any("runs"):
+            yield self._path, self._corpus
+
+    def _runs_of(self, place: Path, tables: CanonicalTables) -> list[NamedRun]:
+        from ragdatakit.retrieval.run_reading import read_runs
+
+        w = self._wanted
+        found = read_runs(tables, self._gold, self._passages, w.depth, progress=w.progress)
+        if not any(run.ranked for run in found):
+            if place == self._path:
+                return []
+            some = next((row.question_id for row in tables.peek("runs")), "")
+            raise RagdataError(f"no question of {place} (such as {some!r}) has gold in {self._path}")
+        return found
+
+    def _with_search_checks(self, sanity: Sanity, mode: str) -> Sanity:
+        """The checks that need the index; the lexical ones go with bm25."""
+        from ragdatakit.retrieval.sanity import no_common_token, self_retrieval, without_token
+
+        retriever, passages, gold = self._opened, self._opened.index.passages, self._gold
+        if mode == "graph" and retriever.graph is not None:
+            graph = retriever.graph
+            return replace(sanity, without_seed=sum(not graph.seeds(q.query) for q in gold.judged))
+        if mode != "bm25":
+            return sanity
+        share, count = self_retrieval(
+            lambda queries, k: retriever.rank(queries, mode, k), passages, seed=self._wanted.seed
+        )
+        return replace(
+            sanity,
+            self_retrieval=share,
+            self_retrieval_count=count,
+            no_common_token=no_common_token(gold, passages, retriever.tokenizer) if gold.unit != "node" else None,
+            without_token=without_token(gold, retriever.lexical.known, retriever.tokenizer),
+        )
+
+    def _compared(self, runs: Sequence[RunResult], names: tuple[str, str]) -> list[Any]:
+        from ragdatakit.retrieval.comparisons import compare
+
+        a, b = (self._run_called(runs, name) for name in names)
+        return compare(a, b, self._wanted.names, self._wanted.seed)
+
+    def _run_called(self, runs: Sequence[RunResult], name: str) -> RunResult:
+        by_name = {run.name: run for run in runs}
+        if name in by_name:
+            return by_name[name]
+        if Path(name).exists():
+            stages = list(dict.fromkeys(row.stage for row in _first_tables(Path(name)).peek("runs")))
+            found = [by_name[s] for stage in stages for s in (stage, f"{Path(name).name}:{stage}") if s in by_name]
+            if len(found) == 1:
+                return found[0]
+            raise RagdataError(
+                f"{name} has {len(stages):,} runs ({', '.join(stages[:5])}); name two of them, with --runs {name}"
+            )
+        raise UnknownNameError("mode, run or run file to compare", name, by_name)
+
+    def _look_for_answers(self, modes: Sequence[str]) -> None:
+        """What can be measured without gold."""
+        from ragdatakit.retrieval.answers_in_texts import answer_in_top
+        from ragdatakit.retrieval.evaluation import search_ordinals
+
+        w, gold, passages = self._wanted, self._gold, self._opened.index.passages
+        questions = [q for q in gold.questions if q.answers]
+        for mode in modes if questions else ():
+            self._opened.prepare(mode)
+            found = search_ordinals(self._opened, mode, questions, max(w.answer_depths), w.progress)
+            told = answer_in_top(mode, found, gold, passages, sorted(w.answer_depths))
+            if told is not None:
+                self._done.answers_in_top.append(told)
+        if self._done.answers_in_top:
+            self._check()
+
+    def _score_answers(self) -> None:
+        from ragdatakit.retrieval.answer_metrics import score_answers
+
+        w = self._wanted
+        for place in w.answers:
+            tables = _first_tables(place)
+            if not tables.any("answers"):
+                raise RagdataError(f"{place} has no answers ({tables.format}: {_told(tables)})")
+            label = f"{place.name}:" if len(w.answers) > 1 else ""
+            self._done.answers += score_answers(tables, self._tables, label, w.seed)
+        if not w.answers and self._corpus.any("answers"):
+            self._done.answers += score_answers(self._corpus, self._tables, seed=w.seed)
+
+    def _refuse_nothing(self) -> None:
+        done, w = self._done, self._wanted
+        if w.minimums and not done.runs:
+            raise RagdataError(f"{self._path}: nothing was measured that could be held to a minimum: {self._lack()}")
+        if w.compare is not None and not done.runs:
+            raise RagdataError(f"{self._path}: there is nothing to compare: {self._lack()}")
+        if not done.runs and not done.answers_in_top and not done.answers:
+            raise RagdataError(f"{self._path}: nothing can be evaluated: {self._lack()}")
+
+    def _lack(self) -> str:
+        gold, tables = self._gold, self._tables
+        if tables.any("runs") and not gold.judged:
+            return "there is a run, but no gold to hold it to; --qrels FILE gives judgements"
+        if not gold.questions:
+            return f"there are no questions (it has {_told(tables)}); --questions FILE gives them"
+        if not gold.judged and not any(q.answers for q in gold.questions):
+            return "its questions have neither gold nor answers; --qrels FILE gives judgements"
+        if not self._has_corpus:
+            return "there is no corpus to search and no run; --runs FILE gives one"
+        if gold.unit == "node":
+            return "nodes are judged, which graph mode alone ranks, and there is no graph; --unit document may help"
+        if not any(q.text.strip() for q in gold.questions):
+            return "its questions have no texts; --questions FILE gives them, --runs FILE a run"
+        return "the answers of its questions cannot be looked for in texts, and there is no gold"
+
+
+def _put(sources: dict[str, Callable[[], Iterator[Any]]], table: str, rows: Sequence[Any]) -> None:
+    sources[table] = lambda: iter(rows)
+
+
+def _first_tables(place: Path) -> CanonicalTables:
+    from ragdatakit.search_api import dataset_tables
+
+    return dataset_tables(place)[1]
+
+
+def _questions_in(place: Path) -> tuple[list[Any], list[Qrel]]:
+    from ragdatakit.retrieval.gold_files import is_json, read_gold_file
+
+    if place.is_file() and is_json(place):
+        questions, qrels = read_gold_file(place)
+    else:
+        tables = _first_tables(place)
+        questions, qrels = list(tables.peek("questions")), list(tables.peek("qrels"))
+    if not questions:
+        raise RagdataError(f"{place} has no questions")
+    return questions, qrels
+
+
+def _qrels_in(place: Path) -> list[Qrel]:
+    from ragdatakit.retrieval.gold_files import is_json, read_gold_file
+
+    qrels = read_gold_file(place)[1] if place.is_file() and is_json(place) else list(_first_tables(place).peek("qrels"))
+    if not qrels:
+        raise RagdataError(f"{place} has no judgements")
+    return qrels
+
+
+def _told(tables: CanonicalTables) -> str:
+    return ", ".join(name.replace("_", " ") for name in tables.sources if tables.any(name)) or "nothing"

@@ -1,0 +1,393 @@
+"""An evaluation for people: what was reached beside what could be reached, whether it means anything, what is wrong."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from shlex import quote
+
+from ragdatakit.reports.text import Painter, painter, visible_path
+from ragdatakit.schemas.evaluations import (
+    AnswerScores,
+    Comparison,
+    Evaluation,
+    RunResult,
+    Sanity,
+    Score,
+)
+
+MOST_TYPES = 8
+"""Up to so many types of questions are shown without being asked for."""
+_FULL = 0.99995
+_INDENT = "  "
+_MOST_CAUSES, _MOST_ANSWERS = 8, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationOptions:
+    """How to print. ``by_type``: scores by type of question (None: where there are at most 8); ``worst``: how many.
+
+    ``retrieve`` is the command that searches this dataset, to which the id of a question is added (empty: there is
+    none).
+    """
+
+    colour: bool = False
+    width: int = 100
+    quiet: bool = False
+    by_type: bool | None = None
+    worst: int = 5
+    retrieve: str = ""
+
+
+def evaluation_lines(done: Evaluation, options: EvaluationOptions) -> Iterator[str]:
+    """The whole screen, line by line."""
+    paint = painter(options.colour)
+    yield from _head(done, paint)
+    if done.runs:
+        yield ""
+        yield from _not_aligned(done.runs, paint)
+        yield from _scores(done, paint, options.width)
+        yield from _causes(done, paint, options.width)
+        yield ""
+        yield from _sanity(done.runs, paint, options.width)
+        yield from _run_notes(done.runs, paint)
+    elif done.judged == 0 and done.questions:
+        yield paint("warning", "No gold: no judgement says what is relevant, so retrieval is not scored.")
+    yield from _answers_in_top(done, paint)
+    yield from _comparisons(done.comparisons, paint)
+    for scores in done.answers:
+        yield from _answer_scores(scores, paint, options)
+    if not options.quiet:
+        yield from _types(done, paint, options)
+        yield from _worst(done, paint, options)
+    yield from _findings(done, paint, options)
+    yield ""
+    yield from _summary(done, paint)
+
+
+def _head(done: Evaluation, paint: Painter) -> Iterator[str]:
+    split = f", split {_one_line(done.split)}" if done.split else ""
+    yield f"{paint('bold', visible_path(done.dataset))}: {_one_line(done.format)}{split}"
+    judged = f"{_many(done.judged, 'question')} with gold" if done.judged or done.runs else "no gold"
+    others = f", {done.without_gold:,} without it are left out" if done.judged and done.without_gold else ""
+    others = f" for {_many(done.questions, 'question')}" if not done.judged else others
+    searched = f"; {_many(done.passages, 'passage')}" if done.passages else "; no corpus"
+    unit = f"; {done.unit}s are judged" if done.unit and done.judged else ""
+    yield f"{judged}{others}{searched}{unit}"
+    for note in done.notes:
+        yield paint("dim", _one_line(note))
+
+
+def table(rows: Sequence[Sequence[str]], paint: Painter, left: int = 1, gap: int = 3) -> Iterator[str]:
+    """Rows in columns, the first of them the heading; ``left`` columns are flush left, the others flush right."""
+    count = max(map(len, rows))
+    widths = [max((_width(row[i]) for row in rows if i < len(row)), default=0) for i in range(count)]
+    for number, row in enumerate(rows):
+        cells = []
+        for i, cell in enumerate(row):
+            space = " " * (widths[i] - _width(cell))
+            cells.append(cell + space if i < left else space + cell)
+        line = f"{_INDENT}{(' ' * gap).join(cells).rstrip()}"
+        yield paint("dim", line) if number == 0 else line
+
+
+def _scores(done: Evaluation, paint: Painter, width: int) -> Iterator[str]:
+    """Metrics by run; the ceiling, and how much of it the best run reached."""
+    together = max((width - 36) // 17, 1)
+    for start in range(0, len(done.runs), together):
+        yield from _scores_of(done, done.runs[start : start + together], paint)
+    if done.judged > 1:
+        yield paint(
+            "dim", f"{_INDENT}± is half the 95 % interval of the mean (bootstrap over {done.judged:,} questions)"
+        )
+
+
+def _scores_of(done: Evaluation, runs: Sequence[RunResult], paint: Painter) -> Iterator[str]:
+    ceiling = done.ceiling.scores if done.ceiling is not None else {}
+    rows = [["", *(_cut(_one_line(run.name), 24) for run in runs), *(("ceiling", "reached") if ceiling else ())]]
+    for name in done.runs[0].scores:
+        row = [name, *(_score(run.scores.get(name)) for run in runs)]
+        if ceiling:
+            best = max((run.scores[name].mean for run in done.runs if name in run.scores), default=0.0)
+            top = ceiling.get(name)
+            row += [f"{top:.3f}" if top is not None else "", f"{best / top:4.0%}" if top else ""]
+        rows.append(row)
+    yield from table(rows, paint)
+
+
+def _score(score: Score | None) -> str:
+    if score is None:
+        return "–"
+    return f"{score.mean:.3f} ±{(score.high - score.low) / 2:.3f}" if score.count > 1 else f"{score.mean:.3f}"
+
+
+def _causes(done: Evaluation, paint: Painter, width: int) -> Iterator[str]:
+    """What keeps any retriever below 1."""
+    if done.ceiling is None or not done.ceiling.causes:
+        return
+    names = list(done.ceiling.scores)
+    yield f"{_INDENT}What keeps the ceiling below 1:"
+    for cause in done.ceiling.causes[:_MOST_CAUSES]:
+        costs = sorted(((cause.cost.get(n, 0.0), -i, n) for i, n in enumerate(names)), reverse=True)
+        cost, _, name = costs[0] if costs else (0.0, 0, "")
+        told = f", {name} −{cost:.3f}" if cost >= 0.0005 else ""
+        told = f"{_one_line(cause.words)}: {_many(cause.questions, 'question')}{told}"
+        for number, line in enumerate(_wrapped(told, width - 8)):
+            yield f"{_INDENT * (2 if number == 0 else 3)}{line}"
+
+
+def _against_chance(run: RunResult) -> tuple[str, float, float] | None:
+    """A metric (nDCG@10, or else the first) with its value, and its value with the gold dealt to other questions."""
+    for name in ("ndcg@10", *run.scores):
+        if name in run.scores and name in run.sanity.shuffled:
+            return name, run.scores[name].mean, run.sanity.shuffled[name]
+    return None
+
+
+def _not_aligned(runs: Sequence[RunResult], paint: Painter) -> Iterator[str]:
+    """What is said first where the gold seems to be that of other questions: no run is better than chance."""
+    judged = [run for run in runs if run.sanity.aligned is not None]
+    if not judged or any(run.sanity.aligned for run in judged):
+        return
+    yield paint("error", "Your gold is not aligned: no run finds it better than the gold of other questions.")
+    yield f"{_INDENT}Questions, judgements and passages were probably joined by the wrong ids: compare some of them"
+    yield f"{_INDENT}(below), or read the dataset otherwise (for TREC topics: -o topics=position)."
+    yield ""
+
+
+def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[str]:
+    kinds: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    metric = ""
+    for run in runs:
+        if (told := _against_chance(run)) is not None:
+            metric, reached, chance = told
+            kinds[run.sanity.aligned].append(f"{_one_line(run.name)} {reached:.3f} against {chance:.3f}")
+    heads = {
+        True: ("good", "gold is aligned"),
+        False: ("error", "no better than chance"),
+        None: ("warning", "too little to tell whether the gold is aligned"),
+    }
+    for kind, listed in kinds.items():
+        style, head = heads[kind]
+        words = f"{head}; {metric} against that with the gold dealt to other questions: {', '.join(listed)}"
+        for number, line in enumerate(_wrapped(words, width - 4) if listed else ()):
+            yield f"{_INDENT}{paint(style, head)}{line[len(head) :]}" if number == 0 else f"{_INDENT * 2}{line}"
+    for run in runs:
+        yield from _search_checks(run.sanity, run, paint)
+
+
+def _search_checks(sanity: Sanity, run: RunResult, paint: Painter) -> Iterator[str]:
+    judged = len(run.questions)
+    if sanity.self_retrieval is not None:
+        told = f"{sanity.self_retrieval:.1%} of {_many(sanity.self_retrieval_count, 'passage')}"
+        style = "good" if sanity.self_retrieval >= 0.8 else "warning"
+        yield f"{_INDENT}{paint(style, 'self-retrieval')}: {told} come first when their first words are the question"
+    if sanity.no_common_token:
+        yield f"{_INDENT}{sanity.no_common_token:.1%} of the gold pairs share no term with their question"
+    if sanity.without_token:
+        yield paint("warning", f"{_INDENT}{sanity.without_token:,} of {judged:,} questions have no term in the index")
+    if sanity.without_seed:
+        told = f"{sanity.without_seed:,} of {judged:,} questions have no start node in the graph"
+        yield paint("warning", f"{_INDENT}{_one_line(run.name)}: {told}")
+
+
+def _run_notes(runs: Iterable[RunResult], paint: Painter) -> Iterator[str]:
+    for run in runs:
+        for note in run.notes:
+            yield paint("dim", f"{_INDENT}{_one_line(run.name)}: {_one_line(note)}")
+
+
+def _answers_in_top(done: Evaluation, paint: Painter) -> Iterator[str]:
+    told = done.answers_in_top
+    if not told:
+        return
+    yield ""
+    asked = _many(told[0].asked, "question")
+    yield f"How often the answer stands in the first k passages ({asked} whose answer can be looked for):"
+    rows = [["k", *(_one_line(t.run) for t in told), "reached"]]
+    ceiling = max(t.ceiling for t in told)
+    for k in told[0].at:
+        best = max(t.at[k] for t in told)
+        rows.append([str(k), *(f"{t.at[k]:.3f}" for t in told), f"{best / ceiling:4.0%}" if ceiling else ""])
+    yield from table(rows, paint)
+    yield f"{_INDENT}ceiling {ceiling:.3f}: so often it stands anywhere in the corpus"
+
+
+def _comparisons(found: Sequence[Comparison], paint: Painter) -> Iterator[str]:
+    if not found:
+        return
+    yield ""
+    a, b = _one_line(found[0].a), _one_line(found[0].b)
+    yield f"{paint('bold', f'{b} against {a}')}, {_many(found[0].count, 'question')}, paired tests:"
+    rows = [["", a, b, "difference", "95 % interval", "p randomised", "p t-test", "better", "worse", "equal"]]
+    for name, group in groupby(found, key=lambda c: c.metric):
+        tests = {c.test: c for c in group}
+        one = tests["randomisation"]
+        rows.append(
+            [
+                name,
+                f"{one.mean_a:.3f}",
+                f"{one.mean_b:.3f}",
+                f"{one.difference:+.3f}",
+                f"{one.low:+.3f} to {one.high:+.3f}",
+                _p_value(one.p_value),
+                _p_value(tests["t"].p_value) if "t" in tests else "",
+                f"{one.wins:,}",
+                f"{one.losses:,}",
+                f"{one.ties:,}",
+            ]
+        )
+    yield from table(rows, paint, gap=2)
+
+
+def _p_value(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _answer_scores(scores: AnswerScores, paint: Painter, options: EvaluationOptions) -> Iterator[str]:
+    yield ""
+    counts = [_many(scores.answered, "answer")]
+    counts += [f"{scores.unanswered:,} empty are left out"] if scores.unanswered else []
+    counts += [f"{scores.without_gold:,} without a gold answer are left out"] if scores.without_gold else []
+    yield f"{paint('bold', f'Answers, {_one_line(scores.name)}')}: {', '.join(counts)}"
+    words = {
+        "exact_match": "equal to an answer (SQuAD, SAGE)",
+        "f1": "shared words, best of the answers (SQuAD, SAGE)",
+        "contain_arag": "the answer stands in it (A-RAG's contain_accuracy)",
+        "contain_datamind": "the answer stands in it (DataMind's exact match)",
+        "f1_datamind": "shared words (DataMind's F1)",
+    }
+    if scores.scores:
+        rows = [["", "", "mean"], *([name, words.get(name, ""), _score(s)] for name, s in scores.scores.items())]
+        yield from table(rows, paint, left=2)
+    for question, gold, text in () if options.quiet else scores.worst[: min(options.worst, _MOST_ANSWERS)]:
+        told = f"{_one_line(question)}: expected {_one_line(gold)!r}, got {_one_line(text)!r}"
+        yield paint("dim", _cut(f"{_INDENT}{told}", options.width))
+
+
+def _types(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iterator[str]:
+    types = list(done.runs[0].by_type) if done.runs else []
+    if not types or options.by_type is False or (options.by_type is None and not 1 < len(types) <= MOST_TYPES):
+        return
+    name = next(iter(done.runs[0].scores))
+    yield ""
+    yield f"{name} by type of question:"
+    rows = [["", "questions", *(_one_line(run.name) for run in done.runs)]]
+    for kind in types:
+        count = done.runs[0].by_type[kind][name].count
+        scores = [_score(run.by_type.get(kind, {}).get(name)) for run in done.runs]
+        rows.append([_cut(_one_line(kind), 40), f"{count:,}", *scores])
+    yield from table(rows, paint)
+
+
+def best_run(done: Evaluation) -> RunResult | None:
+    """The run with the highest value of the first metric, of equal ones the first."""
+    scored = [run for run in done.runs if run.scores]
+    return max(scored, key=lambda run: next(iter(run.scores.values())).mean) if scored else None
+
+
+def _worst(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iterator[str]:
+    run = best_run(done)
+    listed = run.worst(options.worst) if run is not None else []
+    if run is None or not listed:
+        return
+    yield ""
+    name = next(iter(run.scores))
+    yield f"Worst questions of {_one_line(run.name)} ({name}):"
+    for question in listed:
+        head = f"{_INDENT}{_one_line(question.question_id)}  "
+        text = _cut(_one_line(question.text), max(options.width - _width(head), 20))
+        yield f"{_INDENT}{paint('bold', _one_line(question.question_id))}  {text}"
+        ranked = list(zip(question.gold, question.gold_ranks, strict=False))
+        for target, rank in ranked[:3]:
+            told = f"rank {rank}" if rank is not None else f"not in {run.depth}"
+            yield _named(f"{_INDENT * 2}gold   {told:>10}  ", target, done.titles, options.width)
+        if len(ranked) > 3:
+            yield f"{_INDENT * 2}gold   … and {len(ranked) - 3:,} more"
+        wanted = set(question.gold)
+        for place, target in enumerate(question.found[:3], 1):
+            if target not in wanted:
+                yield _named(f"{_INDENT * 2}found  {f'rank {place}':>10}  ", target, done.titles, options.width)
+        if not question.found:
+            yield f"{_INDENT * 2}found     nothing"
+    if options.retrieve:
+        asked = f"{options.retrieve} --id {quote(listed[0].question_id)} --explain"
+        yield paint("dim", f"{_INDENT}`{visible_path(asked)}` shows why")
+
+
+def _named(head: str, target: str, titles: Mapping[str, str], width: int) -> str:
+    title = _one_line(titles.get(target, ""))
+    return _cut(f"{head}{_one_line(target)}" + (f"  {title}" if title and title != target else ""), width)
+
+
+def _findings(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iterator[str]:
+    shown = [f for f in done.findings if f.severity != "info"]
+    if not shown:
+        return
+    yield ""
+    for code, group in groupby(shown, key=lambda f: f.code):
+        listed = list(group)
+        for finding in listed:
+            yield f"{paint('bold', code)} {paint(finding.severity, finding.severity)} {_one_line(finding.message)}"
+        if listed[0].hint:
+            yield f"    {paint('good', '→')} {_one_line(listed[0].hint)}"
+        rest = done.by_rule.get(code, len(listed)) - len(listed)
+        if rest > 0:
+            yield paint("dim", f"    … and {rest:,} more of {code} {listed[0].rule} (--max-per-rule 0 shows all)")
+
+
+def _summary(done: Evaluation, paint: Painter) -> Iterator[str]:
+    best = {name: max(run.scores[name].mean for run in done.runs if name in run.scores) for name in done.minimums}
+    for name, least in done.minimums.items():
+        met = best[name] >= least
+        told = f"{name} {best[name]:.3f} {'≥' if met else '<'} {least:g}"
+        yield paint("good" if met else "error", f"{told}: {'as demanded' if met else 'below what was demanded'}")
+    counts = [
+        paint(severity, _many(number, severity))
+        for severity in ("error", "warning")
+        if (number := sum(f.severity == severity for f in done.findings))
+    ]
+    verdict = paint("good", "Evaluated") if done.ok else paint("error", "Evaluated, with errors")
+    found = f" ({', '.join(counts)} shown)" if counts else ""
+    what = _many(len(done.runs), "run") if done.runs else _many(len(done.answers), "set") + " of answers"
+    what = f"{what} on {_many(done.judged, 'question')}" if done.runs else what
+    what = _many(done.answers_in_top[0].asked, "question") if done.answers_in_top and not done.answers else what
+    yield f"{verdict}: {what} in {done.seconds:.1f} s{found}"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _one_line(text: str) -> str:
+    return visible_path(" ".join(text.split()))
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else unicodedata.combining(c) == 0 for c in text)
+
+
+def _cut(text: str, width: int) -> str:
+    """The text in at most so many columns."""
+    if _width(text) <= width:
+        return text
+    used, kept = 1, []
+    for character in text:
+        used += _width(character)
+        if used > width:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    import textwrap
+
+    return (
+        textwrap.wrap(text, max(width, 30), drop_whitespace=True, subsequent_indent="") if len(text) > width else [text]
+    )

@@ -1,0 +1,353 @@
+"""What a search found, for people and as JSON; and what an index holds."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from ragdatakit.reports.text import Painter, painter, size, visible_path
+from ragdatakit.schemas.retrieved import (
+    GoldPlace,
+    Hit,
+    IndexSummary,
+    PathStep,
+    Retrieval,
+    Snippet,
+    StoredIndex,
+    Term,
+)
+
+VERSION = 1
+_HALVES = re.compile("[\ud800-\udfff]")
+_INDENT = "    "
+_MOST_SEEDS = 8
+_LONGEST_TITLE = 120
+
+
+def retrieval_lines(
+    found: Retrieval,
+    gold: Sequence[GoldPlace] | None = None,
+    *,
+    colour: bool = False,
+    width: int = 100,
+    explain: bool = False,
+) -> Iterator[str]:
+    """The screen of one search; ``gold`` are the relevant targets where they are known."""
+    paint = painter(colour)
+    if found.query.question_id is not None:
+        yield paint("bold", f"{visible_path(found.query.question_id)}: {_one_line(found.query.text)}")
+    if found.seeds:
+        more = f" and {len(found.seeds) - _MOST_SEEDS:,} more" if len(found.seeds) > _MOST_SEEDS else ""
+        yield paint("dim", f"from {', '.join(map(_one_line, found.seeds[:_MOST_SEEDS]))}{more}")
+    relevant = {place.target_id for place in gold or ()}
+    for hit in found.hits:
+        yield from _hit_lines(hit, relevant, paint, colour, width)
+    if not found.hits:
+        yield "Nothing was found."
+    for note in found.notes:
+        if found.hits or note != "Nothing was found.":
+            yield paint("warning", _one_line(note))
+    if gold is not None:
+        yield from _gold_lines(gold, found, paint, explain)
+
+
+def _hit_lines(hit: Hit, relevant: set[str], paint: Painter, colour: bool, width: int) -> Iterator[str]:
+    is_gold = hit.passage_id in relevant or hit.document_id in relevant
+    place = f"{hit.rank:3} " if not is_gold else paint("good", f"{hit.rank:3} ")
+    title = f"  {paint('bold', _shortened(_one_line(hit.title)))}" if hit.title else ""
+    mark = f"  {paint('good', 'gold')}" if is_gold else ""
+    yield f"{place} {hit.score:8.4g}  {visible_path(hit.passage_id)}{title}{mark}"
+    if hit.snippet is not None:
+        yield from snippet_lines(hit.snippet, colour, width)
+    if hit.path:
+        yield f"{_INDENT}{paint('dim', path_text(hit.path))}"
+    if hit.ranks:
+        ranks = ", ".join(f"{mode} {rank}" for mode, rank in hit.ranks.items())
+        yield f"{_INDENT}{paint('dim', f'rank by {ranks}')}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TITLE else f"{text[: _LONGEST_TITLE - 1]}…"
+
+
+def _one_line(text: str) -> str:
+    return visible_path(" ".join(text.split()))
+
+
+def path_text(path: Sequence[PathStep]) -> str:
+    """The way through the graph, as ``Turing —born in→ London ←located in— Thames``."""
+    if not path:
+        return ""
+    told = _one_line(path[0].source if path[0].forward else path[0].target)
+    for step in path:
+        relation = _one_line(step.relation) or "—"
+        if step.forward:
+            told += f" —{relation}→ {_one_line(step.target)}"
+        else:
+            told += f" ←{relation}— {_one_line(step.source)}"
+    return told
+
+
+def snippet_lines(snippet: Snippet, colour: bool, width: int) -> Iterator[str]:
+    """The snippet, indented and cut into lines; matched terms are bold, or in «» where there is no colour."""
+    opening, closing = ("\x1b[1m", "\x1b[0m") if colour else ("«", "»")
+    room = max(width - len(_INDENT) - (0 if colour else 8), 20)
+    before, after = "…" if snippet.before else "", "…" if snippet.after else ""
+    starts = {start for start, _ in snippet.marks}
+    ends = {end for _, end in snippet.marks}
+    spans = list(_broken(snippet.text, room))
+    for number, (start, end) in enumerate(spans):
+        line = ""
+        inside = any(a < start < b for a, b in snippet.marks)
+        line += opening if inside else ""
+        for place in range(start, end):
+            line += opening if place in starts else ""
+            line += snippet.text[place] if snippet.text[place].isprintable() else " "
+            line += closing if place + 1 in ends else ""
+        if any(a < end < b for a, b in snippet.marks):
+            line += closing
+        yield f"{_INDENT}{before if number == 0 else ''}{line}{after if number == len(spans) - 1 else ''}"
+
+
+def _broken(text: str, room: int) -> Iterator[tuple[int, int]]:
+    """Where lines of at most ``room`` columns begin and end: at blanks where there are any."""
+    start, used, blank = 0, 0, -1
+    for place, character in enumerate(text):
+        columns = 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if used + columns > room:
+            end = blank if blank > start else place
+            yield start, end
+            start = end + 1 if end == blank else end
+            used = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text[start:place])
+        used += columns
+        if character == " ":
+            blank = place
+    if start < len(text):
+        yield start, len(text)
+
+
+def _gold_lines(gold: Sequence[GoldPlace], found: Retrieval, paint: Painter, explain: bool) -> Iterator[str]:
+    yield ""
+    if not gold:
+        yield "The dataset has no gold for this question."
+        return
+    reached = sum(place.rank is not None and place.rank <= found.k for place in gold)
+    yield paint("bold", f"Gold: {reached:,} of {len(gold):,} within the first {found.k:,}")
+    for place in gold:
+        title = f"  {_shortened(_one_line(place.title))}" if place.title else ""
+        yield f"{_INDENT}{visible_path(place.target_id)}  {_place_words(place, found.k, paint)}{title}"
+        if explain and not place.fault:
+            yield f"{_INDENT * 2}has    {_terms(place.shared) or 'no term of the question'}"
+            if place.missing:
+                yield f"{_INDENT * 2}lacks  {_terms(place.missing)}"
+    if explain and any(place.shared or place.missing for place in gold):
+        yield paint("dim", f"{_INDENT}(numbers: how many passages have the term)")
+
+
+def _place_words(place: GoldPlace, k: int, paint: Painter) -> str:
+    if place.fault:
+        return paint("error", place.fault)
+    if place.rank is None:
+        return paint("error", f"not within the first {place.depth:,}")
+    return paint("good" if place.rank <= k else "warning", f"rank {place.rank:,}")
+
+
+def _terms(terms: Iterable[Term]) -> str:
+    return ", ".join(f"{_one_line(term.text)} ({term.passages:,})" for term in terms)
+
+
+def retrieval_dict(found: Retrieval, gold: Sequence[GoldPlace] | None = None) -> dict[str, Any]:
+    """The JSON form of one search."""
+    told: dict[str, Any] = {
+        "id": found.query.question_id,
+        "text": found.query.text,
+        "seconds": found.seconds,
+        "seeds": list(found.seeds),
+        "notes": list(found.notes),
+        "hits": [_hit_dict(hit) for hit in found.hits],
+    }
+    if gold is not None:
+        told["gold"] = [_gold_dict(place) for place in gold]
+    return told
+
+
+def _hit_dict(hit: Hit) -> dict[str, Any]:
+    snippet = hit.snippet
+    return {
+        "rank": hit.rank,
+        "id": hit.passage_id,
+        "score": hit.score,
+        "title": hit.title,
+        "document": hit.document_id,
+        "text": hit.text,
+        "snippet": None
+        if snippet is None
+        else {
+            "text": snippet.text,
+            "marks": [list(mark) for mark in snippet.marks],
+            "before": snippet.before,
+            "after": snippet.after,
+        },
+        "ranks": dict(hit.ranks),
+        "path": [step.as_dict() for step in hit.path],
+    }
+
+
+def _gold_dict(place: GoldPlace) -> dict[str, Any]:
+    return {
+        "id": place.target_id,
+        "grade": place.grade,
+        "rank": place.rank,
+        "depth": place.depth,
+        "fault": place.fault or None,
+        "title": place.title,
+        "shared": [{"text": term.text, "passages": term.passages} for term in place.shared],
+        "missing": [{"text": term.text, "passages": term.passages} for term in place.missing],
+    }
+
+
+def json_head(summary: IndexSummary, mode: str, k: int) -> bytes:
+    """The beginning of the JSON document of searches, version 1; then come `json_query` and `JSON_TAIL`."""
+    head = {
+        "version": VERSION,
+        "dataset": summary.dataset,
+        "name": summary.name,
+        "format": summary.format,
+        "index": summary.folder,
+        "unit": summary.unit,
+        "passages": summary.passages,
+        "mode": mode,
+        "k": k,
+    }
+    return _json(head).removesuffix(b"}") + b',"queries":['
+
+
+JSON_TAIL = b"]}\n"
+
+
+def json_query(found: Retrieval, gold: Sequence[GoldPlace] | None, first: bool) -> bytes:
+    """One search in the JSON document."""
+    return (b"\n" if first else b",\n") + _json(retrieval_dict(found, gold))
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # halves of characters, which UTF-8 cannot hold
+        return orjson.dumps(_whole(value))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return _HALVES.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {_whole(name): _whole(member) for name, member in value.items()}
+    return [_whole(member) for member in value] if isinstance(value, list | tuple) else value
+
+
+def head_line(summary: IndexSummary, mode: str, seconds: float | None = None) -> str:
+    """What was searched, in one line."""
+    unit = summary.unit if summary.passages == 1 else f"{summary.unit}s"
+    told = f"{visible_path(summary.name)} ({summary.format}): {summary.passages:,} {unit}, mode {mode}"
+    if seconds is not None:
+        told += f", {seconds * 1000:.1f} ms"
+    return f"{told}; index {visible_path(summary.folder)}"
+
+
+def index_lines(
+    summary: IndexSummary, modes: Sequence[str], lacks: Mapping[str, str], colour: bool = False
+) -> Iterator[str]:
+    """What an index holds, and by which modes it can be searched."""
+    paint = painter(colour)
+    unit = summary.unit if summary.passages == 1 else f"{summary.unit}s"
+    yield paint("bold", f"{visible_path(summary.dataset)}: {summary.format}, {summary.passages:,} {unit}")
+    yield f"  index    {visible_path(summary.folder)}"
+    for part in summary.parts:
+        how = f"built in {part.seconds:.1f} s" if part.built else "was there"
+        facts = "".join(f", {value:,} {name.replace('_', ' ')}" for name, value in _counts(part.facts))
+        yield f"  {part.kind:8} {how}, {size(part.bytes)}{facts}"
+    for note in summary.notes:
+        yield paint("dim", f"  {visible_path(note)}")
+    yield f"  modes    {', '.join(modes)}"
+    for mode, lack in lacks.items():
+        yield paint("dim", f"  no {mode}: {lack}")
+
+
+def _counts(facts: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    for name, value in facts.items():
+        if isinstance(value, int) and not isinstance(value, bool) and name != "passages":
+            yield name, value
+
+
+def index_json(summary: IndexSummary, modes: Sequence[str], lacks: Mapping[str, str]) -> bytes:
+    """The JSON document about an index, version 1."""
+    document = {
+        "version": VERSION,
+        "dataset": summary.dataset,
+        "name": summary.name,
+        "format": summary.format,
+        "index": summary.folder,
+        "digest": summary.digest,
+        "unit": summary.unit,
+        "passages": summary.passages,
+        "parts": [
+            {
+                "kind": part.kind,
+                "built": part.built,
+                "seconds": part.seconds,
+                "bytes": part.bytes,
+                "facts": dict(part.facts),
+            }
+            for part in summary.parts
+        ],
+        "modes": list(modes),
+        "unavailable": dict(lacks),
+        "notes": list(summary.notes),
+    }
+    return orjson.dumps(_whole(document), option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def stored_lines(indexes: Sequence[StoredIndex], colour: bool = False) -> Iterator[str]:
+    """A list of indexes."""
+    paint = painter(colour)
+    if not indexes:
+        yield "There are no indexes in the cache."
+        return
+    names = [visible_path(index.name) for index in indexes]
+    width = max(map(len, names))
+    for index, name in zip(indexes, names, strict=True):
+        state = paint("good" if index.state == "current" else "warning", f"{index.state:8}")
+        parts = ", ".join(index.parts) or "no parts"
+        yield f"{state} {name:{width}}  {index.passages:>11,} passages  {size(index.bytes):>9}  {parts}"
+        yield paint(
+            "dim", f"         {visible_path(index.dataset) or 'unknown dataset'} → {visible_path(index.folder)}"
+        )
+    total = size(sum(index.bytes for index in indexes))
+    old = sum(index.state != "current" for index in indexes)
+    yield f"{len(indexes):,} index{'es' * (len(indexes) != 1)}, {total}" + (
+        f"; `ragdata index --prune` removes {old:,} of them" if old else ""
+    )
+
+
+def stored_json(indexes: Sequence[StoredIndex], removed: bool = False) -> bytes:
+    """A list of indexes as JSON, version 1."""
+    listed = [
+        {
+            "folder": index.folder,
+            "name": index.name,
+            "format": index.format,
+            "dataset": index.dataset,
+            "passages": index.passages,
+            "parts": list(index.parts),
+            "bytes": index.bytes,
+            "made": index.made or None,
+            "state": index.state,
+        }
+        for index in indexes
+    ]
+    document = {"version": VERSION, "removed" if removed else "indexes": listed}
+    return orjson.dumps(_whole(document), option=orjson.OPT_INDENT_2) + b"\n"

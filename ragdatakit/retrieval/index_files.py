@@ -1,0 +1,57 @@
+"""The files of an index: what they have to be, and whether they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.manifest import file_digest
+
+INDEX, PART, SOURCES, PASSAGES = "index.json", "part.json", "sources", "passages"
+KINDS = ("lexical", "sparse", "dense", "graph")
+_PART_FOLDER = rf"({'|'.join(KINDS)})-[0-9a-f]{{16}}"
+_TEMPORARY = r"\..*\.ragdata-.*|\..*\.json\..*"
+_OWN = re.compile(rf"{INDEX}|{SOURCES}|{PASSAGES}|{_PART_FOLDER}|{_TEMPORARY}|\.DS_Store|Thumbs\.db")
+
+
+def described(folder: Path) -> dict[str, dict[str, Any]]:
+    """All files below a folder with their sizes and digests."""
+    return {
+        path.relative_to(folder).as_posix(): {"bytes": path.stat().st_size, "sha256": file_digest(path)}
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def are_whole(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether all files are there with their sizes: quick, and enough for what a crash or a copy leaves."""
+    try:
+        return all((folder / name).stat().st_size == file["bytes"] for name, file in files.items())
+    except OSError:
+        return False
+
+
+def are_intact(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether all files are what was written, by their digests."""
+    try:
+        return all(file_digest(folder / name) == file["sha256"] for name, file in files.items())
+    except OSError:
+        return False
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names in a folder, in order; none where there is no folder."""
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def refuse_alien(folder: Path) -> None:
+    """Raise `RagdataError` where a folder has something in it that is not of an index: it would be replaced."""
+    if folder.exists() and not folder.is_dir():
+        raise RagdataError(f"{folder} is a file; give a folder for the index")
+    alien = [name for name in names_in(folder) if not _OWN.fullmatch(name)]
+    if alien:
+        told = f"{alien[0]}{f' and {len(alien) - 1:,} more' if len(alien) > 1 else ''}"
+        raise RagdataError(f"{folder} is no index: it has {told} in it; give an empty or a new folder (--index-dir)")

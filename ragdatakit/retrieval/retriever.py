@@ -1,0 +1,281 @@
+"""The reference retriever: searches an index by one of the modes, and says of each hit how it was found.
+
+``bm25`` ranks by terms, ``sparse`` by learned term weights, ``dense`` by vectors, ``graph`` by a walk from the nodes
+that the question names; ``hybrid`` fuses several of them by their ranks.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ragdatakit.retrieval.fusion import fuse
+from ragdatakit.retrieval.options import SearchOptions
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.retrieved import MODES, Hit, Query, Retrieval
+
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.index_store import Index
+    from ragdatakit.retrieval.lexical import LexicalRanker
+    from ragdatakit.retrieval.parts import GraphLike, Part, Ranker, Ranking
+    from ragdatakit.retrieval.tokens import Tokenizer
+
+FUSED_DEPTH = 100
+"""How many passages of each ranking are fused at least."""
+LEAST_K, MOST_K = 1, 100_000
+_BATCH = 64
+
+
+class Retriever:
+    """Searches one index. Parts of it are opened, and built where they are missing, when a mode needs them."""
+
+    def __init__(self, index: Index, options: SearchOptions | None = None) -> None:
+        self.index = index
+        self.options = _with_paths(options or SearchOptions())
+        self._tokenizer: Tokenizer | None = None
+        self._parts: dict[str, Part] = {}
+        unknown = [mode for mode in self.options.fuse if mode not in MODES or mode == "hybrid"]
+        if unknown:
+            raise UnknownNameError("mode to fuse", unknown[0], MODES[:-1])
+        for mode, weight in self.options.fuse.items():
+            if not 0 < weight < math.inf:
+                raise RagdataError(f"the weight of {mode} is {weight}, expected a number above 0")
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What makes terms of texts and questions."""
+        if self._tokenizer is None:
+            from ragdatakit.retrieval.tokens import Tokenizer
+
+            self._tokenizer = Tokenizer(self.options.analyzer, self.options.stemmer)
+        return self._tokenizer
+
+    @property
+    def lexical(self) -> LexicalRanker:
+        """The terms of the passages."""
+        return cast("LexicalRanker", self._ranker("bm25"))
+
+    @property
+    def graph(self) -> GraphLike | None:
+        """The graph, where the dataset has one or one was asked for."""
+        wanted = "graph" in self._parts or self.lack("graph") == ""
+        return cast("GraphLike", self._ranker("graph")) if wanted else None
+
+    def modes(self) -> tuple[str, ...]:
+        """The modes for which there is all that they need, without anything being made up."""
+        return tuple(mode for mode in MODES if self.lack(mode) == "")
+
+    def lack(self, mode: str) -> str:
+        """What a mode lacks, in words that say what to give; empty where it lacks nothing."""
+        options = self.options
+        if mode == "sparse" and not (options.vectors is not None and self._vectors_are("sparse")):
+            return "there are no learned-sparse vectors of the passages (--vectors FILE)"
+        if mode == "dense" and not (options.embedder or (options.vectors is not None and self._vectors_are("dense"))):
+            return "there are no vectors of the passages (--embedder KIND:MODEL makes them, --vectors FILE has them)"
+        if mode == "graph" and options.graph != "names" and not self.index.has_graph:
+            return "the dataset has no graph (--graph names makes one of the names in its texts)"
+        if mode == "hybrid" and options.fuse:
+            return next(filter(None, map(self._lack_where_asked, options.fuse)), "")
+        if mode == "hybrid" and len(self.fused) < 2:
+            return "there is nothing to fuse with bm25 (--fuse bm25=1,graph=0.5 names the modes)"
+        return ""
+
+    def _lack_where_asked(self, mode: str) -> str:
+        """The same for a mode that is asked for by its name: a graph of names is then made where there is no other."""
+        return "" if mode == "graph" and self.options.graph == "auto" else self.lack(mode)
+
+    def _vectors_are(self, kind: str) -> bool:
+        from ragdatakit.retrieval.vectors import vectors_kind
+
+        return self.options.vectors is not None and vectors_kind(self.options.vectors) == kind
+
+    @property
+    def fused(self) -> Mapping[str, float]:
+        """The modes that hybrid fuses, with their weights."""
+        if self.options.fuse:
+            return self.options.fuse
+        return {mode: 1.0 for mode in ("bm25", "sparse", "dense", "graph") if self.lack(mode) == ""}
+
+    def refuse_lacking(self, mode: str) -> None:
+        """Raise `RagdataError` where a mode cannot be used, with what it needs; `UnknownNameError` for no mode."""
+        if mode not in MODES:
+            raise UnknownNameError("mode", mode, MODES)
+        if lack := self._lack_where_asked(mode):
+            raise RagdataError(f"mode {mode} is not available for {self.index.name}: {lack}")
+
+    def _part(self, mode: str) -> Part:
+        if mode not in self._parts:
+            self._parts[mode] = self._made(mode)
+        return self._parts[mode]
+
+    def _made(self, mode: str) -> Part:
+        if mode == "bm25":
+            from ragdatakit.retrieval.lexical import LexicalPart
+
+            return LexicalPart(self.tokenizer)
+        if mode == "graph":
+            from ragdatakit.retrieval.graph_ranker import GraphPart
+
+            graph = self.options.graph
+            if graph == "auto":
+                graph = "given" if self.index.has_graph else "names"
+            return GraphPart(graph, self.options.damping, self.tokenizer)
+        if mode == "dense":
+            from ragdatakit.retrieval.dense import DensePart
+
+            options = self.options
+            if options.vectors is not None and not self._vectors_are("dense"):
+                options = replace(options, vectors=None, query_vectors=None)  # those are for sparse mode
+            return DensePart(options)
+        from ragdatakit.retrieval.sparse import SparsePart
+
+        return SparsePart(self.options)
+
+    def _ranker(self, mode: str) -> Ranker:
+        return self.index.ranker(self._part(mode))
+
+    def prepare(self, mode: str) -> None:
+        """Open what a mode needs, and build what is missing."""
+        self.refuse_lacking(mode)
+        for name in self.fused if mode == "hybrid" else (mode,):
+            self._ranker(name)
+
+    def rank(self, queries: Sequence[Query], mode: str = "bm25", k: int = 10) -> list[Ranking]:
+        """For each query the ``k`` best passages by ordinal; fewer, or none, where no more are found.
+
+        Raises `RagdataError` for a mode that is not available, with what it needs.
+        """
+        self.refuse_lacking(mode)
+        _refuse_depth(k)
+        if mode != "hybrid":
+            return self._ranked(mode, queries, k)
+        rankings = self._fused_rankings(queries, k)
+        fused, rrf_k = self.fused, self.options.rrf_k
+        return [fuse({m: found[i] for m, found in rankings.items()}, fused, rrf_k, k) for i in range(len(queries))]
+
+    def _fused_rankings(self, queries: Sequence[Query], k: int) -> dict[str, list[Ranking]]:
+        depth = max(k, FUSED_DEPTH)
+        return {mode: self._ranked(mode, queries, depth) for mode in self.fused}
+
+    def _ranked(self, mode: str, queries: Sequence[Query], k: int) -> list[Ranking]:
+        ranker = self._ranker(mode)
+        with self.index.guarded():
+            return ranker.rank(queries, k)
+
+    def search(self, query: Query | str, mode: str = "bm25", k: int = 10) -> Retrieval:
+        """The ``k`` best passages for one query, with snippets, ranks by mode, and paths through the graph."""
+        query = Query(query) if isinstance(query, str) else query
+        self.prepare(mode)
+        _refuse_depth(k)
+        started = time.perf_counter()
+        ranks: dict[str, Mapping[int, int]] = {}
+        if mode == "hybrid":
+            rankings = {name: found[0] for name, found in self._fused_rankings([query], k).items()}
+            ranks = {name: _ranks(ranking) for name, ranking in rankings.items()}
+            ranking = fuse(rankings, self.fused, self.options.rrf_k, k)
+        else:
+            ranking = self._ranked(mode, [query], k)[0]
+        seconds = time.perf_counter() - started
+        with self.index.guarded():
+            return self._told(query, mode, k, ranking, ranks, seconds)
+
+    def _told(
+        self,
+        query: Query,
+        mode: str,
+        k: int,
+        ranking: Ranking,
+        ranks: Mapping[str, Mapping[int, int]],
+        seconds: float,
+    ) -> Retrieval:
+        """A ranking with all that is said about its passages."""
+        graph = cast("GraphLike", self._ranker("graph")) if mode == "graph" or "graph" in ranks else None
+        hits = []
+        for place, (ordinal, score) in enumerate(zip(ranking.ordinals, ranking.scores, strict=True), 1):
+            hit = self.hit(int(ordinal), place, float(score), query)
+            mine = {name: found[int(ordinal)] for name, found in ranks.items() if int(ordinal) in found}
+            path = graph.path(query, int(ordinal)) if graph is not None and (not ranks or "graph" in mine) else ()
+            hits.append(replace(hit, ranks=mine, path=path))
+        seeds = graph.seeds(query) if graph is not None else ()
+        notes = self._notes(query, mode, seeds, len(hits))
+        return Retrieval(query, mode, k, tuple(hits), seconds, seeds, notes)
+
+    def search_many(self, queries: Iterable[Query], mode: str = "bm25", k: int = 10) -> Iterator[Retrieval]:
+        """The best passages for each query, without what only a reader wants: snippets, paths, notes.
+
+        ``seconds`` of each is its share of the time that its batch took.
+        """
+        self.prepare(mode)
+        _refuse_depth(k)
+        rows = iter(queries)
+        while batch := list(islice(rows, _BATCH)):
+            started = time.perf_counter()
+            rankings = self.rank(batch, mode, k)
+            seconds = (time.perf_counter() - started) / len(batch)
+            for query, ranking in zip(batch, rankings, strict=True):
+                with self.index.guarded():
+                    hits = tuple(self._plain_hits(ranking))
+                yield Retrieval(query, mode, k, hits, seconds)
+
+    def _plain_hits(self, ranking: Ranking) -> Iterator[Hit]:
+        for rank, (ordinal, score) in enumerate(zip(ranking.ordinals, ranking.scores, strict=True), 1):
+            passage = self.index.passages[int(ordinal)]
+            yield Hit(rank, passage.passage_id, float(score), passage.text, passage.title, passage.document_id)
+
+    def hit(self, ordinal: int, rank: int, score: float, query: Query) -> Hit:
+        """A passage as a hit."""
+        from ragdatakit.retrieval.snippets import snippet
+
+        passage = self.index.passages[ordinal]
+        shown = snippet(passage.text, query.text, self.tokenizer)
+        return Hit(rank, passage.passage_id, score, passage.text, passage.title, passage.document_id, shown)
+
+    def _notes(self, query: Query, mode: str, seeds: tuple[str, ...], count: int) -> tuple[str, ...]:
+        """What the user should know about a search that finds little."""
+        notes: list[str] = []
+        modes = self.fused if mode == "hybrid" else (mode,)
+        if "bm25" in modes:
+            words = {token: query.text[start:end] for token, start, end in self.tokenizer.spans(query.text)}
+            unknown = list(dict.fromkeys(words[token] for token in words if not self.lexical.known(token)))
+            if not words:
+                notes.append("The question has no terms: it is empty, or has stop words and punctuation only.")
+            elif len(unknown) == len(set(words.values())):
+                notes.append(f"No term of the question is in the index ({_few(unknown)}).")
+            elif unknown:
+                notes.append(f"Not in the index: {_few(unknown)}.")
+        if "graph" in modes and not self.index.has_graph and self.options.graph != "names":
+            notes.append("The dataset has no graph: this one was made of the names in its texts.")
+        if "graph" in modes and not seeds:
+            notes.append("No node of the graph was linked to the question.")
+        elif not count and mode != "bm25":
+            notes.append("Nothing was found.")
+        return tuple(notes)
+
+
+def _with_paths(options: SearchOptions) -> SearchOptions:
+    """Files may be given as texts."""
+    vectors, asked = options.vectors, options.query_vectors
+    return replace(
+        options,
+        vectors=Path(vectors) if vectors is not None else None,
+        query_vectors=Path(asked) if asked is not None else None,
+    )
+
+
+def _few(words: Sequence[str]) -> str:
+    shown = ", ".join(words[:8])
+    return f"{shown} and {len(words) - 8:,} more" if len(words) > 8 else shown
+
+
+def _ranks(ranking: Ranking) -> dict[int, int]:
+    return {int(ordinal): rank for rank, ordinal in enumerate(ranking.ordinals, 1)}
+
+
+def _refuse_depth(k: Any) -> None:
+    if not isinstance(k, int) or isinstance(k, bool) or not LEAST_K <= k <= MOST_K:
+        raise RagdataError(f"k is {k!r}, expected an integer from {LEAST_K} to {MOST_K:,}")

@@ -1,0 +1,205 @@
+"""The Python interface of the reference retriever: index a dataset, search it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.api import PathLike, Progress
+from ragdatakit.retrieval.options import SearchOptions
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+
+if TYPE_CHECKING:
+    from ragdatakit.converters.run import Source
+    from ragdatakit.retrieval.index_store import IndexSource, Tell
+    from ragdatakit.retrieval.retriever import Retriever
+    from ragdatakit.schemas.retrieved import IndexSummary, Query, Retrieval
+    from ragdatakit.tables.canonical_tables import CanonicalTables
+
+_MOST_SHOWN = 5
+
+
+def index(
+    path: PathLike,
+    *,
+    modes: Iterable[str] = (),
+    source_format: str = "",
+    options: Mapping[str, object] | None = None,
+    chunking: Mapping[str, object] | None = None,
+    search: SearchOptions | None = None,
+    index_dir: PathLike | None = None,
+    rebuild: bool = False,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
+) -> IndexSummary:
+    """Build what is missing of the index of the dataset at ``path``, and say what it holds and where it lies.
+
+    ``modes`` are those to be able to search by (default: all for which the dataset and the options have what they
+    need). The other arguments are those of `open_retriever`.
+    """
+    retriever = open_retriever(
+        path,
+        source_format=source_format,
+        options=options,
+        chunking=chunking,
+        search=search,
+        index_dir=index_dir,
+        rebuild=rebuild,
+        progress=progress,
+        tell=tell,
+    )
+    for mode in tuple(modes) or retriever.modes():
+        retriever.prepare(mode)
+    return retriever.index.summary()
+
+
+def retrieve(path: PathLike, query: str | Query, *, mode: str = "bm25", k: int = 10, **words: Any) -> Retrieval:
+    """The ``k`` passages of the dataset at ``path`` that answer ``query`` best, by one of the modes.
+
+    The other arguments are those of `open_retriever`, which is the way to ask more than one question.
+    """
+    return open_retriever(path, **words).search(query, mode, k)
+
+
+def open_retriever(
+    path: PathLike,
+    *,
+    source_format: str = "",
+    options: Mapping[str, object] | None = None,
+    chunking: Mapping[str, object] | None = None,
+    search: SearchOptions | None = None,
+    index_dir: PathLike | None = None,
+    rebuild: bool = False,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
+) -> Retriever:
+    """A retriever over the dataset at ``path``; its index is built where it is not there or not of this state of it.
+
+    ``source_format``, ``options`` and ``chunking`` are those of `read`, ``search`` says how to index and search. The
+    index lies in the user's cache (RAGDATA_CACHE_DIR), or in ``index_dir``; an unchanged dataset is not read.
+    ``progress`` is called with what is being done, how much is done and how much there is, ``tell`` with each sentence
+    about what is built anew and why. Raises `RagdataError` as `read` does, and where there is nothing to search;
+    `MissingExtraError` where the libraries of the extra ``retrieval`` are missing.
+    """
+    from ragdatakit.retrieval.index_store import open_index
+    from ragdatakit.retrieval.retriever import Retriever
+
+    source = dataset_source(path, source_format=source_format, options=options, chunking=chunking, progress=progress)
+    place = Path(index_dir) if index_dir is not None else None
+    opened = open_index(source, index_dir=place, rebuild=rebuild, progress=progress, tell=tell)
+    return Retriever(opened, search)
+
+
+def dataset_tables(
+    path: PathLike,
+    *,
+    source_format: str = "",
+    options: Mapping[str, object] | None = None,
+    chunking: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
+) -> tuple[IndexSource, CanonicalTables]:
+    """The dataset at ``path`` as a source of an index, and its canonical tables.
+
+    Raises `RagdataError` as `read` does.
+    """
+    source = dataset_source(path, source_format=source_format, options=options, chunking=chunking, progress=progress)
+    return source, source.tables()
+
+
+def dataset_source(
+    path: PathLike,
+    *,
+    source_format: str = "",
+    options: Mapping[str, object] | None = None,
+    chunking: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
+) -> IndexSource:
+    """The dataset at ``path`` as a source of an index, not read yet. Raises `RagdataError` as `read` does."""
+    from functools import cache
+
+    from ragdatakit.converters.run import (
+        ConvertOptions,
+        files_read,
+        find_sources,
+        name_of,
+        refuse_unknown_options,
+    )
+    from ragdatakit.retrieval.index_store import IndexSource
+
+    where = Path(path)
+    wanted = ConvertOptions(
+        target_format="",
+        source_format=source_format,
+        values={name: str(v).lower() if isinstance(v, bool) else str(v) for name, v in (options or {}).items()},
+        chunking=dict(chunking or {}),
+        progress=progress,
+    )
+    found = find_sources(where, wanted)
+    if len(found) > 1:
+        raise RagdataError(_several(where, found))
+    source = found[0]
+    refuse_unknown_options(wanted.values, (source.format,))
+    _refuse_unknown_chunking(wanted.chunking)
+
+    @cache
+    def tables() -> CanonicalTables:
+        from ragdatakit.converters.run import read_source
+        from ragdatakit.schemas.conversions import Losses
+
+        return read_source(source, wanted, Losses())
+
+    files = [*files_read(source), *_named_files(source, wanted)]
+    return IndexSource(
+        path=where,
+        name=name_of(source),
+        format=source.format,
+        files=tuple(dict.fromkeys(files)),
+        tables=tables,
+        reading={"options": dict(wanted.values), "chunking": {n: str(v) for n, v in wanted.chunking.items()}},
+        roots=_roots(where, source),
+        guessed=source.format in ("table", "text") and not source_format and "map" not in wanted.values,
+    )
+
+
+def _several(path: Path, found: list[Source]) -> str:
+    places = ", ".join(source.display for source in found[:_MOST_SHOWN])
+    more = f" and {len(found) - _MOST_SHOWN:,} more" if len(found) > _MOST_SHOWN else ""
+    return f"{path} holds {len(found):,} datasets; give one of them: {places}{more}"
+
+
+def _refuse_unknown_chunking(chunking: Mapping[str, object]) -> None:
+    if not chunking:
+        return
+    from dataclasses import fields
+
+    from ragdatakit.converters.chunking import ChunkOptions
+
+    known = [f.name for f in fields(ChunkOptions)]
+    for name in chunking:
+        if name not in known:
+            raise UnknownNameError("chunking option", name, known)
+
+
+def _named_files(source: Source, wanted: Any) -> list[tuple[str, Path]]:
+    """Files that the options name: they have a part in reading, too."""
+    found = []
+    for option, value in (*wanted.values.items(), *wanted.chunking.items()):
+        for path in (source.root / str(value), Path(str(value))):
+            if isinstance(value, str | Path) and _is_file(path):
+                found.append((f"option:{option}", path))
+                break
+    return found
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a value that is no path
+        return False
+
+
+def _roots(path: Path, source: Source) -> tuple[Path, ...]:
+    """The folders in which no index may lie; a lone file has its folder not to itself."""
+    folders = [part.root for part in source.parts if part.layout != "file"]
+    return tuple(dict.fromkeys([*folders, path] if path.is_dir() else folders))

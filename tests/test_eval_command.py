@@ -1,0 +1,272 @@
+"""`ragdata eval`: the screen, JSON, files, exit codes, and what it says where it cannot be done."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from ragdatakit.schemas.evaluations import Evaluation
+from tests.command_line import FIXTURES, Outcome, run, spawn
+from tests.evaluation_tools import QRELS, QUESTIONS, write_beir, write_lines, write_run
+
+pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
+pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def reefs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_beir(tmp_path_factory.mktemp("sets") / "reefs", types={"q1": "who", "q2": "what", "q3": "what"})
+
+
+def evaluated(*words: str | Path, code: int = 0) -> Outcome:
+    done = run("eval", *words)
+    assert done.code == code, done.out + done.err
+    return done
+
+
+def test_the_screen(reefs: Path) -> None:
+    lines = evaluated(reefs, "--metrics", "recall@1,mrr").out.splitlines()
+
+    assert lines == [
+        f"{reefs}: beir",
+        "3 questions with gold, 1 without it are left out; 6 passages; documents are judged",
+        "",
+        "                     bm25   ceiling   reached",
+        "  recall@1   0.833 ±0.250     0.833      100%",
+        "  mrr        1.000 ±0.000     1.000      100%",
+        "  ± is half the 95 % interval of the mean (bootstrap over 3 questions)",
+        "  What keeps the ceiling below 1:",
+        "    more gold than results that are looked at (for precision: less); arithmetic, no defect: 1",
+        "      question, recall@1 −0.167",
+        "",
+        *lines[11:13],
+        "  self-retrieval: 100.0% of 6 passages come first when their first words are the question",
+        "",
+        "recall@1 by type of question:",
+        "         questions           bm25",
+        "  what           2   0.750 ±0.250",
+        "  who            1          1.000",
+        "",
+        "Worst questions of bm25 (recall@1):",
+        "  q2  what were lighthouses lit with before gas",
+        "    gold       rank 1  d2  Lighthouses were lit with oil before the gas works came to the harbour.",
+        "    gold       rank 2  d6  The gas works closed when electric lamps were put up along the quay.",
+        "    found      rank 3  d4  The keeper of the lighthouse wrote the weather into a log book.",
+        f"  `ragdata retrieve {reefs} --id q2 --explain` shows why",
+        "",
+        lines[-1],
+    ]
+    assert lines[-1].startswith("Evaluated: 1 run on 3 questions in ")
+
+
+def test_quiet_and_without_worst(reefs: Path) -> None:
+    short = evaluated(reefs, "-q").out
+
+    assert "Worst" not in short
+    assert "by type" not in short
+    assert "Worst" not in evaluated(reefs, "--worst", "0").out
+    assert "by type" not in evaluated(reefs, "--no-by-type").out
+
+
+def test_minimums_decide_the_exit_code(reefs: Path) -> None:
+    good = evaluated(reefs, "--min", "recall@10=0.8", "--min", "mrr=1")
+    bad = evaluated(reefs, "--min", "recall@1=0.9", code=1)
+
+    assert "recall@10 1.000 ≥ 0.8: as demanded" in good.out
+    assert "recall@1 0.833 < 0.9: below what was demanded" in bad.out
+    assert "EV102" in bad.out
+    assert "Evaluated, with errors" in bad.out
+
+
+def test_json(reefs: Path, tmp_path: Path) -> None:
+    told = evaluated(reefs, "--json", "--output", tmp_path / "report.json", "-k", "2,5").json
+
+    assert told["version"] == 1
+    assert (told["dataset"], told["format"], told["unit"], told["judged"]) == (str(reefs), "beir", "document", 3)
+    (found,) = told["runs"]
+    assert set(found["scores"]) >= {"recall@2", "recall@5", "ndcg@2", "mrr"}
+    assert set(found["scores"]["mrr"]) == {"mean", "low", "high", "count"}
+    assert found["sanity"]["self_retrieval"] == 1.0
+    assert set(found["by_type"]) == {"who", "what"}
+    assert told["ceiling"]["scores"]["recall@2"] == 1.0
+    assert told["ok"] is True
+    on_disk = orjson.loads((tmp_path / "report.json").read_bytes())
+    assert on_disk == told
+
+
+def test_every_member_of_the_evaluation_is_in_the_json(reefs: Path) -> None:
+    told = evaluated(reefs, "--json", "--metrics", "recall@1").json
+
+    assert set(Evaluation.__slots__) - set(told) == {"titles"}
+    assert "version" in told
+    assert told["runs"][0]["worst"][0]["titles"]
+
+
+def test_each_question_in_a_file(reefs: Path, tmp_path: Path) -> None:
+    evaluated(reefs, "--metrics", "mrr", "--per-question", tmp_path / "q.csv", "--worst", "0")
+    evaluated(reefs, "--metrics", "mrr", "--per-question", tmp_path / "q.jsonl", "--worst", "0")
+
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "q.csv").read_text())))
+    lines = [json.loads(line) for line in (tmp_path / "q.jsonl").read_text().splitlines()]
+    assert [row["question_id"] for row in rows] == [line["question_id"] for line in lines] == list(QRELS)
+    assert (rows[1]["run"], rows[1]["mrr"], rows[1]["gold"]) == ("bm25", "1.0", '["d2","d6"]')
+    assert lines[1]["values"] == {"mrr": 1.0}
+    assert lines[1]["gold_ranks"] == json.loads(rows[1]["gold_ranks"]) == [1, 2]
+
+
+def test_runs_and_their_comparison(reefs: Path, tmp_path: Path) -> None:
+    one = write_run(tmp_path / "one.run", {q: list(g) for q, g in QRELS.items()}, "one")
+    two = write_run(tmp_path / "two.run", {"q1": ["d4", "d1"], "q2": ["d2"]}, "two")
+
+    out = evaluated(reefs, "--compare", one, two, "--metrics", "mrr").out
+
+    assert "two against one, 3 questions, paired tests:" in out
+    row = next(line for line in out.splitlines() if line.startswith("  mrr") and "to" in line)
+    assert row.split()[:7] == ["mrr", "1.000", "0.500", "-0.500", "-1.000", "to", "+0.000"]
+    assert row.split()[-3:] == ["0", "2", "1"]
+    assert "two: 1 of 3 questions with gold are not in the run; they count 0" in out
+    assert "bm25" not in out
+
+
+def test_an_unaligned_set_is_said_first(tmp_path: Path) -> None:
+    documents = {f"d{n}": f"thing{n} and its companion{n} of number{n}" for n in range(60)}
+    questions = {f"q{n}": f"what about thing{n} and companion{n}" for n in range(60)}
+    shifted = {f"q{n}": {f"d{(n + 7) % 60}": 1} for n in range(60)}
+    folder = write_beir(tmp_path / "things", documents, questions, {"test": shifted})
+
+    done = evaluated(folder, code=1)
+
+    assert (
+        done.out.splitlines()[3] == "Your gold is not aligned: no run finds it better than the gold of other questions."
+    )
+    assert "EV101 error" in done.out
+
+
+def test_no_gold(tmp_path: Path) -> None:
+    done = evaluated(FIXTURES / "arag" / "valid" / "predictions")
+
+    assert "No gold: no judgement says what is relevant, so retrieval is not scored." in done.out
+    assert "How often the answer stands in the first k passages (3 questions" in done.out
+    assert "contain_arag" in done.out
+    assert "ceiling 1.000: so often it stands anywhere in the corpus" in done.out
+
+
+def test_answers_of_a_file(tmp_path: Path) -> None:
+    questions = [{"id": "1", "question": "When?", "answer": "1871"}, {"id": "2", "question": "Who?", "answer": "Ada"}]
+    folder = write_beir(tmp_path / "lights", questions={"1": "When?", "2": "Who?"}, splits={})
+    predictions = write_lines(
+        tmp_path / "predictions.jsonl",
+        [
+            {"qid": q["id"], "question": q["question"], "gold_answer": q["answer"], "pred_answer": "In 1871"}
+            for q in questions
+        ],
+    )
+
+    told = evaluated(folder, "--answers", predictions, "--json").json
+
+    (scores,) = told["answers"]
+    assert scores["scores"]["contain_arag"]["mean"] == 0.5
+    assert told["runs"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--min", "recall@10"], "--min recall@10: expected NAME=VALUE"),
+        (["--min", "mrr=high"], "--min mrr=high: expected NAME=VALUE"),
+        (["-k", "5,x"], "-k x: expected numbers"),
+        (["-k", "0"], "-k 0: expected numbers"),
+        (["-k", "٣"], "expected numbers"),
+        (["--per-question", "q.txt"], "--per-question writes .csv or .jsonl"),
+        (["--output", "nowhere/report.json"], "--output: there is no folder"),
+        (["--metrics", "ndgc@10"], "unknown metric 'ndgc@10', did you mean ndcg@10"),
+        (["--mode", "bm26"], "unknown mode 'bm26', did you mean bm25"),
+        (["--split", "dev"], "unknown split"),
+        (["--mode", "graph,dense"], "mode dense is not available"),
+    ],
+    ids=lambda value: "-".join(value).strip("-") if isinstance(value, list) else None,
+)
+def test_words_that_make_no_sense(
+    reefs: Path, words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    done = evaluated(reefs, *words, code=2)
+
+    assert message in " ".join(done.err.split())
+    assert done.out == ""
+
+
+def test_what_cannot_be_done_is_one_line(tmp_path: Path) -> None:
+    done = evaluated(write_beir(tmp_path / "reefs", splits={}), code=2)
+
+    assert done.err.startswith("ragdata: ")
+    assert done.err.endswith("its questions have neither gold nor answers; --qrels FILE gives judgements\n")
+    assert done.err.count("\n") == 1
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    questions = {**QUESTIONS, "q\x1b[31m": "red\x07 \u202e reef"}
+    folder = write_beir(tmp_path / "reefs", questions=questions, splits={"test": {**QRELS, "q\x1b[31m": {"d\x1b5": 1}}})
+
+    done = evaluated(folder, code=1)
+
+    assert "\x1b" not in done.out
+    assert "\x07" not in done.out
+    assert "\u202e" not in done.out
+    assert "q<U+001B>[31m" in done.out
+
+
+def test_wide_characters_are_cut_to_the_screen(tmp_path: Path) -> None:
+    folder = write_beir(
+        tmp_path / "ja",
+        {"d1": "港の灯台は油で照らされた。" * 20, "d2": "渡し船は一日に二度。" * 20},
+        {"q1": "灯台は何で照らされたか" * 20},
+        {"test": {"q1": {"d2": 1}}},
+    )
+
+    lines = evaluated(folder).out.splitlines()
+
+    worst = lines[next(n for n, line in enumerate(lines) if line.startswith("Worst")) + 1 :][:3]
+    assert all(line.endswith("…") and len(line) < 70 for line in worst)
+
+
+def test_colour_only_where_it_is_wanted(reefs: Path) -> None:
+    assert "\x1b[" in run("eval", reefs, terminal=True).out
+    assert "\x1b[" not in run("eval", reefs).out
+
+
+def test_as_a_process_of_its_own(reefs: Path) -> None:
+    done = spawn("eval", reefs, "-q", "--min", "mrr=0.5")
+
+    assert done.code == 0
+    assert "mrr 1.000 ≥ 0.5: as demanded" in done.out
+
+
+def test_help_loads_no_heavy_library() -> None:
+    code = (
+        "import sys; sys.argv = ['ragdata', 'eval', '--help']\n"
+        "from ragdatakit.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'tantivy', 'pytrec_eval', 'duckdb', 'pyarrow'} & set(sys.modules)\n"
+        "sys.exit(f'{heavy}' if heavy else 0)"
+    )
+
+    done = spawn(code=("-c", code))
+
+    assert (done.code, done.err) == (0, "")
+    assert "--min" in done.out

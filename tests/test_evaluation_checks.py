@@ -1,0 +1,329 @@
+"""The findings of an evaluation: each rule where it is broken, none where it is not; paths, costs, counts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
+
+from ragdatakit.retrieval.ceiling import ceiling
+from ragdatakit.retrieval.checks import check_evaluation
+from ragdatakit.retrieval.gold import Gold, GoldQuestion, read_gold
+from ragdatakit.retrieval.gold_facts import read_gold_facts
+from ragdatakit.retrieval.passages import Passage, Passages, write_passages
+from ragdatakit.schemas import all_rules, find_rules
+from ragdatakit.schemas.canonical import Qrel, Question
+from ragdatakit.schemas.evaluation_rules import RULES
+from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity, Score
+from ragdatakit.schemas.findings import Finding
+from tests.command_line import run as run_command
+from tests.conversion_tools import tables_of
+
+GOOD = Sanity({}, 30.0, True)
+
+
+def gold_of(*questions: GoldQuestion, unit: str = "document", split: str | None = None) -> Gold:
+    return Gold(unit, split, questions, {None: len(questions)}, {})
+
+
+def result(
+    name: str = "bm25", sanity: Sanity = GOOD, scores: Mapping[str, float] | None = None, **found: Any
+) -> RunResult:
+    """A run; ``found`` has the ranks of the gold by question."""
+    questions = tuple(
+        QuestionResult(q, "?", None, {}, tuple(ranks), (), None, tuple(ranks.values())) for q, ranks in found.items()
+    )
+    told = {metric: Score(mean, mean, mean, 3) for metric, mean in (scores or {}).items()}
+    return RunResult(name, told, {}, questions, sanity, 100)
+
+
+def corpus_of(folder: Path, *passages: Passage, unit: str = "document") -> Passages:
+    folder.mkdir(exist_ok=True)
+    write_passages(folder, passages)
+    return Passages(folder, unit)
+
+
+def told(findings: list[Finding]) -> list[tuple[str, Any]]:
+    return [(f.rule, f.value) for f in findings]
+
+
+def checked(gold: Gold, passages: Passages, **words: Any) -> list[Finding]:
+    """The findings about gold and corpus."""
+    facts = read_gold_facts(gold, passages)
+    best = ceiling(gold, facts, ("recall@10", "ndcg@10", "mrr"))
+    return check_evaluation(gold, (), "data", facts=facts, ceiling=best, passages=passages, **words)
+
+
+ASKED = GoldQuestion("q", "which ferry?", {"a": 1}, ("Tide",))
+
+
+def test_a_sound_evaluation_has_no_findings(tmp_path: Path) -> None:
+    passages = corpus_of(tmp_path / "p", Passage("a", "tide"), Passage("b", "bus"))
+    gold = gold_of(ASKED)
+    runs = (result(scores={"recall@10": 0.8}, q={"a": 3}),)
+    tables = tables_of(questions=[Question("q", "which ferry?")], qrels=[Qrel("q", "a")])
+    facts = read_gold_facts(gold, passages)
+
+    found = check_evaluation(
+        gold, runs, "data", facts=facts, passages=passages, tables=tables, minimums={"recall@10": 0.8}
+    )
+
+    assert found == []
+
+
+def test_gold_that_is_not_aligned_with_any_run() -> None:
+    wrong = Sanity({"ndcg@10": 0.0097}, 1.32, False)
+    bad = result(sanity=wrong, scores={"ndcg@10": 0.0128}, q={"a": None})
+
+    (finding,) = check_evaluation(gold_of(ASKED), (bad,), "data", files={"qrels": "data/qrels.tsv"})
+    beside_a_good_one = check_evaluation(gold_of(ASKED), (bad, result("graph", q={"a": 1})), "data")
+
+    assert (finding.rule, finding.severity, finding.path, finding.value) == (
+        "gold-not-aligned",
+        "error",
+        "data/qrels.tsv",
+        "bm25",
+    )
+    assert "1.3 times what gold of other questions gives (0.0128 and 0.0097)" in finding.message
+    assert beside_a_good_one == []
+
+
+def test_a_run_that_finds_nothing_is_said_to() -> None:
+    (finding,) = check_evaluation(gold_of(ASKED), (result(sanity=Sanity({}, None, False)),), "data")
+
+    assert "finds none of it in the first 10 results" in finding.message
+
+
+def test_the_best_run_has_to_reach_the_minimum() -> None:
+    runs = (result(scores={"recall@10": 0.61}), result("graph", scores={"recall@10": 0.79999}))
+
+    def missed(**minimums: float) -> list[str]:
+        named = {name.replace("_", "@"): value for name, value in minimums.items()}
+        return [f.message for f in check_evaluation(gold_of(ASKED), runs, "data", minimums=named)]
+
+    assert missed(recall_10=0.79) == missed(recall_10=0.79999 + 1e-12) == []
+    assert missed(recall_10=0.9)[0].startswith("recall@10 is 0.8000 in run graph, the best, below the minimum of 0.9;")
+    assert [m.partition(";")[0] for m in missed(recall_10=0.8)] == [
+        "recall@10 is 0.799990000 in run graph, the best, below the minimum of 0.8"
+    ]
+    assert len(missed(recall_10=float("nan"))) == 1
+    assert "not known" in missed(ndcg_10=0.1)[0]
+    assert "not known" in check_evaluation(gold_of(), (), "data", minimums={"mrr": 0.1})[0].message
+
+
+def test_passages_that_do_not_find_themselves() -> None:
+    low, few, fine = (
+        replace(GOOD, self_retrieval=s, self_retrieval_count=c) for s, c in ((0.5, 200), (0, 5), (0.8, 200))
+    )
+
+    found = check_evaluation(
+        gold_of(ASKED), [result(s, sanity) for s, sanity in zip("abc", (low, few, fine), strict=True)], "d"
+    )
+
+    assert told(found) == [("self-retrieval-low", "a")]
+    assert "only 50% of 200 passages" in found[0].message
+
+
+def test_gold_that_is_not_there_or_empty_with_its_cost(tmp_path: Path) -> None:
+    passages = corpus_of(tmp_path / "p", Passage("a", "tide"), Passage("e", " -- "))
+    gold = gold_of(
+        ASKED,
+        GoldQuestion("p", "x", {"gone": 1, "e": 1}),
+        *(GoldQuestion(f"r{n}", "y", {"gone": 1, "a": 1}) for n in range(4)),
+    )
+
+    found = checked(gold, passages, files={"qrels": "data/qrels.tsv", "documents": "data/corpus.jsonl"})
+
+    assert [(f.rule, f.severity, f.value, f.path) for f in found] == [
+        ("gold-not-in-corpus", "error", "gone", "data/qrels.tsv"),
+        ("gold-without-text", "warning", "e", "data/corpus.jsonl"),
+    ]
+    assert found[0].message.startswith(
+        "document gone is gold for questions p, r0, r1 and 2 more, and not in the corpus;"
+    )
+    assert found[0].message.endswith("(all such cases cost 0.4167 of recall@10)")
+
+
+def test_gold_that_no_run_finds(tmp_path: Path) -> None:
+    gold = gold_of(GoldQuestion("q", "x", {"a": 1, "b": 1, "c": 1}), GoldQuestion("p", "y", {"a": 1}), ASKED)
+    runs = (result(q={"a": 4, "b": None, "c": None}, p={"a": None}), result("graph", q={"a": None, "b": 9, "c": None}))
+
+    found = check_evaluation(gold, runs, "data")
+    without = check_evaluation(
+        gold, runs, "data", facts=read_gold_facts(gold, corpus_of(tmp_path / "p", Passage("a", "x")))
+    )
+
+    assert told(found) == [("gold-never-found", "p"), ("gold-never-found", "q")]
+    assert found[1].message.startswith(
+        "question q: no run finds 1 of its 3 gold documents in the first 100 results (c);"
+    )
+    assert [f.value for f in without if f.rule == "gold-never-found"] == ["p"]
+
+
+def test_copies_of_gold_and_questions_in_the_corpus(tmp_path: Path) -> None:
+    passages = corpus_of(
+        tmp_path / "p", Passage("a", "tide"), Passage("b", "tide "), Passage("c", "which ferry?"), Passage("d", "tide")
+    )
+    gold = gold_of(
+        ASKED, GoldQuestion("all", "x", {"a": 1, "b": 1, "d": 1}), GoldQuestion("own", "which ferry?", {"c": 1})
+    )
+
+    found = checked(gold, passages)
+
+    assert told(found) == [("identical-texts-one-gold", "a"), ("question-in-corpus", "q")]
+    assert "a, gold for question q, has the same text as b, d, not gold there" in found[0].message
+    assert re.search(r"\(all such cases cost 0\.\d{4} of \S+\)$", found[0].message)
+
+
+@pytest.mark.parametrize("judged", [0, 1])
+def test_questions_without_gold(judged: int) -> None:
+    others = [GoldQuestion(f"r{n}", "y", {"a": 0}) for n in range(3)]
+
+    (finding,) = check_evaluation(gold_of(*[ASKED][:judged], *others), (), "data")
+
+    assert (finding.rule, finding.severity) == ("no-gold", "info" if judged else "warning")
+    assert finding.message.startswith(f"3 of {3 + judged} questions have no gold;")
+
+
+@pytest.mark.parametrize(
+    ("answers", "missing"),
+    [
+        (("Low Tide",), True),
+        (("high tide",), False),
+        (("tide, high",), False),
+        (("Oslo",), True),
+        (("Oslo", "harbour"), False),
+        (("yes",), False),
+        (("1,000 boats",), False),
+        (("seven",), False),
+        (("e-mails",), False),
+        (("word " * 40,), False),
+        (("港町",), True),
+        ((), False),
+    ],
+    ids=lambda v: None if isinstance(v, bool) else (v[0][:12].strip() if v else "none"),
+)
+def test_answers_that_no_gold_has(tmp_path: Path, answers: tuple[str, ...], missing: bool) -> None:
+    passages = corpus_of(
+        tmp_path / "p", Passage("a", "At high tide,"), Passage("b", "emails", "Harbour"), Passage("c", "low Oslo 港町")
+    )
+    gold = gold_of(
+        GoldQuestion("q", "x", {"a": 1, "b": 1, "gone": 1, "c": 0}, answers),
+        GoldQuestion("p", "x", {"gone": 1}, ("Rome",)),
+    )
+
+    found = [f for f in checked(gold, passages) if f.rule == "answer-not-in-gold"]
+
+    assert told(found) == [("answer-not-in-gold", "q")] * missing
+
+
+def test_the_answer_may_stand_in_any_chunk_of_a_document(tmp_path: Path) -> None:
+    chunks = [Passage(f"a{n}", text, None, None, "a") for n, text in enumerate(("one", "tide"))]
+
+    assert checked(gold_of(ASKED), corpus_of(tmp_path / "p", *chunks, unit="chunk")) == []
+
+
+def leaks(evaluated: str = "test", **rows: Any) -> list[tuple[str, Any]]:
+    tables = tables_of(**rows)
+    return told(check_evaluation(read_gold(tables, evaluated), (), "data", tables=tables))
+
+
+def test_questions_that_stand_in_train() -> None:
+    questions = [
+        Question("same-gold", "Which ferry?"),
+        Question("other-gold", "Which bus?"),
+        Question("same-id", "Which tide?"),
+        Question("alone", "Which port?"),
+        Question("t1", "which  ferry"),
+        Question("t2", "which bus?"),
+        Question("dev", "which port?"),
+    ]
+    judged = [("same-gold", "a"), ("other-gold", "a"), ("same-id", "b"), ("alone", "c")]
+    trained = [("t1", "a"), ("t1", "z"), ("t2", "b"), ("same-id", "b")]
+    qrels = [
+        *(Qrel(q, t, 1, "document", "test") for q, t in judged),
+        *(Qrel(q, t, 1, "document", "train") for q, t in trained),
+        Qrel("dev", "c", 1, "document", "dev"),
+        Qrel("t2", "a", 0, "document", "train"),
+    ]
+
+    assert leaks(questions=questions, qrels=qrels) == [
+        ("answered-by-duplicate-in-train", "same-gold"),
+        ("answered-by-duplicate-in-train", "same-id"),
+    ]
+    assert leaks("train", questions=questions, qrels=qrels) == []
+
+
+def test_a_duplicate_in_train_without_judgements_has_the_answer() -> None:
+    questions = [
+        Question("q", "Which ferry?", "The Tide", split="test"),
+        Question("p", "Which bus?", "Nine", split="test"),
+        Question("t", "which ferry", "the tide", split="train"),
+        Question("u", "which bus", "ten", split="train"),
+        Question("v", "", "", split="train"),
+    ]
+    qrels = [Qrel(q, "a", 1, "document", "test") for q in "qp"]
+
+    assert leaks(questions=questions, qrels=qrels) == [("answered-by-duplicate-in-train", "q")]
+
+
+def test_some_of_each_rule_are_kept_and_all_are_counted(tmp_path: Path) -> None:
+    gold = gold_of(*(GoldQuestion(f"q{n}", "x", {f"gone{n}": 1}) for n in range(50)))
+    passages = corpus_of(tmp_path / "p", Passage("a", "x"))
+    counts: Counter[str] = Counter()
+
+    found = checked(gold, passages, counts=counts)
+
+    assert [f.value for f in found if f.code == "EV201"] == [f"gone{n}" for n in range(20)]
+    assert counts == {"EV201": 50, "EV205": 50}
+    assert len(checked(gold, passages, most=0)) == 100
+
+
+def test_hostile_ids_are_shown_on_one_line(tmp_path: Path) -> None:
+    names = ("a\nb", "\x1b[31m", "\ud800", "", "x" * 5000, "\u202e")
+    gold = gold_of(*(GoldQuestion(name, name, {f"{name}!": 1}, (name,)) for name in names))
+
+    found = checked(gold, corpus_of(tmp_path / "p", Passage("a", "x")))
+
+    assert len([f for f in found if f.rule == "gold-not-in-corpus"]) == len(names)
+    assert all(f.message.isprintable() and len(f.message) < 600 for f in found)
+    json.dumps([f.as_dict() for f in found], ensure_ascii=False).encode()
+
+
+def test_errors_come_first_and_then_the_order_of_the_rules(tmp_path: Path) -> None:
+    passages = corpus_of(tmp_path / "p", Passage("a", "bus"), Passage("b", "bus"))
+    gold = gold_of(ASKED, GoldQuestion("p", "x", {"gone": 1}))
+
+    found = checked(gold, passages, minimums={"mrr": 1})
+
+    assert [f.code for f in found] == ["EV102", "EV201", "EV204", "EV301"]
+
+
+def test_the_rules_are_known_to_the_commands_but_not_to_validate(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+
+    assert {rule.code for rule in RULES} <= {rule.code for rule, _ in all_rules()}
+    assert find_rules("ev101")[0][0].name == "gold-not-aligned"
+    assert "EV302" in run_command("rules").out
+    assert "What to do: " in run_command("explain", "below-minimum").out
+    assert run_command("validate", tmp_path, "--select", "EV101").code == 2
+
+
+def test_each_rule_is_broken_here() -> None:
+    shown = Path(__file__).read_text(encoding="utf-8")
+
+    assert [rule.name for rule in RULES if f'"{rule.name}"' not in shown] == []
+
+
+def test_below_minimum_is_an_error() -> None:
+    (finding,) = check_evaluation(gold_of(ASKED), (result(scores={"mrr": 0.2}),), "data", minimums={"mrr": 0.3})
+
+    assert (finding.rule, finding.severity, finding.value, finding.path) == ("below-minimum", "error", "mrr", "data")
