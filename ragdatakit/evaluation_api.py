@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.retriever import Retriever
-    from ragdatakit.schemas.canonical import Qrel
     from ragdatakit.schemas.evaluations import RunResult, Sanity
     from ragdatakit.tables.canonical_tables import CanonicalTables
 
 MOST_DEPTH = 100_000
 _ANSWER_DEPTHS = (1, 2, 5, 10, 20)
-_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,10 +157,12 @@ def _known_modes(modes: str | Iterable[str]) -> tuple[str, ...]:
 def _demands(minimums: Mapping[str, float]) -> dict[str, float]:
     from ragdatakit.retrieval.metrics import metric
 
-    found = {metric(name).name: value for name, value in minimums.items()}
-    for name, value in found.items():
+    found: dict[str, float] = {}
+    for name, value in minimums.items():
         if not 0 <= value <= 1:
             raise RagdataError(f"the minimum of {name} is {value}, expected a number from 0 to 1")
+        known = metric(name).name
+        found[known] = max(value, found.get(known, value))
     return found
 
 
@@ -173,6 +173,7 @@ class _Evaluating:
         self._path, self._source, self._wanted = path, source, wanted
         self._has_corpus = tables.any(tables.passages)
         self._retriever: Retriever | None = None
+        self._of_files: dict[Path, list[str]] = {}
         self._corpus = tables
         self._tables = self._overlaid(tables)
         self._gold = self._read_gold()
@@ -207,37 +208,10 @@ class _Evaluating:
         return self._retriever
 
     def _overlaid(self, tables: CanonicalTables) -> CanonicalTables:
-        """The tables, with questions and judgements from the files that are given; judged questions that are nowhere
-        told have no text."""
-        from ragdatakit.schemas.canonical import Question
-        from ragdatakit.tables.canonical_tables import CanonicalTables
+        from ragdatakit.search_api import with_gold
 
-        w, sources = self._wanted, dict(tables.sources)
-        if w.questions is not None:
-            asked, judged = _questions_in(w.questions)
-            _put(sources, "questions", asked)
-            sources.pop("start_nodes", None)
-            if judged:
-                _put(sources, "qrels", self._of_kind(judged))
-        if w.qrels is not None:
-            _put(sources, "qrels", self._of_kind(_qrels_in(w.qrels)))
-        overlaid = CanonicalTables(tables.name, tables.format, sources, tables.losses)
-        if not overlaid.any("questions") and overlaid.any("qrels"):
-            ids = dict.fromkeys(q.question_id for q in overlaid.peek("qrels"))
-            _put(sources, "questions", [Question(question_id, "") for question_id in ids])
-            overlaid = CanonicalTables(tables.name, tables.format, sources, tables.losses)
-        return overlaid
-
-    def _of_kind(self, qrels: Sequence[Qrel]) -> list[Qrel]:
-        """The judgements, with what they judge: chunks where most of their ids are those of chunks."""
-        kind = self._wanted.unit
-        if not kind:
-            passages = self._passages
-            looked = qrels[:_LOOKED_AT]
-            chunks = sum(passages.ordinal(q.target_id) is not None for q in looked) if passages is not None else 0
-            of_chunks = passages is not None and passages.unit == "chunk" and 2 * chunks > len(looked)
-            kind = "chunk" if of_chunks else "document"
-        return [q._replace(target_kind=kind) for q in qrels]
+        w = self._wanted
+        return with_gold(tables, w.questions, w.qrels, unit=w.unit, passages=lambda: self._passages)
 
     def _read_gold(self) -> Gold:
         from ragdatakit.retrieval.gold import read_gold
@@ -246,10 +220,11 @@ class _Evaluating:
 
     def run(self) -> Evaluation:
         """Everything that was asked for, in its order."""
-        from ragdatakit.retrieval.evaluated_gold import notes_on
+        from ragdatakit.retrieval.evaluated_gold import lenient_notes, notes_on
 
         done, gold = self._done, self._gold
-        done.notes += notes_on(gold)
+        faults = self._opened.index.document["faults"] if self._has_corpus else {}
+        done.notes += [*notes_on(gold), *lenient_notes(self._tables, faults), *self._notes_on_reading()]
         modes = self._modes()
         if gold.judged:
             self._measure(modes)
@@ -258,6 +233,16 @@ class _Evaluating:
         self._score_answers()
         self._refuse_nothing()
         return done
+
+    def _notes_on_reading(self) -> Iterator[str]:
+        """What was not read of the questions and their gold, and what would read the texts better."""
+        from ragdatakit.retrieval.index_notes import GOLD, left_out
+
+        for text in left_out(self._tables, GOLD if self._gold.judged else (*GOLD, "table")):
+            gold = "" if self._gold.judged else "; where that is the gold, name the file: --qrels FILE"
+            yield f"left out: {text}{gold}"
+        if self._has_corpus and (advice := self._opened.advice):
+            yield advice
 
     def _modes(self) -> tuple[str, ...]:
         """The modes to run."""
@@ -326,37 +311,43 @@ class _Evaluating:
 
     def _named_runs(self, modes: Sequence[str]) -> Iterator[NamedRun]:
         from ragdatakit.retrieval.evaluation import search_run
+        from ragdatakit.retrieval.run_reading import names_apart
 
         w, gold, passages = self._wanted, self._gold, self._passages
         for mode in modes:
             if passages is not None:
                 self._opened.prepare(mode)
-                yield search_run(self._opened, passages, mode, gold.judged, gold.unit, w.depth, w.progress)
-        found: list[tuple[Path, NamedRun]] = []
-        for place, tables in self._run_tables():
-            found += [(place, run) for run in self._runs_of(place, tables)]
-        uses = Counter([*modes, *(run.name for _, run in found)])
-        for place, run in found:
-            yield replace(run, name=f"{place.name}:{run.name}") if uses[run.name] > 1 else run
+                run = search_run(self._opened, passages, mode, gold.judged, gold.unit, w.depth, w.progress)
+                made = self._opened.graph_note(mode)
+                yield replace(run, notes=(*run.notes, made)) if made else run
+        found = [(place, run) for place, tables in self._run_tables() for run in self._runs_of(place, tables)]
+        for (place, run), name in zip(found, names_apart(found, modes), strict=True):
+            self._of_files.setdefault(place.resolve(), []).append(name)
+            yield replace(run, name=name)
 
     def _run_tables(self) -> Iterator[tuple[Path, CanonicalTables]]:
+        from ragdatakit.retrieval.evaluated_gold import told_tables
+        from ragdatakit.retrieval.index_notes import RUNS, left_out
         from ragdatakit.search_api import dataset_tables
 
         w = self._wanted
         compared = [Path(name) for name in w.compare or () if name not in MODES and Path(name).exists()]
-        for place in dict.fromkeys((*w.runs, *compared)):
+        for place in {path.resolve(): path for path in (*w.runs, *compared)}.values():
             tables = dataset_tables(place)[1]
             if not tables.any("runs"):
-                raise RagdataError(f"{place} has no runs ({tables.format}: {_told(tables)})")
+                told = "; ".join(left_out(tables, RUNS)) or told_tables(tables)
+                raise RagdataError(f"{place} has no runs ({tables.format}: {told})")
             yield place, tables
         if not w.modes and self._corpus.any("runs"):
             yield self._path, self._corpus
 
     def _runs_of(self, place: Path, tables: CanonicalTables) -> list[NamedRun]:
+        from ragdatakit.retrieval.index_notes import RUNS, left_out
         from ragdatakit.retrieval.run_reading import read_runs
 
         w = self._wanted
         found = read_runs(tables, self._gold, self._passages, w.depth, progress=w.progress)
+        self._done.notes += [f"left out of {place.name}: {told}" for told in left_out(tables, RUNS)]
         if not any(run.ranked for run in found):
             if place == self._path:
                 return []
@@ -366,7 +357,7 @@ class _Evaluating:
 
     def _with_search_checks(self, sanity: Sanity, mode: str) -> Sanity:
         """The checks that need the index; the lexical ones go with bm25."""
-        from ragdatakit.retrieval.sanity import no_common_token, self_retrieval, without_token
+        from ragdatakit.retrieval.sanity import dealt_gold, no_common_token, self_retrieval, without_token
 
         retriever, passages, gold = self._opened, self._opened.index.passages, self._gold
         if mode == "graph" and retriever.graph is not None:
@@ -377,12 +368,15 @@ class _Evaluating:
         share, count = self_retrieval(
             lambda queries, k: retriever.rank(queries, mode, k), passages, seed=self._wanted.seed
         )
+        tokenizer, dealt = retriever.tokenizer, dealt_gold(gold, self._wanted.seed)
+        of_texts = gold.unit != "node"
         return replace(
             sanity,
             self_retrieval=share,
             self_retrieval_count=count,
-            no_common_token=no_common_token(gold, passages, retriever.tokenizer) if gold.unit != "node" else None,
-            without_token=without_token(gold, retriever.lexical.known, retriever.tokenizer),
+            no_common_token=no_common_token(gold, passages, tokenizer) if of_texts else None,
+            no_common_token_shuffled=no_common_token(dealt, passages, tokenizer) if of_texts and dealt else None,
+            without_token=without_token(gold, retriever.lexical.known, tokenizer),
         )
 
     def _compared(self, runs: Sequence[RunResult], names: tuple[str, str]) -> list[Any]:
@@ -393,15 +387,12 @@ class _Evaluating:
 
     def _run_called(self, runs: Sequence[RunResult], name: str) -> RunResult:
         by_name = {run.name: run for run in runs}
-        if name in by_name:
-            return by_name[name]
-        if Path(name).exists():
-            stages = list(dict.fromkeys(row.stage for row in _first_tables(Path(name)).peek("runs")))
-            found = [by_name[s] for stage in stages for s in (stage, f"{Path(name).name}:{stage}") if s in by_name]
-            if len(found) == 1:
-                return found[0]
+        of_file = self._of_files.get(Path(name).resolve(), []) if name not in MODES else []
+        if name in by_name or len(of_file) == 1:
+            return by_name[of_file[0] if len(of_file) == 1 else name]
+        if of_file:
             raise RagdataError(
-                f"{name} has {len(stages):,} runs ({', '.join(stages[:5])}); name two of them, with --runs {name}"
+                f"{name} has {len(of_file):,} runs ({', '.join(of_file[:5])}); name two of them, with --runs {name}"
             )
         raise UnknownNameError("mode, run or run file to compare", name, by_name)
 
@@ -423,19 +414,23 @@ class _Evaluating:
 
     def _score_answers(self) -> None:
         from ragdatakit.retrieval.answer_metrics import score_answers
+        from ragdatakit.retrieval.evaluated_gold import told_tables
 
         w = self._wanted
         for place in w.answers:
             tables = _first_tables(place)
             if not tables.any("answers"):
-                raise RagdataError(f"{place} has no answers ({tables.format}: {_told(tables)})")
+                raise RagdataError(f"{place} has no answers ({tables.format}: {told_tables(tables)})")
             label = f"{place.name}:" if len(w.answers) > 1 else ""
             self._done.answers += score_answers(tables, self._tables, label, w.seed)
         if not w.answers and self._corpus.any("answers"):
             self._done.answers += score_answers(self._corpus, self._tables, seed=w.seed)
 
     def _refuse_nothing(self) -> None:
-        done, w = self._done, self._wanted
+        done, w, gold = self._done, self._wanted, self._gold
+        if w.minimums and not gold.judged and not gold.nameless and done.answers_in_top:
+            told = "its questions have no gold, so no metric can be held to a minimum; --qrels FILE gives judgements"
+            raise RagdataError(f"{self._path}: {told}")
         if w.minimums and not done.runs:
             raise RagdataError(f"{self._path}: nothing was measured that could be held to a minimum: {self._lack()}")
         if w.compare is not None and not done.runs:
@@ -444,53 +439,12 @@ class _Evaluating:
             raise RagdataError(f"{self._path}: nothing can be evaluated: {self._lack()}")
 
     def _lack(self) -> str:
-        gold, tables = self._gold, self._tables
-        if tables.any("runs") and not gold.judged:
-            return "there is a run, but no gold to hold it to; --qrels FILE gives judgements"
-        if not gold.questions:
-            return f"there are no questions (it has {_told(tables)}); --questions FILE gives them"
-        if not gold.judged and not any(q.answers for q in gold.questions):
-            return "its questions have neither gold nor answers; --qrels FILE gives judgements"
-        if not self._has_corpus:
-            return "there is no corpus to search and no run; --runs FILE gives one"
-        if gold.unit == "node":
-            return "nodes are judged, which graph mode alone ranks, and there is no graph; --unit document may help"
-        if not any(q.text.strip() for q in gold.questions):
-            return "its questions have no texts; --questions FILE gives them, --runs FILE a run"
-        return "the answers of its questions cannot be looked for in texts, and there is no gold"
+        from ragdatakit.retrieval.evaluated_gold import what_is_lacking
 
-
-def _put(sources: dict[str, Callable[[], Iterator[Any]]], table: str, rows: Sequence[Any]) -> None:
-    sources[table] = lambda: iter(rows)
+        return what_is_lacking(self._gold, self._tables, self._has_corpus)
 
 
 def _first_tables(place: Path) -> CanonicalTables:
     from ragdatakit.search_api import dataset_tables
 
     return dataset_tables(place)[1]
-
-
-def _questions_in(place: Path) -> tuple[list[Any], list[Qrel]]:
-    from ragdatakit.retrieval.gold_files import is_json, read_gold_file
-
-    if place.is_file() and is_json(place):
-        questions, qrels = read_gold_file(place)
-    else:
-        tables = _first_tables(place)
-        questions, qrels = list(tables.peek("questions")), list(tables.peek("qrels"))
-    if not questions:
-        raise RagdataError(f"{place} has no questions")
-    return questions, qrels
-
-
-def _qrels_in(place: Path) -> list[Qrel]:
-    from ragdatakit.retrieval.gold_files import is_json, read_gold_file
-
-    qrels = read_gold_file(place)[1] if place.is_file() and is_json(place) else list(_first_tables(place).peek("qrels"))
-    if not qrels:
-        raise RagdataError(f"{place} has no judgements")
-    return qrels
-
-
-def _told(tables: CanonicalTables) -> str:
-    return ", ".join(name.replace("_", " ") for name in tables.sources if tables.any(name)) or "nothing"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,14 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 if TYPE_CHECKING:
     from ragdatakit.converters.run import Source
     from ragdatakit.retrieval.index_store import IndexSource, Tell
+    from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.retriever import Retriever
+    from ragdatakit.schemas.canonical import Qrel
     from ragdatakit.schemas.retrieved import IndexSummary, Query, Retrieval
     from ragdatakit.tables.canonical_tables import CanonicalTables
 
 _MOST_SHOWN = 5
+_LOOKED_AT = 1000
 
 
 def index(
@@ -107,6 +110,83 @@ def dataset_tables(
     return source, source.tables()
 
 
+def with_gold(
+    tables: CanonicalTables,
+    questions: Path | None,
+    qrels: Path | None,
+    *,
+    unit: str = "",
+    passages: Callable[[], Passages | None],
+) -> CanonicalTables:
+    """The tables with the questions and the judgements of these files in place of their own.
+
+    Without ``unit`` the judgements are of chunks where most of their ids are those of chunks in ``passages``, else of
+    documents. Judged questions that are nowhere told have no text. What is not read of the files is told in the losses.
+    """
+    from ragdatakit.schemas.canonical import Question
+    from ragdatakit.tables.canonical_tables import CanonicalTables
+
+    sources = dict(tables.sources)
+
+    def put(table: str, rows: Sequence[Any]) -> None:
+        sources[table] = lambda: iter(rows)
+
+    if questions is not None:
+        asked, judged = _questions_in(questions, tables)
+        put("questions", asked)
+        sources.pop("start_nodes", None)
+        if judged:
+            put("qrels", _of_unit(judged, unit, passages))
+    if qrels is not None:
+        put("qrels", _of_unit(_qrels_in(qrels, tables), unit, passages))
+    found = CanonicalTables(tables.name, tables.format, sources, tables.losses)
+    if not found.any("questions") and found.any("qrels"):
+        ids = dict.fromkeys(q.question_id for q in found.peek("qrels"))
+        put("questions", [Question(question_id, "") for question_id in ids])
+        found = CanonicalTables(tables.name, tables.format, sources, tables.losses)
+    return found
+
+
+def _of_unit(qrels: Sequence[Qrel], unit: str, passages: Callable[[], Passages | None]) -> list[Qrel]:
+    if not unit:
+        unit, searched = "document", passages()
+        if searched is not None and searched.unit == "chunk":
+            looked = qrels[:_LOOKED_AT]
+            chunks = sum(searched.ordinal(q.target_id) is not None for q in looked)
+            unit = "chunk" if 2 * chunks > len(looked) else "document"
+    return [q._replace(target_kind=unit) for q in qrels]
+
+
+def _questions_in(place: Path, tables: CanonicalTables) -> tuple[list[Any], list[Qrel]]:
+    questions, qrels = _gold_in(place, ("questions", "qrels"), tables)
+    if not questions:
+        raise RagdataError(f"{place} has no questions")
+    return questions, qrels
+
+
+def _qrels_in(place: Path, tables: CanonicalTables) -> list[Qrel]:
+    qrels = _gold_in(place, ("qrels",), tables)[1]
+    if not qrels:
+        raise RagdataError(f"{place} has no judgements")
+    return qrels
+
+
+def _gold_in(place: Path, names: tuple[str, ...], into: CanonicalTables) -> tuple[list[Any], list[Qrel]]:
+    """The questions and judgements of a file, or those of these tables."""
+    from ragdatakit.retrieval.gold_files import is_json, read_gold_file
+    from ragdatakit.retrieval.index_notes import GOLD
+
+    if place.is_file() and is_json(place):
+        return read_gold_file(place)
+    tables = dataset_tables(place)[1]
+    questions, qrels = ([*tables.peek(name)] if name in names else [] for name in ("questions", "qrels"))
+    for loss in tables.losses:
+        if loss.kind == "dropped" and loss.table in (GOLD if "questions" in names else ("qrels",)):
+            example = loss.examples[0] if loss.examples else None
+            into.losses.add("dropped", loss.table, loss.column, loss.reason, example, loss.count)
+    return questions, qrels
+
+
 def dataset_source(
     path: PathLike,
     *,
@@ -136,8 +216,11 @@ def dataset_source(
         progress=progress,
     )
     found = find_sources(where, wanted)
-    if len(found) > 1:
-        raise RagdataError(_several(where, found))
+    if len(found) > 1:  # a folder that is one of them itself has been chosen by its name
+        own = [source for source in found if source.root.resolve() == where.resolve()]
+        if len(own) != 1:
+            raise RagdataError(_several(where, found))
+        found = own
     source = found[0]
     refuse_unknown_options(wanted.values, (source.format,))
     _refuse_unknown_chunking(wanted.chunking)

@@ -83,6 +83,19 @@ def test_what_is_left_out_is_counted() -> None:
     ) == {"notes": (1, 2, 2)}
 
 
+def test_questions_that_the_answers_do_not_know_are_counted() -> None:
+    """A system that answers one question of a thousand is not perfect."""
+    answers = [
+        Answer("1", "1871", metadata='{"run":"a"}'),
+        Answer("1", "", metadata='{"run":"b"}'),
+        Answer("x", "Ada", metadata='{"run":"b","question":"who kept IT?"}'),
+    ]
+
+    found = score_answers(tables_of(answers=answers), tables_of(questions=QUESTIONS))
+
+    assert {s.name: s.missing for s in found} == {"a": 1, "b": 0}
+
+
 def test_no_gold_at_all_gives_no_scores() -> None:
     (scores,) = score_answers(tables_of(answers=[Answer("1", "x")]))
 

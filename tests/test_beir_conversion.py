@@ -243,10 +243,13 @@ def test_what_cannot_be_read_is_told_once(tmp_path: Path) -> None:
     assert sorted((loss.table, loss.count) for loss in tables.losses) == [
         ("corpus", 1),
         ("corpus", 1),
+        ("documents", 1),
         ("qrels", 1),
         ("qrels", 1),
         ("qrels", 1),
     ]
+    (number,) = [loss for loss in tables.losses if loss.table == "documents"]
+    assert (number.kind, number.column, number.reason) == ("coerced", "doc_id", "a number as _id became text")
 
 
 @given(made=retrieval_sets())

@@ -275,6 +275,52 @@ def test_the_list_tells_of_graphs() -> None:
     assert "edges" not in one.split("--profile")[0]
 
 
+def test_raw_files_of_the_older_layout(tmp_path: Path) -> None:
+    raw(tmp_path / "old")
+    asked = [{**q, "supporting_facts": q["supporting_documents"]} for q in QUESTIONS]
+    (tmp_path / "old/raw/documents.json").rename(tmp_path / "old/raw/dataset_corpus.json")
+    (tmp_path / "old/raw/test.json").write_bytes(orjson.dumps(asked))
+    for name in ("old", "new"):
+        source = tmp_path / "old" if name == "old" else raw(tmp_path / "src")
+        done = run(*RAW, source, tmp_path / name / "out")
+        assert done.code == 0, done.err + done.out
+    assert table(tmp_path / "old/out", "edges") == table(tmp_path / "new/out", "edges")
+
+
+def test_raw_files_without_documents_are_named(tmp_path: Path) -> None:
+    run(*RAW, raw(tmp_path / "src"), tmp_path / "built")
+    (tmp_path / "built/raw/documents.json").unlink()
+    (tmp_path / "built/ragdata.json").unlink()
+    done = run(*RAW, tmp_path / "built", tmp_path / "out")
+    assert done.code == 2
+    assert "raw/documents.json" in done.err and "raw/dataset_corpus.json" in done.err
+
+
+def test_raw_files_become_what_has_no_graph(tmp_path: Path) -> None:
+    done = run("convert", "--from", "gfm-rag-raw", "--to", "beir", raw(tmp_path / "src"), tmp_path / "out")
+    assert done.code == 0, done.err
+    assert len((tmp_path / "out/corpus.jsonl").read_bytes().splitlines()) == len(DOCUMENTS)
+
+
+def test_raw_files_are_a_source_like_others(tmp_path: Path) -> None:
+    assert any(line.startswith("gfm-rag-raw ") for line in run("convert", "--list").out.splitlines())
+    done = run("convert", "--from", "gfm-raw", "--to", "beir", tmp_path, tmp_path / "out")
+    assert "did you mean gfm-rag or gfm-rag-raw?" in done.err
+    aimed = run("convert", "--from", "beir", "--to", "gfm-rag-raw", beir(tmp_path / "src"), tmp_path / "out")
+    assert aimed.code == 2
+    assert "did you mean gfm-rag?" in aimed.err
+
+
+def test_an_index_of_raw_files_has_a_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")
+    pytest.importorskip("scipy", reason="needs ragdatakit[retrieval]")
+    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path / "cache"))
+    source = raw(tmp_path / "src")
+    assert "modes    bm25, graph, hybrid" in run("index", "--from", "gfm-rag-raw", source).out
+    given = run("index", "--from", "gfm-rag-raw", "--graph", "given", source)
+    assert "modes    bm25\n" in given.out
+
+
 def test_from_python(tmp_path: Path) -> None:
     source = raw(tmp_path / "src")
     made = ragdatakit.convert(source, tmp_path / "out", to="gfm-rag", extractor="names", extraction={"least": 1})
@@ -322,3 +368,27 @@ def test_a_real_corpus(tmp_path: Path) -> None:
         for q in made
     ]
     assert sum(near) >= 0.95 * len(near)
+
+
+def test_negatives_without_words_are_refused(tmp_path: Path) -> None:
+    """As where a variable of a script is not set: random negatives would look like mined ones."""
+    done = run(
+        "convert", "--to", "light-splade", str(beir(tmp_path / "beir")), str(tmp_path / "out"), "--negatives", ""
+    )
+
+    assert (done.code, (tmp_path / "out").exists()) == (2, False)
+    assert "--negatives is empty" in done.err
+
+
+def test_questions_that_raw_does_not_have_are_told(tmp_path: Path) -> None:
+    """Only raw/ is read: a file of questions that stands in processed/ alone is not part of the output."""
+    source = raw(tmp_path / "harbour")
+    (source / "processed/stage1").mkdir(parents=True)
+    for name in ("test", "train"):
+        (source / f"processed/stage1/{name}.json").write_bytes(orjson.dumps(QUESTIONS))
+
+    out = run(*RAW, str(source), str(tmp_path / "out"), "--extract", "least=1").out
+
+    assert "questions  1 record: a whole file that is not read, and raw/ has none of its name" in out
+    assert "for example processed/stage1/train.json" in out
+    assert run(*RAW, str(source), str(tmp_path / "strict"), "--extract", "least=1", "--strict").code == 1

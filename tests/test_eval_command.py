@@ -11,9 +11,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from ragdatakit.schemas.evaluations import Evaluation
+import ragdatakit
+from ragdatakit.reports.evaluation import EvaluationOptions, evaluation_lines
+from ragdatakit.schemas.evaluations import Ceiling, Evaluation, RunResult, Sanity, Score
 from tests.command_line import FIXTURES, Outcome, run, spawn
-from tests.evaluation_tools import QRELS, QUESTIONS, write_beir, write_lines, write_run
+from tests.evaluation_tools import QRELS, QUESTIONS, REEFS, write_beir, write_lines, write_run
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")
@@ -81,6 +83,18 @@ def test_quiet_and_without_worst(reefs: Path) -> None:
     assert "by type" not in evaluated(reefs, "--no-by-type").out
 
 
+def test_quiet_counts_the_findings_by_rule(tmp_path: Path) -> None:
+    golden = {"q1": {"d1": 1}} | {q: {f"gone{n}": 1} for n, q in enumerate(QUESTIONS) if n}
+    folder = write_beir(tmp_path / "reefs", splits={"test": golden})
+
+    lines = evaluated(folder, "-q", "--max-per-rule", "1", code=1).out.splitlines()
+
+    assert lines[-3:-1] == ["EV201 error gold-not-in-corpus, 3 times", ""]
+    assert lines[-1].endswith(" s (3 errors)")
+    shown = evaluated(folder, "--max-per-rule", "1", code=1).out.splitlines()
+    assert shown[-1].endswith(" s (3 errors, 1 shown)")
+
+
 def test_minimums_decide_the_exit_code(reefs: Path) -> None:
     good = evaluated(reefs, "--min", "recall@10=0.8", "--min", "mrr=1")
     bad = evaluated(reefs, "--min", "recall@1=0.9", code=1)
@@ -89,6 +103,149 @@ def test_minimums_decide_the_exit_code(reefs: Path) -> None:
     assert "recall@1 0.833 < 0.9: below what was demanded" in bad.out
     assert "EV102" in bad.out
     assert "Evaluated, with errors" in bad.out
+
+
+def test_a_minimum_without_words_fails_and_of_two_the_higher_counts(reefs: Path) -> None:
+    for empty in ("", " ", ","):
+        assert "--min" in evaluated(reefs, "--min", empty, code=2).err
+    twice = ("--min", "recall@1=0.9", "--min", "recall@1=0.1", "--min", "r@1=0.2")
+    assert "recall@1 0.833 < 0.9: below what was demanded" in evaluated(reefs, *twice, code=1).out
+
+
+def test_a_minimum_that_is_met_but_for_rounding_is_met(reefs: Path) -> None:
+    assert "≥ 0.833333: as" in evaluated(reefs, "--min", "recall@1=0.8333333333333334", "-q").out
+
+
+def test_what_follows_from_findings_of_one_kind_is_said_once(tmp_path: Path) -> None:
+    golden = {q: {f"gone{n}": 1} for n, q in enumerate(QUESTIONS)}
+    out = evaluated(write_beir(tmp_path / "reefs", splits={"test": golden}), "--max-per-rule", "2", code=1).out
+
+    assert "None of the 4 gold documents is in the corpus: gold names 'gone0', the corpus has 'd1'." in out
+    assert out.count("no retriever can find it") == 1
+    assert "EV201 error gold-not-in-corpus, 4 times: no retriever can find it" in out
+    assert "    … and 2 more of EV201 gold-not-in-corpus (--max-per-rule 0 shows all)" in out
+
+
+def test_three_runs_stand_side_by_side_and_the_last_ones_beside_the_ceiling(reefs: Path, tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / f"{n}.run", {"q1": ["d1"]}, f"run-{n}") for n in range(7)]
+    words = [word for path in runs for word in ("--runs", path)]
+
+    three = evaluated(reefs, *words[:6], "-q").out.splitlines()
+    seven = evaluated(reefs, *words, "-q").out.splitlines()
+
+    heading = next(line.split() for line in three if "run-0 " in line)
+    assert heading == ["run-0", "run-1", "run-2", "ceiling", "reached"]
+    assert sum("ceiling" in line and "reached" in line for line in seven) == 1
+
+
+def test_more_than_the_ceiling_is_said_to_be_luck(tmp_path: Path) -> None:
+    copies = write_beir(
+        tmp_path / "copies", {"a": "the reef", "b": "the reef"}, {"q": "reef"}, {"test": {"q": {"a": 1}}}
+    )
+    lucky = (
+        "  more than the ceiling is luck: of identical texts the gold one came first, or a question's own text did not"
+    )
+
+    assert lucky in evaluated(copies).out.splitlines()
+    assert lucky not in evaluated(write_beir(tmp_path / "reefs")).out.splitlines()
+
+
+def test_a_little_more_than_the_ceiling_is_said_to_be_luck_where_it_is_shown() -> None:
+    def lines(mean: float) -> str:
+        score = {"mrr": Score(mean, mean, mean, 2)}
+        run_ = RunResult("bm25", score, {}, (), Sanity({}, None, None), 100)
+        ceiling = Ceiling({"mrr": 0.3}, ())
+        done = Evaluation("d", "d", "beir", "document", None, 2, 2, 2, 0, runs=[run_], ceiling=ceiling)
+        return "\n".join(evaluation_lines(done, EvaluationOptions()))
+
+    assert "101%" in lines(0.302)
+    assert "more than the ceiling is luck" in lines(0.302)
+    assert "101%" not in lines(0.301)
+    assert "more than the ceiling is luck" not in lines(0.301)
+
+
+def test_the_command_that_explains_a_question_searches_as_it_was_searched(reefs: Path, tmp_path: Path) -> None:
+    words = ("--stemmer", "none", "--graph", "names", "--fuse", "bm25=1,graph=3")
+    walk = write_run(tmp_path / "walk.run", {"q1": ["d4", "d1"]}, "walk")
+
+    def hint(*given: str | Path) -> str:
+        return next(line for line in evaluated(reefs, *given).out.splitlines() if "--explain" in line)
+
+    hybrid = hint("--mode", "hybrid", "--metrics", "recall@1", *words)
+    assert hybrid == (
+        f"  `ragdata retrieve {reefs} --stemmer none --graph names --fuse bm25=1,graph=3 --mode hybrid "
+        "--id q2 --explain` shows why"
+    )
+    asked = hybrid.split("`")[1].split()[1:]
+    assert run(*asked).code == 0
+    assert "--split test" in hint("--split", "test", "--chunk-size", "50", "--metrics", "recall@1")
+    assert "--chunk-size 50" in hint("--chunk-size", "50", "--metrics", "recall@1")
+    told = hint("--runs", walk)
+    assert "--mode" not in told
+    assert told.endswith("shows what bm25 finds here (the run itself cannot be asked)")
+
+
+def test_a_graph_that_was_made_is_said_to_be(reefs: Path) -> None:
+    note = "graph: The dataset has no graph: this one was made of the names in its texts."
+
+    assert note in evaluated(reefs, "--mode", "graph").out
+    assert note not in evaluated(reefs, "--mode", "graph", "--graph", "names").out
+    assert "The dataset has no graph" not in evaluated(reefs, "--mode", "bm25").out
+
+
+def test_what_was_changed_to_be_read_is_said_each_time(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "reefs", splits={"test": {"q1": {"1": 1}}})
+    write_lines(folder / "corpus.jsonl", [{"_id": n, "text": text} for n, text in enumerate(REEFS.values(), 1)])
+    note = "read leniently: 6 of documents: a number as _id became text (1); `ragdata validate` tells what is wrong"
+
+    assert [note in evaluated(folder).out.splitlines() for _ in range(2)] == [True, True]
+
+
+def test_questions_in_another_language_are_said_first(tmp_path: Path) -> None:
+    documents = {f"d{n}": f"the {chr(97 + n) * 5}ing harbour" for n in range(24)}
+    questions = {f"q{n}": f"dove si trova {chr(97 + n) * 7}o" for n in range(24)}
+    folder = write_beir(tmp_path / "porti", documents, questions, {"test": {f"q{n}": {f"d{n}": 1} for n in range(24)}})
+
+    out = evaluated(folder, code=1).out
+
+    assert out.splitlines()[3] == (
+        "Most questions have no term in the index: are they in the language of the passages?"
+    )
+    assert "EV105 error 24 of 24 questions have no term in the index;" in out
+    assert "not aligned" not in out
+    assert "topics=position" not in out
+
+
+def test_an_evaluation_prints_as_one_line(reefs: Path) -> None:
+    done = ragdatakit.evaluate(reefs, modes="bm25", metrics="mrr")
+
+    assert (
+        repr(done)
+        == f"<Evaluation of {str(reefs)!r} (beir): 3 judged questions, bm25 mrr 1.000, findings {done.by_rule}>"
+    )
+    assert "QuestionResult" not in repr(done.runs)
+
+
+def test_judgements_without_a_grade_above_0(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "reefs", splits={"test": {"q1": {"d1": 0}}})
+
+    assert "none of its judgements has a grade above 0" in evaluated(folder, code=2).err
+
+
+def test_judgements_with_other_ids(reefs: Path, tmp_path: Path) -> None:
+    other = tmp_path / "qrels.tsv"
+    other.write_text("query-id\tcorpus-id\tscore\n1\td1\t1\n2\td2\t1\n")
+
+    told = evaluated(reefs, "--qrels", other, "--min", "mrr=0.1", code=2).err
+    assert "none of the 2 judged questions is among its 4 (such as 'q1'): the judgements have other ids" in told
+
+
+def test_the_judged_questions_of_several_splits(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "reefs", splits={"train": {"q1": {"d1": 1}}, "dev": {"q3": {"d3": 1}}})
+
+    told = "the judged questions of all splits are taken together: dev 1, train 1 (--split takes one)"
+    assert told in evaluated(folder).out
+    assert told not in evaluated(folder, "--split", "dev").out
 
 
 def test_json(reefs: Path, tmp_path: Path) -> None:
@@ -153,6 +310,7 @@ def test_an_unaligned_set_is_said_first(tmp_path: Path) -> None:
         done.out.splitlines()[3] == "Your gold is not aligned: no run finds it better than the gold of other questions."
     )
     assert "EV101 error" in done.out
+    assert "topics=position" not in done.out
 
 
 def test_no_gold(tmp_path: Path) -> None:
@@ -180,6 +338,11 @@ def test_answers_of_a_file(tmp_path: Path) -> None:
     (scores,) = told["answers"]
     assert scores["scores"]["contain_arag"]["mean"] == 0.5
     assert told["runs"] == []
+    one = write_lines(tmp_path / "one.jsonl", [json.loads(predictions.read_text("utf-8").splitlines()[0])])
+    assert (
+        "1 answer, 1 question of the dataset not among them"
+        in evaluated(folder, "--answers", one, "--questions", write_lines(tmp_path / "questions.jsonl", questions)).out
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,6 +350,11 @@ def test_answers_of_a_file(tmp_path: Path) -> None:
     [
         (["--min", "recall@10"], "--min recall@10: expected NAME=VALUE"),
         (["--min", "mrr=high"], "--min mrr=high: expected NAME=VALUE"),
+        (["--min", "recall@10>=0.8"], "--min recall@10>=0.8: expected NAME=VALUE"),
+        (["--min", "mrr=nan"], "--min mrr=nan: expected NAME=VALUE"),
+        (["--min", "mrr=0,8"], "--min mrr=0,8: expected NAME=VALUE, as recall@10=0.8 (with a point in the value)"),
+        (["--mode", "bm25", "graph"], "several modes have a comma between them, and no blank: --mode bm25,graph"),
+        (["--mode=bm25", "graph"], "and no blank: --mode bm25,graph"),
         (["-k", "5,x"], "-k x: expected numbers"),
         (["-k", "0"], "-k 0: expected numbers"),
         (["-k", "٣"], "expected numbers"),

@@ -21,9 +21,11 @@ from ragdatakit.retrieval.gold_facts import read_gold_facts
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas import all_rules, find_rules
 from ragdatakit.schemas.canonical import Qrel, Question
+from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.evaluation_rules import RULES
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.tables.canonical_tables import CanonicalTables
 from tests.command_line import run as run_command
 from tests.conversion_tools import tables_of
 
@@ -94,6 +96,88 @@ def test_gold_that_is_not_aligned_with_any_run() -> None:
     )
     assert "1.3 times what gold of other questions gives (0.0128 and 0.0097)" in finding.message
     assert beside_a_good_one == []
+
+
+def of_format(name: str) -> CanonicalTables:
+    return CanonicalTables("data", name, {}, Losses())
+
+
+def test_advice_for_topics_is_given_for_trec_alone() -> None:
+    bad = result(sanity=Sanity({"ndcg@10": 0.1}, 1.0, False))
+    hints = {
+        name: check_evaluation(gold_of(ASKED), (bad,), "data", tables=of_format(name))[0].hint
+        for name in ("beir", "trec")
+    }
+
+    assert ("topics=position" in hints["beir"], "topics=position" in hints["trec"]) == (False, True)
+
+
+def test_questions_in_another_language_are_no_wrong_join() -> None:
+    foreign = Sanity({"ndcg@10": 0.0}, None, False, without_token=2)
+    bm25 = result(sanity=foreign, a={"x": None}, b={"y": None}, c={"z": None})
+    graph = result("graph", sanity=Sanity({}, None, False), a={"x": None})
+    dense = result("dense", sanity=Sanity({}, None, False), a={"x": None})
+
+    (finding,) = check_evaluation(gold_of(ASKED), (bm25, graph), "data")
+
+    assert (finding.rule, finding.severity) == ("questions-without-term", "error")
+    assert finding.message.startswith("2 of 3 questions have no term in the index;")
+    assert "language" in finding.hint
+    assert [f.value for f in check_evaluation(gold_of(ASKED), (bm25, dense), "data")] == ["dense", "bm25"]
+    half = replace(bm25, sanity=replace(foreign, without_token=1))
+    assert told(check_evaluation(gold_of(ASKED), (half,), "data")) == [("gold-not-aligned", "bm25")]
+
+
+@pytest.mark.parametrize(
+    ("missed", "never", "own", "warned"),
+    [
+        (0, 0, 0.02, False),
+        (20, 0, 0.02, False),
+        (21, 0, 0.02, True),
+        (10, 8, 0.11, True),
+        (10, 8, 0.02, False),
+        (10, 7, 0.11, False),
+        (10, 8, 0.3, False),
+    ],
+    ids=["sound", "half", "most-miss", "no-common-term", "common-terms", "few-never", "other-words"],
+)
+def test_gold_that_is_partly_that_of_other_questions(missed: int, never: int, own: float, warned: bool) -> None:
+    sanity = replace(GOOD, no_common_token=own, no_common_token_shuffled=0.4)
+    ranks = [None] * never + [11] * (missed - never) + [1] * (40 - missed)
+    questions = tuple(QuestionResult(f"q{n}", "?", None, {}, ("d",), (), rank, (rank,)) for n, rank in enumerate(ranks))
+    gold = gold_of(*(GoldQuestion(f"q{n}", "?", {"d": 1}) for n in range(40)))
+
+    def found(run: RunResult) -> list[Finding]:
+        return [f for f in check_evaluation(gold, (run,), "data") if f.rule == "gold-perhaps-misjoined"]
+
+    run = RunResult("bm25", {}, {}, questions, sanity, 100)
+    assert [f.severity for f in found(run)] == ["warning"] * warned
+    assert found(replace(run, name="graph")) == found(replace(run, depth=5)) == []
+    assert found(replace(run, questions=questions[:19])) == []
+
+
+def test_gold_that_is_nowhere_is_said_once_with_ids_to_compare(tmp_path: Path) -> None:
+    passages = corpus_of(tmp_path / "p", Passage("d0", "tide"), Passage("d1", "bus"))
+    gold = gold_of(GoldQuestion("p", "?", {"doc-0": 1}), GoldQuestion("q", "?", {"doc-1": 1}))
+    some = gold_of(GoldQuestion("p", "?", {"doc-0": 1}), GoldQuestion("q", "?", {"d1": 1}))
+
+    (finding,) = [f for f in checked(gold, passages) if f.rule == "no-gold-in-corpus"]
+
+    assert finding.message.startswith(
+        "none of the 2 gold documents is in the corpus: gold names 'doc-0', the corpus has 'd0';"
+    )
+    assert "no-gold-in-corpus" not in {f.rule for f in checked(some, passages)}
+
+
+def test_a_source_that_cannot_be_validated_is_not_sent_there(tmp_path: Path) -> None:
+    passages = corpus_of(tmp_path / "p", Passage("a", "tide"), Passage("b", "tide"))
+    hints = {
+        name: next(f.hint for f in checked(gold_of(ASKED), passages, tables=of_format(name)) if f.code == "EV204")
+        for name in ("beir", "contextual-retrieval", "table")
+    }
+
+    assert [("validate" in hint) for hint in hints.values()] == [True, False, False]
+    assert hints["table"] == "remove the copies, or judge all of them"
 
 
 def test_a_run_that_finds_nothing_is_said_to() -> None:
@@ -275,6 +359,32 @@ def test_a_duplicate_in_train_without_judgements_has_the_answer() -> None:
     assert leaks(questions=questions, qrels=qrels) == [("answered-by-duplicate-in-train", "q")]
 
 
+def test_the_only_judged_split_is_compared_with_train() -> None:
+    questions = [Question("q", "Which ferry?", "The Tide"), Question("t", "which ferry", "the tide", split="train")]
+
+    def found(split: str | None) -> list[tuple[str, str | None]]:
+        tables = tables_of(questions=questions, qrels=[Qrel("q", "a", 1, "document", split)])
+        return told(check_evaluation(read_gold(tables), (), "data", tables=tables))
+
+    leaked = [("answered-by-duplicate-in-train", "q")]
+    assert [f for f in found("test") if f in leaked] == leaked
+    assert [f for f in found("train") + found(None) if f in leaked] == []
+
+
+@pytest.mark.parametrize(
+    ("never", "message"),
+    [
+        (1, "question q: no run finds its gold document in the first 100 results (g0);"),
+        (2, "question q: no run finds any of its 2 gold documents in the first 100 results (g0, g1);"),
+    ],
+)
+def test_gold_of_which_none_is_found(never: int, message: str) -> None:
+    grades = {f"g{n}": 1 for n in range(never)}
+    found = check_evaluation(gold_of(GoldQuestion("q", "x", grades)), (result(q=dict.fromkeys(grades)),), "data")
+
+    assert found[0].message.startswith(message)
+
+
 def test_some_of_each_rule_are_kept_and_all_are_counted(tmp_path: Path) -> None:
     gold = gold_of(*(GoldQuestion(f"q{n}", "x", {f"gone{n}": 1}) for n in range(50)))
     passages = corpus_of(tmp_path / "p", Passage("a", "x"))
@@ -283,8 +393,8 @@ def test_some_of_each_rule_are_kept_and_all_are_counted(tmp_path: Path) -> None:
     found = checked(gold, passages, counts=counts)
 
     assert [f.value for f in found if f.code == "EV201"] == [f"gone{n}" for n in range(20)]
-    assert counts == {"EV201": 50, "EV205": 50}
-    assert len(checked(gold, passages, most=0)) == 100
+    assert counts == {"EV106": 1, "EV201": 50, "EV205": 50}
+    assert len(checked(gold, passages, most=0)) == 101
 
 
 def test_hostile_ids_are_shown_on_one_line(tmp_path: Path) -> None:
@@ -305,6 +415,18 @@ def test_errors_come_first_and_then_the_order_of_the_rules(tmp_path: Path) -> No
     found = checked(gold, passages, minimums={"mrr": 1})
 
     assert [f.code for f in found] == ["EV102", "EV201", "EV204", "EV301"]
+
+
+def test_judged_questions_that_are_not_there() -> None:
+    judged = [("q", "a", 1), ("gone", "a", 1), ("lost", "b", 1)]
+    tables = tables_of(
+        questions=[Question("q", "?"), Question("p", "?")], qrels=[Qrel(q, d, grade) for q, d, grade in judged]
+    )
+
+    (finding,) = (f for f in check_evaluation(read_gold(tables), (), "data") if f.code == "EV207")
+
+    assert (finding.rule, finding.severity) == ("judged-question-not-there", "warning")
+    assert finding.message.startswith("2 of 3 judged questions are not among the 2 questions; they are left out")
 
 
 def test_the_rules_are_known_to_the_commands_but_not_to_validate(tmp_path: Path) -> None:

@@ -465,8 +465,8 @@ def test_what_the_user_should_know_of_the_passages(tmp_path: Path) -> None:
     index = opened(folder)
 
     assert index.notes == [
-        "1 document has an id that stood before; gold and paths mean the first one",
-        "1 document has no text and cannot be found",
+        "1 document has an id that stood before (ferry); gold and paths mean the first one",
+        "1 document has no text and cannot be found (blank)",
     ]
     assert opened(folder).notes == []
     assert opened(folder).summary().notes == tuple(index.notes)

@@ -230,3 +230,17 @@ def test_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "tantivy", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'ragdatakit\[retrieval\]'"):
         LexicalRanker(tmp_path, PLAIN)
+
+
+def test_a_folder_that_is_read_only_is_not_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["the ferry leaves", "the harbour", "ferry and harbour"]
+    there = found(opened(tmp_path, texts), "ferry")
+    for lock in (tmp_path / "lexical").glob(".tantivy-*.lock"):
+        lock.unlink()
+    before = sorted(p.name for p in (tmp_path / "lexical").iterdir())
+    monkeypatch.setattr("os.access", lambda *_: False)
+
+    ranker = LexicalRanker(tmp_path / "lexical", PLAIN)
+
+    assert found(ranker, "ferry") == there == [0, 2]
+    assert sorted(p.name for p in (tmp_path / "lexical").iterdir()) == before

@@ -1,10 +1,11 @@
-"""The contract of ``--output-format json``: real reports fit the published schema and hold nothing beyond it."""
+"""The contract of ``--output-format json``: real outputs fit the published schemas and hold nothing beyond them."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from jsonschema import Draft202012Validator
 
 import ragdatakit
 from ragdatakit.reports.output_schema import output_schema
+from ragdatakit.reports.search_output_schema import search_output_schemas
+from tests.command_line import run
 
 ROOT = Path(__file__).parent.parent
 BROKEN = sorted(p.parent for p in (ROOT / "fixtures").glob("*/broken/*/expected.json"))
@@ -26,20 +29,22 @@ def validator() -> Draft202012Validator:
     return Draft202012Validator(output_schema())
 
 
-def undocumented(value: Any, schema: dict[str, Any], where: str = "") -> list[str]:
-    """Keys of a document that its schema does not know."""
+def undocumented(value: Any, schema: dict[str, Any], whole: dict[str, Any], where: str = "") -> list[str]:
+    """Keys of a document that its schema does not know; ``whole`` has the definitions."""
     if "$ref" in schema:
-        schema = output_schema()["$defs"][schema["$ref"].rsplit("/", 1)[-1]]
+        schema = whole["$defs"][schema["$ref"].rsplit("/", 1)[-1]]
     found = []
-    if isinstance(value, dict) and "properties" in schema:
+    if isinstance(value, dict):
+        others = schema.get("additionalProperties")
         for key, item in value.items():
-            if key not in schema["properties"]:
+            known = schema.get("properties", {}).get(key, others)
+            if known is not None:
+                found += undocumented(item, known, whole, f"{where}/{key}")
+            elif "properties" in schema:
                 found.append(f"{where}/{key}")
-            else:
-                found += undocumented(item, schema["properties"][key], f"{where}/{key}")
     elif isinstance(value, list):
         for item in value:
-            found += undocumented(item, schema.get("items", {}), where)
+            found += undocumented(item, schema.get("items", {}), whole, where)
     return found
 
 
@@ -52,7 +57,7 @@ def test_reports_fit(path: Path) -> None:
     document = json.loads(json.dumps(report.as_dict(), default=str))
 
     assert [e.message for e in validator().iter_errors(document)] == []
-    assert undocumented(document, output_schema()) == []
+    assert undocumented(document, output_schema(), output_schema()) == []
 
 
 def test_the_command_prints_such_a_document() -> None:
@@ -92,3 +97,43 @@ def test_a_document_that_breaks_the_contract_is_refused() -> None:
     document["findings"][0]["line"] = 0
 
     assert [e.json_path for e in validator().iter_errors(document)] == ["$.findings[0].line"]
+
+
+def outputs() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Schema, and the words of a command whose output fits it."""
+    demo, graph, arag = "fixtures/demo-search", "fixtures/gfm-rag/valid/both-loaders", "fixtures/arag/valid/predictions"
+    yield "index", ("index", demo, "--json")
+    yield "index", ("index", graph, "--json")
+    yield "index-list", ("index", "--list", "--json")
+    yield "index-list", ("index", "--prune", "--json")
+    yield "retrieve", ("retrieve", demo, "where does the map hang", "--json")
+    yield "retrieve", ("retrieve", demo, "--id", "q25", "--explain", "--output-format", "json")
+    yield "retrieve", ("retrieve", graph, "--questions", "--mode", "hybrid", "--json")
+    yield "eval", ("eval", demo, "--json")
+    yield "eval", ("eval", demo, "--mode", "bm25,graph", "--compare", "bm25", "graph", "--min", "mrr=0.1", "--json")
+    yield "eval", ("eval", graph, "--json")
+    yield "eval", ("eval", arag, "--json")
+
+
+@pytest.mark.parametrize(("name", "words"), list(outputs()), ids=lambda v: v if isinstance(v, str) else " ".join(v[1:]))
+def test_searches_print_such_documents(
+    name: str, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = search_output_schemas()[name]
+    Draft202012Validator.check_schema(schema)
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path))
+    if name == "index-list":
+        run("index", "fixtures/demo-search")
+
+    document = run(*words).json
+
+    assert [f"{e.json_path}: {e.message}" for e in Draft202012Validator(schema).iter_errors(document)] == []
+    assert undocumented(document, schema, schema) == []
+
+
+def test_undocumented_fields_are_seen() -> None:
+    schema = search_output_schemas()["eval"]
+    document = {"runs": [{"scores": {"mrr": {"mean": 0.5, "median": 0.5}}, "colour": 1}], "by_rule": {"EV101": 1}}
+
+    assert undocumented(document, schema, schema) == ["/runs/scores/mrr/median", "/runs/colour"]

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 import ragdatakit
+from ragdatakit.reports.retrieval import path_text
+from ragdatakit.retrieval.explaining import gold_places
+from ragdatakit.retrieval.gold import GoldQuestion
+from ragdatakit.schemas.retrieved import PathStep
+from ragdatakit.search_api import open_retriever
 from tests.command_line import FIXTURES, run
-from tests.search_tools import BLANK, DOCUMENTS, QRELS, QUESTIONS, write_beir
+from tests.search_tools import BLANK, DOCUMENTS, QRELS, QUESTIONS, ranking, write_beir
 
 pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")
 pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
@@ -46,7 +52,7 @@ def test_index(dataset: Path, cache: Path) -> None:
     assert lines[0] == f"{dataset}: beir, 4 documents"
     assert lines[1].startswith(f"  index    {cache}/indexes/notes-")
     assert "  lexical  built in" in first.out and "  lexical  was there" in second.out
-    assert "  1 document has no text and cannot be found" in second.out.splitlines()
+    assert "  1 document has no text and cannot be found (blank)" in second.out.splitlines()
     assert "  modes    bm25\n" in first.out
     assert "  no graph: the dataset has no graph (--graph names makes one of the names in its texts)\n" in first.out
 
@@ -98,7 +104,17 @@ def test_the_screen(dataset: Path) -> None:
     assert lines[1] == "    The «ferry» «leaves» the «harbour» at nine and crosses the strait."
     assert lines[3] == "    A tunnel is planned below the «harbour»."
     assert lines[4] == "Not in the index: when, does."
-    assert "notes (beir): 4 documents, mode bm25; index " in outcome.err
+    assert any(line.startswith("notes (beir): 4 documents, mode bm25") for line in outcome.err.splitlines())
+    assert re.fullmatch(r"Found 2 in \d+\.\d ms", outcome.err.splitlines()[-1])
+
+
+def test_where_the_index_lies_is_said_when_it_is_built(dataset: Path, cache: Path) -> None:
+    first, second = run("retrieve", dataset, "ferry").err, run("retrieve", dataset, "ferry").err
+
+    assert re.search(
+        rf"\nnotes \(beir\): 4 documents, mode bm25; index built in \d+\.\d s: {cache}/indexes/notes-\w+\n", first
+    )
+    assert second.splitlines()[0] == "notes (beir): 4 documents, mode bm25"
 
 
 def test_the_screen_in_colour(dataset: Path) -> None:
@@ -152,6 +168,118 @@ def test_gold_beyond_the_first(tmp_path: Path) -> None:
     assert told[1]["title"] == "Boats" and told[1]["missing"] == [{"text": "ferry", "passages": 15}]
     screen = run("retrieve", folder, "--id", "q", "-k", "5").out
     assert "    d12  rank 13\n    boat  not within the first 1,000  Boats\n" in screen
+
+
+WHY = {
+    "ferry": ("", "ferry strait"),
+    "strait": ("", "The strait is deep and its harbour is old."),
+    "boat": ("Boats", "A boat lies there, blue and white."),
+    "twice": ("", "ferry strait, and words about much else beside, on and on"),
+}
+
+
+def why_of(folder: Path, gold: str, question: str, *words: str) -> str | None:
+    found = run("retrieve", write_beir(folder, WHY, {"q": question}, {"q": {gold: 1}}), "--id", "q", "--json", *words)
+    told: str | None = found.json["queries"][0]["gold"][0]["why"]
+    return told
+
+
+@pytest.mark.parametrize(
+    ("gold", "question", "told"),
+    [
+        ("boat", "ferry", "it has no term of the question: bm25 cannot find it, vectors may (--mode dense)"),
+        ("strait", "which ferry crosses the strait", "rank 1 has ferry (2), which it lacks"),
+        ("twice", "ferry strait", "rank 1 has no term that it lacks, but has them more often, or in a shorter text"),
+        ("boat", "the", "the question has no terms"),
+        ("ferry", "ferry", None),
+    ],
+    ids=["no-term", "a-term-more", "the-same-terms", "no-terms", "found"],
+)
+def test_why_gold_is_not_found(tmp_path: Path, gold: str, question: str, told: str | None) -> None:
+    assert why_of(tmp_path / "why", gold, question, "-k", "1") == told
+
+
+def test_why_gold_is_not_found_in_a_graph(tmp_path: Path) -> None:
+    words = ("-k", "1", "--graph", "names", "--mode")
+
+    assert why_of(tmp_path / "a", "boat", "ferry", *words, "graph") == (
+        "the question names no node of the graph, so that there is nowhere to start"
+    )
+    assert why_of(tmp_path / "b", "boat", "ferry", *words, "hybrid") == (
+        "it has no term of the question: bm25 cannot find it, only the other modes can"
+    )
+
+
+def test_the_text_of_gold_that_is_not_found_is_shown(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "why", WHY, {"q": "ferry strait white"}, {"q": {"boat": 1, "ferry": 1}})
+
+    lines = run("retrieve", folder, "--id", "q", "-k", "1", "--explain").out.splitlines()
+
+    assert "        text   A boat lies there, blue and «white»." in lines
+    assert sum(line.startswith("        text") for line in lines) == 1
+
+
+def test_fused_gold_has_its_rank_in_each_mode(tmp_path: Path) -> None:
+    texts = {"a": ("Dorn", "Dorn set sail."), "b": ("Dorn", "Dorn came home."), "c": ("", "A sail was torn.")}
+    folder = write_beir(tmp_path / "fused", texts, {"q": "the sail of Dorn"}, {"q": {"b": 1, "c": 1}})
+
+    told = run("retrieve", folder, "--id", "q", "--mode", "hybrid", "--graph", "names", "--json").json["queries"][0]
+
+    ranks = {place["id"]: place["ranks"] for place in told["gold"]}
+    assert ranks == {"b": {"bm25": 2, "graph": 2}, "c": {"bm25": 3, "graph": None}}
+    assert {hit["id"]: hit["rank"] for hit in told["hits"]} == {"a": 1} | {p["id"]: p["rank"] for p in told["gold"]}
+    assert (
+        "rank by bm25 3, graph —\n"
+        in run("retrieve", folder, "--id", "q", "--mode", "hybrid", "--graph", "names", "--explain").out
+    )
+
+
+def test_a_path_is_shown_as_it_is_walked() -> None:
+    towed = PathStep("Osprey", "was towed by", "Lena")
+    home = PathStep("Lena", "is home of", "Skarn", forward=False)
+    told = PathStep("Skarn", "is_mentioned_in", "letter")
+
+    assert path_text((towed, home, told)) == ("Osprey —was towed by→ Lena ←is home of— Skarn —is_mentioned_in→ letter")
+    assert path_text((home, told)) == "Lena ←is home of— Skarn —is_mentioned_in→ letter"
+
+
+def test_gold_has_the_ranks_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # what is fused deeper may come in another order
+    retriever = open_retriever(write_beir(tmp_path / "deep", WHY))
+    monkeypatch.setattr(retriever, "rank", lambda _, __, k: [ranking([0, 1, 2][:k] if k < 100 else [3, 2, 1, 0])])
+    question = GoldQuestion("q", "ferry", dict.fromkeys(WHY, 1))
+
+    places = gold_places(retriever, question, "document", k=2)
+
+    assert [(place.target_id, place.rank) for place in places] == [
+        (name, rank) for rank, name in enumerate(("ferry", "strait", "twice", "boat"), 1)
+    ]
+
+
+def test_a_graph_of_names_without_names(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "small", {"a": ("", "small letters only")}, {}, {})
+
+    outcome = run("retrieve", folder, "letters", "--mode", "graph", "--graph", "names")
+
+    assert outcome.out.splitlines() == [
+        "Nothing was found.",
+        "No names were found in the texts (capital letters tell them): the graph has nothing to search.",
+    ]
+
+
+def test_passages_without_terms_are_counted(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "odd", {"a": ("", "ferry"), "b": ("", " "), "c": ("", "?!"), "d": ("", "")}, {}, {})
+
+    assert ", 3 without terms\n" in run("index", folder).out
+
+
+def test_long_ids_are_shortened(tmp_path: Path) -> None:
+    long = "x" * 10_000
+    folder = write_beir(tmp_path / "long", {long: ("", "ferry"), "b": ("", "boat")}, {long: "boat"}, {long: {long: 1}})
+
+    outcome = run("retrieve", folder, "--id", long, "--explain", "-k", "1")
+
+    assert max(map(len, outcome.out.splitlines())) < 200
 
 
 def test_a_question_without_gold(dataset: Path) -> None:
@@ -378,3 +506,29 @@ def test_a_missing_library_is_named(dataset: Path, monkeypatch: pytest.MonkeyPat
 
     assert outcome.code == 2
     assert outcome.err.endswith("this needs tantivy: pip install 'ragdatakit[retrieval]'\n")
+
+
+def test_a_read_only_place_is_said(dataset: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cache / "indexes").mkdir(parents=True)
+    monkeypatch.setattr("os.access", lambda *_: False)
+
+    outcome = run("retrieve", dataset, "ferry")
+
+    told = (
+        f"the index cannot be built, as {cache}/indexes cannot be written to; give another place with --index-dir, or"
+    )
+    assert outcome.code == 2 and told in outcome.err
+
+
+def test_an_index_that_cannot_be_removed_is_said(dataset: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "text.bin")
+
+    run("index", dataset)
+    (dataset / "corpus.jsonl").unlink()
+    monkeypatch.setattr("shutil.rmtree", refuse)
+
+    outcome = run("index", "--prune")
+
+    assert outcome.code == 2 and f"{cache}/indexes/notes-" in outcome.err
+    assert outcome.err.endswith(" cannot be removed: Permission denied\n")

@@ -187,7 +187,7 @@ def test_the_graph_of_a_dataset() -> None:
     assert set(found.seeds) <= set(starts) and found.seeds
     first = found.hits[0].path
     assert first and all(isinstance(step, PathStep) for step in first)
-    assert (first[0].source if first[0].forward else first[0].target) in found.seeds
+    assert first[0].source in found.seeds
     hybrid = retriever.search(Query(question.text, question.question_id, tuple(starts)), "hybrid")
     assert all(set(hit.ranks) <= {"bm25", "graph"} and hit.ranks for hit in hybrid.hits)
     assert all(bool(hit.path) <= ("graph" in hit.ranks) for hit in hybrid.hits)
@@ -210,7 +210,7 @@ def test_the_functions_of_the_package(dataset: Path, tmp_path: Path) -> None:
     assert [part.kind for part in summary.parts] == ["lexical"]
     assert (summary.name, summary.format, summary.unit, summary.passages) == ("notes", "beir", "document", 4)
     assert Path(summary.folder) == tmp_path / "index"
-    assert summary.notes == ("1 document has no text and cannot be found",)
+    assert summary.notes == ("1 document has no text and cannot be found (blank)",)
 
     found = ragdatakit.retrieve(dataset, "ferry", k=1, index_dir=tmp_path / "index")
     assert [hit.passage_id for hit in found.hits] == ["ferry"]
@@ -224,6 +224,14 @@ def test_several_datasets(tmp_path: Path) -> None:
 
     with pytest.raises(RagdataError, match=r"holds 3 datasets; give one of them: .*/a, .*/b, .*/c"):
         ragdatakit.index(tmp_path / "all")
+
+
+def test_of_several_datasets_the_named_folder_itself_is_meant(tmp_path: Path) -> None:
+    write_beir(tmp_path / "set")
+    write_beir(tmp_path / "set" / "more", {"other": ("", "another ferry")})
+
+    assert ragdatakit.index(tmp_path / "set").passages == len(DOCUMENTS)
+    assert ragdatakit.index(tmp_path / "set" / "more").passages == 1
 
 
 def test_unknown_options(dataset: Path) -> None:

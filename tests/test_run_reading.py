@@ -74,7 +74,11 @@ def test_other_runs_keep_their_order() -> None:
     (run,) = read_runs(tables_of(format_name="sage", runs=rows), GOLD)
 
     assert run.ranked == {"q1": ("d9", "d1")}
-    assert run.notes == ("1 result left out: an earlier one is the same, or of the same document",)
+    assert run.notes == (
+        "1 result left out: an earlier one is the same, or of the same document",
+        "it has at most 2 results for a question",
+    )
+    assert run.depth == 2
 
 
 def test_long_runs_are_cut_to_the_depth() -> None:
@@ -99,7 +103,10 @@ def test_each_stage_is_a_run_of_its_own() -> None:
 
     assert (first.name, first.seconds) == ("x:retrieval", 0.75)
     assert (second.name, second.ranked, second.seconds) == ("x:reranking", {"q1": ("d2",)}, None)
-    assert second.notes == ("2 questions of the run left out: there is no gold for them here",)
+    assert second.notes == (
+        "2 questions of the run left out: there is no gold for them here",
+        "it has at most 1 result for a question",
+    )
 
 
 def corpus(folder: Path, unit: str = "document") -> Any:
@@ -188,8 +195,44 @@ def test_runs_with_one_name_are_told_apart(tmp_path: Path) -> None:
 
     done = ragdatakit.evaluate(folder, runs=paths, compare=(str(paths[0]), str(paths[1])), metrics="mrr")
 
-    assert [run.name for run in done.runs] == ["a.run:mine", "b.run:mine"]
-    assert {(c.a, c.b, c.losses, c.ties) for c in done.comparisons} == {("a.run:mine", "b.run:mine", 1, 2)}
+    assert [run.name for run in done.runs] == ["a.run", "b.run"]
+    assert {(c.a, c.b, c.losses, c.ties) for c in done.comparisons} == {("a.run", "b.run", 1, 2)}
+
+
+def test_files_of_one_name_and_tag_are_told_apart(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "reefs")
+    found = {"a": ["d1", "d2"], "b": ["d2", "d1"]}
+    for name in found:
+        (tmp_path / name).mkdir()
+    paths = [write_run(tmp_path / name / "same.run", {"q1": ids}) for name, ids in found.items()]
+
+    done = ragdatakit.evaluate(folder, compare=(str(paths[0]), str(paths[1])), metrics="mrr")
+    again = ragdatakit.evaluate(folder, runs=paths, compare=("b/same.run", "a/same.run"), metrics="mrr")
+
+    assert [run.name for run in done.runs] == ["a/same.run", "b/same.run"]
+    assert (done.comparisons[0].wins, done.comparisons[0].losses) == (0, 1)
+    assert (again.comparisons[0].wins, again.comparisons[0].losses) == (1, 0)
+
+
+def test_one_file_in_two_spellings_is_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_beir(tmp_path / "reefs")
+    path = write_run(tmp_path / "mine.run", RUN)
+    monkeypatch.chdir(tmp_path)
+
+    done = ragdatakit.evaluate(folder, runs=path, compare=("bm25", "mine.run"), metrics="mrr")
+
+    assert [run.name for run in done.runs] == ["bm25", "mine"]
+
+
+def test_runs_that_were_mixed_are_told(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "reefs")
+    (tmp_path / "runs").mkdir()
+    for name in "ab":
+        write_run(tmp_path / "runs" / f"{name}.run", RUN)
+
+    (run,) = ragdatakit.evaluate(folder, runs=tmp_path / "runs", metrics="mrr").runs
+
+    assert any("perhaps several runs have this name: give them one by one" in note for note in run.notes)
 
 
 def test_a_mode_against_a_run(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 
 from ragdatakit.retrieval.answers_in_texts import flattened, in_corpus, sought
 from ragdatakit.retrieval.gold import Gold, GoldQuestion, read_gold
-from ragdatakit.retrieval.gold_facts import GoldFacts
+from ragdatakit.retrieval.gold_facts import Copies, GoldFacts
 from ragdatakit.retrieval.metrics import measure
 from ragdatakit.retrieval.parts import Ranking
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
@@ -115,11 +115,30 @@ def test_gold_that_all_questions_share_tells_nothing() -> None:
     assert (sanity.aligned, sanity.ratio, sanity.shuffled) == (None, pytest.approx(1), {"ndcg@10": pytest.approx(1)})
 
 
+@pytest.mark.parametrize("number", [100, 300])
+def test_the_few_that_a_wrong_join_left_right_prove_nothing(number: int) -> None:
+    """Each question finds its passage; all but four of the judgements went to the next question."""
+    run = {f"q{n}": [f"d{n}", *(f"x{n}-{i}" for i in range(9))] for n in range(number)}
+    golds = {f"q{n}": [f"d{n if n % (number // 4) == 0 else n - 1}"] for n in range(number)}
+
+    assert check_run(run, judged(golds)).aligned is not True
+    assert check_run(run, judged({q: [targets[0]] for q, targets in run.items()})).aligned is True
+
+
 def test_questions_that_find_nothing_are_told_apart_by_their_number() -> None:
     few, many = (judged({f"q{n}": [f"d{n}"] for n in range(number)}) for number in (10, 50))
 
     assert check_run({}, few).aligned is None
     assert (check_run({}, many).aligned, check_run({}, many).ratio) == (False, None)
+
+
+def test_gold_with_many_copies_tells_nothing() -> None:
+    golds = {f"q{n}": [f"d{n}"] for n in range(30)}
+    run = {q: [f"d{n}" for n in range(10)] for q in golds}
+    copies = Copies(11, tuple(f"d{n}" for n in range(5)))
+
+    assert check_run(run, judged(golds)).aligned is False
+    assert check_run(run, judged(golds), facts=GoldFacts(copies={f"d{n}": copies for n in range(30)})).aligned is None
 
 
 def test_gold_that_is_not_there_does_not_count() -> None:

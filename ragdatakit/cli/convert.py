@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "source_format",
     metavar="FORMAT",
     default="",
-    help="The source's format (default: found out). gfm-rag-raw: raw/ only, and a graph is made.",
+    help="The source's format (default: found out). gfm-rag-raw: raw/ only, and a graph is made for what holds one.",
 )
 @click.option("--to", "to", metavar="FORMAT", default="", help="The format to write.")
 @click.option(
@@ -82,7 +82,6 @@ if TYPE_CHECKING:
 @click.option(
     "--negatives",
     metavar="METHOD:…",
-    default="",
     help="light-splade: mine hard negatives, as bm25:depth=100,per_query=4,seed=13.",
 )
 @click.option(
@@ -131,6 +130,8 @@ def command(**words: Any) -> int:
         return _print_list(words["source_format"], words["to"])
     if not words["to"]:
         raise click.UsageError("give the format to write: --to FORMAT (ragdata convert --list shows them)")
+    if words["negatives"] is not None and not words["negatives"].strip():
+        raise click.UsageError("--negatives is empty: expected METHOD:…, as bm25:depth=100,per_query=4,seed=13")
     report = words["loss_report"]
     if report is not None and not report.absolute().parent.is_dir():
         raise click.UsageError(f"--loss-report: there is no folder {report.absolute().parent}")
@@ -161,7 +162,7 @@ def _run(words: dict[str, Any]) -> ConversionResult:
             chunking=_chunking(words),
             extractor=words["extractor"] or "",
             extraction=_extraction(words),
-            negatives=words["negatives"],
+            negatives=words["negatives"] or "",
             sidecar=words["sidecar"],
             overwrite=words["overwrite"],
             strict=words["strict"],
@@ -227,15 +228,15 @@ def _print(result: ConversionResult, words: dict[str, Any]) -> None:
 
 
 def _print_list(source: str, target: str) -> int:
-    from ragdatakit.converters.pairs import graph_targets, pair_of, readable, writable
+    from ragdatakit.converters.pairs import graph_targets, pair_of, sources, writable
     from ragdatakit.reports.pairs import matrix_lines, pair_lines
 
     if source and target:
         click.echo("\n".join(pair_lines(pair_of(source, target))))
         return 0
-    sources = [source] if source else readable()
+    listed = [source] if source else sources()
     targets = [target] if target else writable()
-    click.echo("\n".join(matrix_lines([pair_of(a, b) for a in sources for b in targets])))
+    click.echo("\n".join(matrix_lines([pair_of(a, b) for a in listed for b in targets])))
     if made := [name for name in targets if name in graph_targets()]:
         click.echo(f"--extractor makes a graph of the texts of any source with documents: {', '.join(made)}.")
     return 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.options import SearchOptions
@@ -40,6 +41,13 @@ _DATASET = (
         "--chunk-by", type=click.Choice(["tokens", "sentences", "characters"]), help="The unit (default: tokens)."
     ),
 )
+
+_DATASET_NAMES = ("source_format", "maps", "options", "chunk_size", "chunk_overlap", "chunk_by")
+_SEARCH_NAMES = (
+    *("analyzer", "stemmer", "embedder", "base_url", "api_key_env", "vectors", "query_vectors", "vector_store"),
+    *("graph", "damping", "fuse", "index_dir"),
+)
+"""What the options are called that say what is searched, and how."""
 
 _SEARCH = (
     click.option(
@@ -110,6 +118,15 @@ _SEARCH = (
 )
 
 
+def not_empty(_context: click.Context, option: click.Parameter, value: Any) -> Any:
+    """Refuse an option without a value, such as that of a variable that is not set: it would mean the default."""
+    for text in value if isinstance(value, tuple) else (value,):
+        given = _context.get_parameter_source(option.name or "") is not click.core.ParameterSource.DEFAULT
+        if given and isinstance(text, str) and not text.strip(" ,"):
+            raise click.UsageError(f"{option.opts[0]} is empty; leave it out for the default")
+    return value
+
+
 def dataset_options(function: _Function) -> _Function:
     """Add the options that say how the dataset is read; `read_words` takes their values."""
     for option in reversed(_DATASET):
@@ -140,9 +157,10 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
 
 
 def search_words(words: dict[str, Any]) -> SearchOptions:
-    """How to index and search."""
+    """How to index and search; what is read without its graph gets one of the names in its texts."""
     from ragdatakit.retrieval.options import SearchOptions
 
+    is_raw = words["source_format"] == "gfm-rag-raw" and words["graph"] == "auto"
     return SearchOptions(
         analyzer=words["analyzer"],
         stemmer=words["stemmer"],
@@ -152,10 +170,25 @@ def search_words(words: dict[str, Any]) -> SearchOptions:
         vector_store=words["vector_store"],
         vectors=words["vectors"],
         query_vectors=words["query_vectors"],
-        graph=words["graph"],
+        graph="names" if is_raw else words["graph"],
         damping=words["damping"],
         fuse=fuse_words(words["fuse"]),
     )
+
+
+def repeated_words() -> list[str]:
+    """The words of the command line that say how to read, index and search, as they were given; not ``--rebuild``."""
+    context = click.get_current_context()
+    found: list[str] = []
+    by_name = {param.name: param for param in context.command.params}
+    for param in (by_name[name] for name in (*_DATASET_NAMES, *_SEARCH_NAMES)):
+        assert param.name is not None
+        if context.get_parameter_source(param.name) is not ParameterSource.COMMANDLINE:
+            continue
+        value = context.params[param.name]
+        for text in value if isinstance(value, tuple) else [value]:
+            found += [param.opts[0], str(text)]
+    return found
 
 
 def place_words(words: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import shutil
 import sys
@@ -11,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_options, place_words, read_words, search_options, search_words
+from ragdatakit.cli.dataset_options import (
+    dataset_options,
+    not_empty,
+    place_words,
+    read_words,
+    repeated_words,
+    search_options,
+    search_words,
+)
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -22,24 +31,59 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 _LEAST_WIDTH, _MOST_WIDTH = 60, 140
 
 
-@click.command("eval", short_help="Measure retrieval on a dataset.")
+class _Command(click.Command):
+    """Says where modes are given with blanks between them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        from ragdatakit.schemas.retrieved import MODES
+
+        given = list(args)
+        places = [n for n, word in enumerate(given[:-1]) if word == "--mode" or word.startswith("--mode=")]
+        behind = {n + (2 if given[n] == "--mode" else 1) for n in places}
+        for n in (n for n in behind if n < len(given) and given[n] in MODES and not Path(given[n]).exists()):
+            modes = f"{given[n - 1].removeprefix('--mode=')},{given[n]}"
+            raise click.UsageError(f"several modes have a comma between them, and no blank: --mode {modes}", ctx)
+        return super().parse_args(ctx, args)
+
+
+@click.command("eval", cls=_Command, short_help="Measure retrieval on a dataset.")
 @click.argument("path", default=".", type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.option(
     "--mode",
     "modes",
     multiple=True,
     metavar="MODE,…",
+    callback=not_empty,
     help="bm25, sparse, dense, graph, hybrid (default: all for which there is what they need).",
 )
-@click.option("-k", "cutoffs", multiple=True, metavar="K,…", help="Cut-offs (default: recall at 1,2,5,10,20,100).")
+@click.option(
+    "-k",
+    "cutoffs",
+    multiple=True,
+    metavar="K,…",
+    callback=not_empty,
+    help="Cut-offs (default: recall at 1,2,5,10,20,100).",
+)
 @click.option(
     "--metrics",
     multiple=True,
     metavar="NAME,…",
     help="recall@K, ndcg@K, success@K, precision@K, mrr, mrr@K, map, map@K.",
 )
-@click.option("--depth", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Results per question.")
-@click.option("--split", default="", metavar="NAME", help="The questions of this split (default: test, or all).")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 100_000),
+    default=100,
+    show_default=True,
+    help="Results per question (at least the largest K).",
+)
+@click.option(
+    "--split",
+    default="",
+    metavar="NAME",
+    callback=not_empty,
+    help="The questions of this split (default: test, or all).",
+)
 @click.option(
     "--unit", type=click.Choice(["document", "chunk", "node"]), help="What is judged (default: what is searched)."
 )
@@ -71,7 +115,7 @@ _LEAST_WIDTH, _MOST_WIDTH = 60, 140
     "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
-@click.option("-q", "--quiet", is_flag=True, help="No types, no worst questions.")
+@click.option("-q", "--quiet", is_flag=True, help="No types, no worst questions, findings by rule only.")
 @dataset_options
 @search_options
 def command(**words: Any) -> int:
@@ -79,7 +123,8 @@ def command(**words: Any) -> int:
 
     Metrics come with the best that any retriever could reach on this data, and with checks of whether they mean
     anything: the same run against shuffled gold, passages that should find themselves. Faults of the dataset are
-    findings. Without gold it is counted how often the answer stands in what is found.
+    findings; it is read leniently, so run `ragdata validate` first. Without gold it is counted how often the answer
+    stands in what is found.
     Exit code: 0 done, 1 findings that are errors (gold that is not aligned, a --min that is not met), 2 it could not
     be done.
 
@@ -143,15 +188,20 @@ def _whole(word: str) -> int:
 
 
 def _minimums(given: tuple[str, ...]) -> dict[str, float]:
-    found = {}
-    for text in _listed(given):
-        name, equals, value = text.partition("=")
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise click.UsageError(f"--min {text}: expected NAME=VALUE, as recall@10=0.8")
+    found: dict[str, float] = {}
+    for empty in (text for text in given if not _listed((text,))):  # such as that of a variable that is not set
+        raise click.UsageError(f"--min {empty!r}: expected NAME=VALUE, as recall@10=0.8")
+    for whole in given:
+        for text in _listed((whole,)):
+            name, _, value = text.partition("=")
+            try:
+                asked = float(value)
+            except ValueError:
+                asked = math.nan
+            if math.isnan(asked) or name.rstrip().endswith(("<", ">", "!")):
+                point = "" if "=" in text else " (with a point in the value)" if "," in whole else ""
+                raise click.UsageError(f"--min {whole}: expected NAME=VALUE, as recall@10=0.8{point}")
+            found[name.strip()] = max(asked, found.get(name.strip(), asked))
     return found
 
 
@@ -182,10 +232,10 @@ def _write(done: Evaluation, words: dict[str, Any]) -> None:
 
 
 def _retrieve(words: dict[str, Any]) -> str:
-    """The command that searches the same dataset; empty where its questions are from elsewhere."""
-    if words["questions"] is not None or words["qrels"] is not None:
+    """The command that searches the same dataset; empty where its questions are from another folder."""
+    if words["questions"] is not None and words["questions"].is_dir():
         return ""
-    options = [("--from", words["source_format"]), ("--split", words["split"]), *(("-o", o) for o in words["options"])]
-    options += [("--map", m) for m in words["maps"]]
-    given = [shlex.quote(word) for name, value in options if value for word in (name, value)]
-    return " ".join(["ragdata retrieve", shlex.quote(str(words["path"])), *given])
+    given = {"--split": words["split"], "--queries": words["questions"], "--qrels": words["qrels"]}
+    split = [word for name, value in given.items() if value for word in (name, str(value))]
+    repeated = [shlex.quote(word) for word in (*split, *repeated_words())]
+    return " ".join(["ragdata retrieve", shlex.quote(str(words["path"])), *repeated])

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_options, place_words, read_words, search_options, search_words
+from ragdatakit.cli.dataset_options import (
+    dataset_options,
+    not_empty,
+    place_words,
+    read_words,
+    search_options,
+    search_words,
+)
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     "modes",
     metavar="MODE,…",
     default="",
+    callback=not_empty,
     help="Only for these modes: bm25, sparse, dense, graph (default: all for which there is what they need).",
 )
 @dataset_options
@@ -51,6 +59,8 @@ def command(**words: Any) -> int:
     retriever = opened(words["path"] or Path(), words, modes, tell=say if words["as_json"] else None)
     available = retriever.modes()
     lacks = {mode: retriever.lack(mode) for mode in MODES if mode not in available}
+    if retriever.advice:
+        retriever.index.note(retriever.advice)
     summary = retriever.index.summary()
     if words["as_json"]:
         write_out([index_json(summary, available, lacks)])
@@ -88,10 +98,10 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def write_out(pieces: Iterable[bytes]) -> None:
-    """Bytes to stdout."""
+    """Bytes to stdout, each piece before what is told on stderr after it."""
     for piece in pieces:
         sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
+        sys.stdout.buffer.flush()
 
 
 def _look_after(words: dict[str, Any]) -> int:

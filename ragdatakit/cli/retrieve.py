@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_options, search_options
+from ragdatakit.cli.dataset_options import dataset_options, not_empty, search_options
 from ragdatakit.cli.index import opened, write_out
 from ragdatakit.cli.validate import DataPath
 
@@ -34,15 +34,27 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 120
     show_default=True,
     help="How to search: terms, learned-sparse or dense vectors, the graph, or several of them fused.",
 )
-@click.option("--id", "question_id", metavar="ID", help="Search by this question of the dataset, and mark its gold.")
-@click.option("--explain", is_flag=True, help="With --id: which terms each gold passage has, and where it stands.")
+@click.option(
+    "--id", "question_id", metavar="ID", help="Search by this question of the dataset (or of FILE), and mark its gold."
+)
+@click.option(
+    "--explain", is_flag=True, help="With --id: why gold passages are not found: their ranks, texts and terms."
+)
 @click.option("--questions", is_flag=True, help="Search by all questions of the dataset.")
-@click.option("--split", default="", metavar="NAME", help="With --questions: only those of this split.")
+@click.option(
+    "--split", default="", metavar="NAME", callback=not_empty, help="With --questions: only those of this split."
+)
 @click.option(
     "--queries",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Search by the questions of a file: one a line, or JSON lines with id and text (*.jsonl).",
+)
+@click.option(
+    "--qrels",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="FILE",
+    help="With --id: judgements to take instead of the dataset's own.",
 )
 @click.option(
     "--output-format",
@@ -105,6 +117,8 @@ def _check(words: dict[str, Any]) -> None:
         "--questions": words["questions"],
         "--queries": words["queries"] is not None,
     }
+    if asked["--id"] and asked["--queries"]:  # the question of the file
+        del asked["--queries"]
     given = [name for name, there in asked.items() if there]
     if not given:
         raise click.UsageError('what to search for? Give a question ("…"), --id, --questions or --queries FILE')
@@ -114,6 +128,8 @@ def _check(words: dict[str, Any]) -> None:
         raise click.UsageError("the question is empty")
     if words["explain"] and words["question_id"] is None:
         raise click.UsageError("--explain goes with --id: only a question of the dataset has gold")
+    if words["qrels"] is not None and words["question_id"] is None:
+        raise click.UsageError("--qrels goes with --id: gold is marked for one question")
     if words["split"] and not words["questions"] and words["question_id"] is None:
         raise click.UsageError("--split goes with --questions or --id")
     if words["tag"] and (words["output_format"] != "trec" or words["tag"].split() != [words["tag"]]):
@@ -127,11 +143,18 @@ def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
     """The questions of the dataset with their gold, where they are asked for."""
     if words["question_id"] is None and not words["questions"]:
         return None
+    from ragdatakit.cli.index import say
     from ragdatakit.retrieval.gold import read_gold
+    from ragdatakit.retrieval.index_notes import GOLD, left_out
     from ragdatakit.schemas.errors import RagdataError
+    from ragdatakit.search_api import with_gold
 
     tables = retriever.index.source.tables()
-    gold = read_gold(tables, words["split"])
+    if words["qrels"] is not None or words["queries"] is not None:
+        tables = with_gold(tables, words["queries"], words["qrels"], passages=lambda: retriever.index.passages)
+    gold = read_gold(tables, words["split"], every=words["question_id"] is None)
+    for text in left_out(tables, GOLD):
+        say(f"left out: {text}")
     if not gold.questions:
         raise RagdataError(f"{words['path']} has no questions; give one, or a file of them (--queries FILE)")
     if words["question_id"] is None or words["split"] or _has(gold, words["question_id"]):
@@ -149,7 +172,7 @@ def _queries(words: dict[str, Any], gold: Gold | None) -> list[Query]:
         from ragdatakit.schemas.retrieved import Query
 
         return [Query(words["question"])]
-    if words["queries"] is not None:
+    if words["queries"] is not None and words["question_id"] is None:
         from ragdatakit.retrieval.query_files import read_queries
 
         return read_queries(words["queries"])
@@ -178,7 +201,7 @@ def _head(retriever: Retriever, words: dict[str, Any]) -> None:
 
 
 def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:
-    from ragdatakit.reports.retrieval import retrieval_lines
+    from ragdatakit.reports.retrieval import retrieval_lines, time_line
 
     colour = wants_colour() and words["output"] is None
     width = min(max(shutil.get_terminal_size((100, 24)).columns, _LEAST_WIDTH), _MOST_WIDTH)
@@ -188,7 +211,7 @@ def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
         lines = retrieval_lines(found, places, colour=colour, width=width, explain=words["explain"])
         yield "".join(f"{line}\n" for line in (*([""] if number else []), *lines)).encode("utf-8", "backslashreplace")
         if len(queries) == 1 and words["output"] is None:
-            click.echo(f"{found.seconds * 1000:.1f} ms", err=True)
+            click.echo(time_line(found), err=True)
 
 
 def _json(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:
@@ -210,7 +233,7 @@ def _places(
     from ragdatakit.retrieval.explaining import DEPTH, gold_places
 
     question = _question(gold, query.question_id or "", words)
-    return gold_places(retriever, question, gold.unit, words["mode"], max(DEPTH, words["k"]))
+    return gold_places(retriever, question, gold.unit, words["mode"], words["k"], max(DEPTH, words["k"]))
 
 
 def _trec(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:

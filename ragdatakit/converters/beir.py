@@ -130,7 +130,7 @@ def _documents(files: list[DataFile], records: RecordReader) -> Iterator[Documen
                 yield Document(fields.doc_id, fields.text, fields.title)
                 continue
             names = list(fields)
-            found, text = _id_of(fields), string_of(fields.pop("text", None))
+            found, text = _id_of(fields, _DOCUMENT, records, file, number), string_of(fields.pop("text", None))
             if found is None or text is None:
                 records.leave_out(file, number, "it has no _id" if found is None else "it has no text", found or "")
                 continue
@@ -145,7 +145,7 @@ def _questions(files: list[DataFile], splits: Callable[[], Splits], records: Rec
     for file in files:
         for number, fields in enumerate(records.objects(file, "ndjson")):
             names = list(fields)
-            found, text = _id_of(fields), string_of(fields.pop("text", None))
+            found, text = _id_of(fields, _QUERY, records, file, number), string_of(fields.pop("text", None))
             if found is None or text is None:
                 records.leave_out(file, number, "it has no _id" if found is None else "it has no text", found or "")
                 continue
@@ -167,11 +167,13 @@ def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Qrel]:
             yield Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split)
 
 
-def _id_of(fields: dict[str, Raw]) -> str | None:
-    """The id, taken out of the fields; a number as text."""
+def _id_of(fields: dict[str, Raw], kind: _Fields, records: RecordReader, file: DataFile, number: int) -> str | None:
+    """The id, taken out of the fields; a number as text, which is told."""
     raw = fields.pop("_id", None)
     found = string_of(raw)
     if found is None and raw is not None and isinstance(value := loads(raw), int) and not isinstance(value, bool):
+        column = kind.known["_id"]
+        records.tell_once("coerced", kind.table, column, "a number as _id became text", file, number, value)
         return str(value)
     return found
 

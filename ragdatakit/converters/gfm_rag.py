@@ -50,7 +50,8 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
         for table, row in (("nodes", Node), ("relations", Relation)):
             for found in tables.take(table, *row._fields):
                 tables.drop(table, found, "there is no edge, and the loaders want a graph with edges")
-    keeps_titles = graph is not None and graph.adds_passages
+    # the nodes of documents have the titles: those that are added, and those of a graph that came from this format
+    keeps_titles = graph is not None and (graph.adds_passages or tables.format == "gfm-rag")
     passages.write(out, graph.document_name if graph is not None else str, keeps_titles)
     if graph is not None:
         graph.write(out)

@@ -9,7 +9,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.canonical_tables import CanonicalTables
 from ragdatakit.tables.outputs import Output
 
-_TITLED_SOURCES = ("hipporag", "gfm-rag")
+_TITLED_SOURCES = ("hipporag",)
 _ADDITION = " (document)"
 
 

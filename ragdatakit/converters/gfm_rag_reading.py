@@ -73,8 +73,10 @@ class GraphReader:
         return [*self._of("documents"), *self._of("built-documents")]
 
     def documents(self, notes: list[Note]) -> Iterator[Document]:
-        """Titles and texts; behind them the nodes of type document whose text is nowhere else."""
+        """Texts by their keys, with the titles that the nodes of these names have in their attributes, else the keys;
+        behind them the nodes of type document whose text is nowhere else."""
         seen = set()
+        titles = self._titles()
         for file in self._documents():
             for title, raw in self._records.members(file):
                 text = json_text.string_of(raw)
@@ -82,12 +84,24 @@ class GraphReader:
                     notes.append(("dropped", "documents", None, "the text of the document is no text", title))
                     continue
                 seen.add(title)
-                yield Document(title, text, title)
+                yield Document(title, text, titles.get(title, title))
         for node in self.nodes([]):
             if node.type == DOCUMENT and node.name not in seen and '"content"' in (node.attributes or ""):
                 text = json_text.string_of(json_text.fields_of(node.attributes or "{}").get("content"))
                 if text:
-                    yield Document(node.name, text, node.name)
+                    yield Document(node.name, text, titles.get(node.name, node.name))
+
+    def _titles(self) -> dict[str, str]:
+        """Titles that nodes of type document have, where these are not their names."""
+        found: dict[str, str] = {}
+        for file in self._of("nodes"):
+            for row in self._records.rows(file):
+                if row.get("type") == DOCUMENT and "title" in row.get("attributes", ""):
+                    key, attributes = _keyed(row, "nodes", [])
+                    title = json_text.string_of(json_text.fields_of(attributes or "{}").get("title"))
+                    if title and title.strip():
+                        found.setdefault(key, title)
+        return found
 
     def nodes(self, notes: list[Note]) -> Iterator[Node]:
         """Nodes by their keys: the name, or the ``uid`` where there is one (the name is then an attribute)."""
@@ -295,7 +309,12 @@ class QuestionReader:
             return {ENTITY: _texts(raw, table, "", notes)}
         if bytes(raw)[:1] != b"{":
             notes.append(
-                ("lost", *table, "it is no object of types and names", bytes(bytes(raw)[:80]).decode("utf-8", "replace"))
+                (
+                    "lost",
+                    *table,
+                    "it is no object of types and names",
+                    bytes(bytes(raw)[:80]).decode("utf-8", "replace"),
+                )
             )
             return {}
         return {kind: _texts(names, table, kind, notes) for kind, names in json_text.fields_of(raw).items()}

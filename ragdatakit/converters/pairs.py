@@ -59,6 +59,13 @@ def readable() -> list[str]:
     return [name for name in CONVERTERS if get_converter(name).read is not None]
 
 
+def sources() -> list[str]:
+    """What ``--from`` takes: the formats, and the part of one that is read without the graph made of it."""
+    formats = readable()
+    place = formats.index("gfm-rag") + 1
+    return [*formats[:place], RAW, *formats[place:]]
+
+
 def writable() -> list[str]:
     """The formats that can be written, in the order of the list."""
     return [name for name in CONVERTERS if get_converter(name).write is not None]

@@ -69,9 +69,10 @@ class ConvertOptions:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The datasets that are converted as one; the first gives the name."""
+    """The datasets that are converted as one; the first gives the name. ``unread`` are files that are passed over."""
 
     parts: tuple[Dataset, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def format(self) -> str:
@@ -105,7 +106,7 @@ def files_read(source: Source) -> list[tuple[str, Path]]:
         above = f"{number}:" if number else ""
         if part.config is not None and part.config.path.is_file():
             found.setdefault(f"{above}{part.config.name}", part.config.path)
-        root = _converted_root(part)
+        root = converted_root(part)
         if root is not None:
             for path in (root / MANIFEST, root / RENAMED_IDS, *sorted((root / SIDECAR).glob("*.ndjson.gz"))):
                 if path.is_file():
@@ -139,7 +140,7 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
     if not readable:
         raise RagdataError(f"no dataset below {path} that could be converted")
     if len({d.format.name for d in readable}) > 1:  # what was converted from the others is not meant, either
-        readable = [d for d in readable if (_converted_root(d) or path.resolve()) == path.resolve()] or readable
+        readable = [d for d in readable if (converted_root(d) or path.resolve()) == path.resolve()] or readable
     formats = sorted({d.format.name for d in readable})
     if len(formats) > 1:
         raise RagdataError(f"{path} holds datasets of several formats ({', '.join(formats)}); choose one with --from")
@@ -149,27 +150,36 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
 
 def _raw_sources(path: Path, options: ConvertOptions, beside: Path | None) -> list[Source]:
     """GFM-RAG's datasets that have raw documents, with no other files than the raw ones."""
-    sources = find_sources(path, replace(options, source_format="gfm-rag"), beside)
-    for source in sources:
+    sources: list[Source] = []
+    for source in find_sources(path, replace(options, source_format="gfm-rag"), beside):
+        files = [f for part in source.parts for f in part.files]
+        read = {Path(f.name).name for f in files if f.kind in _RAW_KINDS}
+        built = ("questions", "legacy-questions")
+        unread = (f.name for f in files if f.kind in built and Path(f.name).name not in read)
+        sources.append(replace(source, unread=tuple(unread)))
         for part in source.parts:
             part.files = [f for f in part.files if f.kind in _RAW_KINDS]
-    found = [s for s in sources if any(part.of_kind(kind) for part in s.parts for kind in _RAW_KINDS[:2])]
+    found = [s for s in sources if any(part.of_kind(kind) for part in s.parts for kind in _RAW_DOCUMENTS)]
     if not found:
-        raise RagdataError(f"no raw/documents.json below {path}: there is nothing to make a graph of")
+        told = f"no raw/documents.json below {path}, nor raw/dataset_corpus.json, as it was called earlier"
+        raise RagdataError(f"{told}: there is nothing to make a graph of")
     return found
 
 
-_RAW_KINDS = ("documents", "built-documents", "raw-questions", "built-raw-questions")
+_RAW_DOCUMENTS = ("documents", "built-documents", "legacy-documents")
+_RAW_KINDS = (*_RAW_DOCUMENTS, "raw-questions", "built-raw-questions", "legacy-raw-questions")
 
 
 def mends_raw(sources: Iterable[Source]) -> Mends:
     """For raw sources: findings about other files than theirs do not matter, nor does a missing answer, which the
     constructors of the framework want."""
     names = {path.name for source in sources for _, path in source.files()}
-    return lambda finding, _: (
+    of_format = get_converter("gfm-rag").mends
+    return lambda finding, values: (
         Path(finding.path).name not in names
         or "stage1" in Path(finding.path).parts[-3:-1]
         or finding.rule == "missing-raw-answer"
+        or (of_format is not None and of_format(finding, values))
     )
 
 
@@ -177,7 +187,7 @@ def _as_written(sources: list[Source]) -> list[Source]:
     """The sources, what one conversion wrote as one of them: some formats put it into several datasets."""
     joined: dict[Path | int, Source] = {}
     for number, source in enumerate(sources):
-        key = _converted_root(source.parts[0]) or number
+        key = converted_root(source.parts[0]) or number
         joined[key] = Source((*joined[key].parts, *source.parts)) if key in joined else source
     return list(joined.values())
 
@@ -249,11 +259,13 @@ def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refu
     converter = get_converter(source.format)
     if converter.read is None:
         raise RagdataError(f"{converter.name} cannot be read")
-    root = _converted_root(source.parts[0])
+    root = converted_root(source.parts[0])
     name = options.name or _recorded_name(root) or name_of(source)
     reader = RecordReader(losses, refused, options.progress, options.memory_limit)
     words = Options(name, "", converter.name, options.seed, converter.values(options.values, "read"))
     found: dict[str, list[RowSource]] = {}
+    for file in source.unread:
+        losses.add("dropped", "questions", None, "a whole file that is not read, and raw/ has none of its name", file)
     for part in source.parts:
         for table, rows in converter.read(part, reader, words).items():
             found.setdefault(table, []).append(rows)
@@ -288,7 +300,7 @@ def _recorded_name(folder: Path | None) -> str:
 _MOST_LEVELS = 6
 
 
-def _converted_root(dataset: Dataset) -> Path | None:
+def converted_root(dataset: Dataset) -> Path | None:
     """The folder of the conversion that wrote this dataset, if one did."""
     if dataset.layout == "file" or not dataset.files:
         return None

@@ -17,12 +17,16 @@ from ragdatakit.schemas.evaluations import (
     Sanity,
     Score,
 )
+from ragdatakit.schemas.retrieved import MODES
 
 MOST_TYPES = 8
 """Up to so many types of questions are shown without being asked for."""
 _FULL = 0.99995
 _INDENT = "  "
 _MOST_CAUSES, _MOST_ANSWERS = 8, 3
+_LONGEST_NAME, _SCORE, _BESIDE = 24, 12, 22
+"""Columns: of the name of a run, of a score, of what stands beside the runs but for the names of metrics."""
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +51,11 @@ def evaluation_lines(done: Evaluation, options: EvaluationOptions) -> Iterator[s
     yield from _head(done, paint)
     if done.runs:
         yield ""
-        yield from _not_aligned(done.runs, paint)
+        yield from _first_words(done, paint)
         yield from _scores(done, paint, options.width)
         yield from _causes(done, paint, options.width)
-        yield ""
-        yield from _sanity(done.runs, paint, options.width)
-        yield from _run_notes(done.runs, paint)
+        beside = [*_sanity(done.runs, paint, options.width), *_run_notes(done.runs, paint)]
+        yield from ("", *beside) if beside else ()
     elif done.judged == 0 and done.questions:
         yield paint("warning", "No gold: no judgement says what is relevant, so retrieval is not scored.")
     yield from _answers_in_top(done, paint)
@@ -62,9 +65,11 @@ def evaluation_lines(done: Evaluation, options: EvaluationOptions) -> Iterator[s
     if not options.quiet:
         yield from _types(done, paint, options)
         yield from _worst(done, paint, options)
-    yield from _findings(done, paint, options)
+        yield from _findings(done, paint, options)
+    else:
+        yield from _rules(done, paint)
     yield ""
-    yield from _summary(done, paint)
+    yield from _summary(done, paint, options.quiet)
 
 
 def _head(done: Evaluation, paint: Painter) -> Iterator[str]:
@@ -72,7 +77,7 @@ def _head(done: Evaluation, paint: Painter) -> Iterator[str]:
     yield f"{paint('bold', visible_path(done.dataset))}: {_one_line(done.format)}{split}"
     judged = f"{_many(done.judged, 'question')} with gold" if done.judged or done.runs else "no gold"
     others = f", {done.without_gold:,} without it are left out" if done.judged and done.without_gold else ""
-    others = f" for {_many(done.questions, 'question')}" if not done.judged else others
+    others = f" for {_many(done.questions, 'question')}" if not done.judged and done.questions else others
     searched = f"; {_many(done.passages, 'passage')}" if done.passages else "; no corpus"
     unit = f"; {done.unit}s are judged" if done.unit and done.judged else ""
     yield f"{judged}{others}{searched}{unit}"
@@ -95,18 +100,30 @@ def table(rows: Sequence[Sequence[str]], paint: Painter, left: int = 1, gap: int
 
 def _scores(done: Evaluation, paint: Painter, width: int) -> Iterator[str]:
     """Metrics by run; the ceiling, and how much of it the best run reached."""
-    together = max((width - 36) // 17, 1)
-    for start in range(0, len(done.runs), together):
-        yield from _scores_of(done, done.runs[start : start + together], paint)
+    runs = done.runs
+    column = max((min(_width(_one_line(run.name)), _LONGEST_NAME) for run in runs), default=0)
+    column = max(column, _SCORE)
+    beside = _BESIDE + max(map(len, runs[0].scores), default=0)
+    gap = 3 if beside + len(runs) * (column + 3) <= width else 2
+    together = max((width - beside) // (column + gap), 1)
+    for start in range(0, len(runs), together):
+        yield from _scores_of(done, runs[start : start + together], paint, gap)
+    top = done.ceiling.scores if done.ceiling is not None else {}
+    if any(name in top and score.mean >= 1.005 * top[name] > 0 for run in runs for name, score in run.scores.items()):
+        luck = "of identical texts the gold one came first, or a question's own text did not"
+        yield paint("dim", f"{_INDENT}more than the ceiling is luck: {luck}")
     if done.judged > 1:
         yield paint(
             "dim", f"{_INDENT}± is half the 95 % interval of the mean (bootstrap over {done.judged:,} questions)"
         )
 
 
-def _scores_of(done: Evaluation, runs: Sequence[RunResult], paint: Painter) -> Iterator[str]:
-    ceiling = done.ceiling.scores if done.ceiling is not None else {}
-    rows = [["", *(_cut(_one_line(run.name), 24) for run in runs), *(("ceiling", "reached") if ceiling else ())]]
+def _scores_of(done: Evaluation, runs: Sequence[RunResult], paint: Painter, gap: int) -> Iterator[str]:
+    """Some of the runs; beside the last ones stands what the best of all reached."""
+    ceiling = done.ceiling.scores if done.ceiling is not None and runs[-1] is done.runs[-1] else {}
+    rows = [
+        ["", *(_cut(_one_line(run.name), _LONGEST_NAME) for run in runs), *(("ceiling", "reached") if ceiling else ())]
+    ]
     for name in done.runs[0].scores:
         row = [name, *(_score(run.scores.get(name)) for run in runs)]
         if ceiling:
@@ -114,7 +131,7 @@ def _scores_of(done: Evaluation, runs: Sequence[RunResult], paint: Painter) -> I
             top = ceiling.get(name)
             row += [f"{top:.3f}" if top is not None else "", f"{best / top:4.0%}" if top else ""]
         rows.append(row)
-    yield from table(rows, paint)
+    yield from table(rows, paint, gap=gap)
 
 
 def _score(score: Score | None) -> str:
@@ -146,15 +163,23 @@ def _against_chance(run: RunResult) -> tuple[str, float, float] | None:
     return None
 
 
-def _not_aligned(runs: Sequence[RunResult], paint: Painter) -> Iterator[str]:
-    """What is said first where the gold seems to be that of other questions: no run is better than chance."""
-    judged = [run for run in runs if run.sanity.aligned is not None]
-    if not judged or any(run.sanity.aligned for run in judged):
-        return
-    yield paint("error", "Your gold is not aligned: no run finds it better than the gold of other questions.")
-    yield f"{_INDENT}Questions, judgements and passages were probably joined by the wrong ids: compare some of them"
-    yield f"{_INDENT}(below), or read the dataset otherwise (for TREC topics: -o topics=position)."
-    yield ""
+def _first_words(done: Evaluation, paint: Painter) -> Iterator[str]:
+    """What is said before the metrics, because they mean nothing then."""
+    rules = {f.rule: f for f in done.findings}
+    if (lost := rules.get("no-gold-in-corpus")) is not None:
+        told = _one_line(lost.message.partition(";")[0])
+        yield paint("error", f"{told[:1].upper()}{told[1:]}.")
+        yield ""
+    if "questions-without-term" in rules:
+        yield paint("error", "Most questions have no term in the index: are they in the language of the passages?")
+        yield f"{_INDENT}Metrics of a search by terms say nothing of the gold then (--analyzer, --stemmer)."
+        yield ""
+    if "gold-not-aligned" in rules:
+        otherwise = ", or read the dataset otherwise (-o topics=position)" if done.format == "trec" else ""
+        yield paint("error", "Your gold is not aligned: no run finds it better than the gold of other questions.")
+        yield f"{_INDENT}Questions, judgements and passages were probably joined by the wrong ids: compare some of them"
+        yield f"{_INDENT}(below){otherwise}."
+        yield ""
 
 
 def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[str]:
@@ -165,9 +190,9 @@ def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[s
             metric, reached, chance = told
             kinds[run.sanity.aligned].append(f"{_one_line(run.name)} {reached:.3f} against {chance:.3f}")
     heads = {
-        True: ("good", "gold is aligned"),
+        True: ("good", "better than chance"),
         False: ("error", "no better than chance"),
-        None: ("warning", "too little to tell whether the gold is aligned"),
+        None: ("warning", "too little to tell whether it is better than chance"),
     }
     for kind, listed in kinds.items():
         style, head = heads[kind]
@@ -185,7 +210,9 @@ def _search_checks(sanity: Sanity, run: RunResult, paint: Painter) -> Iterator[s
         style = "good" if sanity.self_retrieval >= 0.8 else "warning"
         yield f"{_INDENT}{paint(style, 'self-retrieval')}: {told} come first when their first words are the question"
     if sanity.no_common_token:
-        yield f"{_INDENT}{sanity.no_common_token:.1%} of the gold pairs share no term with their question"
+        dealt = sanity.no_common_token_shuffled
+        others = f" ({dealt:.1%} with the gold dealt to others)" if dealt is not None else ""
+        yield f"{_INDENT}{sanity.no_common_token:.1%} of the gold pairs share no term with their question{others}"
     if sanity.without_token:
         yield paint("warning", f"{_INDENT}{sanity.without_token:,} of {judged:,} questions have no term in the index")
     if sanity.without_seed:
@@ -251,6 +278,7 @@ def _answer_scores(scores: AnswerScores, paint: Painter, options: EvaluationOpti
     counts = [_many(scores.answered, "answer")]
     counts += [f"{scores.unanswered:,} empty are left out"] if scores.unanswered else []
     counts += [f"{scores.without_gold:,} without a gold answer are left out"] if scores.without_gold else []
+    counts += [f"{_many(scores.missing, 'question')} of the dataset not among them"] if scores.missing else []
     yield f"{paint('bold', f'Answers, {_one_line(scores.name)}')}: {', '.join(counts)}"
     words = {
         "exact_match": "equal to an answer (SQuAD, SAGE)",
@@ -313,13 +341,26 @@ def _worst(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iter
         if not question.found:
             yield f"{_INDENT * 2}found     nothing"
     if options.retrieve:
-        asked = f"{options.retrieve} --id {quote(listed[0].question_id)} --explain"
-        yield paint("dim", f"{_INDENT}`{visible_path(asked)}` shows why")
+        own = run.name in MODES
+        mode = f" --mode {run.name}" if own and run.name != "bm25" else ""
+        asked = f"{options.retrieve}{mode} --id {quote(listed[0].question_id)} --explain"
+        why = "shows why" if own else "shows what bm25 finds here (the run itself cannot be asked)"
+        yield paint("dim", f"{_INDENT}`{visible_path(asked)}` {why}")
 
 
 def _named(head: str, target: str, titles: Mapping[str, str], width: int) -> str:
     title = _one_line(titles.get(target, ""))
     return _cut(f"{head}{_one_line(target)}" + (f"  {title}" if title and title != target else ""), width)
+
+
+def _rules(done: Evaluation, paint: Painter) -> Iterator[str]:
+    """Each rule that has findings, without the cases."""
+    shown = {f.code: f for f in done.findings if f.severity != "info"}
+    yield from [""] if shown else []
+    for code, finding in shown.items():
+        number = done.by_rule.get(code, 1)
+        times = f", {number:,} times" if number > 1 else ""
+        yield f"{paint('bold', code)} {paint(finding.severity, finding.severity)} {finding.rule}{times}"
 
 
 def _findings(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iterator[str]:
@@ -329,28 +370,44 @@ def _findings(done: Evaluation, paint: Painter, options: EvaluationOptions) -> I
     yield ""
     for code, group in groupby(shown, key=lambda f: f.code):
         listed = list(group)
-        for finding in listed:
-            yield f"{paint('bold', code)} {paint(finding.severity, finding.severity)} {_one_line(finding.message)}"
+        severity = listed[0].severity
+        head = f"{paint('bold', code)} {paint(severity, severity)}"
+        total = done.by_rule.get(code, len(listed))
+        messages = [_one_line(f.message) for f in listed]
+        told = _common_end(messages) if total > 1 else ""
+        if told:  # what follows from each of them is said once
+            yield f"{head} {listed[0].rule}, {total:,} times: {told}"
+            yield from (f"    {message.removesuffix(f'; {told}')}" for message in messages)
+        else:
+            yield from (f"{head} {message}" for message in messages)
+        if total > len(listed):
+            more = f"{total - len(listed):,} more of {code} {listed[0].rule}"
+            yield paint("dim", f"    … and {more} (--max-per-rule 0 shows all)")
         if listed[0].hint:
             yield f"    {paint('good', '→')} {_one_line(listed[0].hint)}"
-        rest = done.by_rule.get(code, len(listed)) - len(listed)
-        if rest > 0:
-            yield paint("dim", f"    … and {rest:,} more of {code} {listed[0].rule} (--max-per-rule 0 shows all)")
 
 
-def _summary(done: Evaluation, paint: Painter) -> Iterator[str]:
+def _common_end(messages: Sequence[str]) -> str:
+    """What stands behind the last semicolon of all, if it is the same: messages are "what; what follows from it"."""
+    ends = {message.rpartition("; ")[2] if "; " in message else "" for message in messages}
+    return ends.pop() if len(ends) == 1 else ""
+
+
+def _summary(done: Evaluation, paint: Painter, quiet: bool) -> Iterator[str]:
     best = {name: max(run.scores[name].mean for run in done.runs if name in run.scores) for name in done.minimums}
     for name, least in done.minimums.items():
-        met = best[name] >= least
+        met = best[name] >= least - _ROUNDING
         told = f"{name} {best[name]:.3f} {'≥' if met else '<'} {least:g}"
         yield paint("good" if met else "error", f"{told}: {'as demanded' if met else 'below what was demanded'}")
-    counts = [
-        paint(severity, _many(number, severity))
-        for severity in ("error", "warning")
-        if (number := sum(f.severity == severity for f in done.findings))
-    ]
+    counts = []
+    for severity in ("error", "warning"):
+        codes = [f.code for f in done.findings if f.severity == severity]
+        number = sum(done.by_rule.get(code, codes.count(code)) for code in set(codes))
+        shown = f", {len(codes):,} shown" if len(codes) < number and not quiet else ""
+        counts += [f"{paint(severity, _many(number, severity))}{shown}"] if codes else []
     verdict = paint("good", "Evaluated") if done.ok else paint("error", "Evaluated, with errors")
-    found = f" ({', '.join(counts)} shown)" if counts else ""
+    between = "; " if any("shown" in count for count in counts) else ", "
+    found = f" ({between.join(counts)})" if counts else ""
     what = _many(len(done.runs), "run") if done.runs else _many(len(done.answers), "set") + " of answers"
     what = f"{what} on {_many(done.judged, 'question')}" if done.runs else what
     what = _many(done.answers_in_top[0].asked, "question") if done.answers_in_top and not done.answers else what

@@ -51,6 +51,7 @@ def evaluation_json(done: Evaluation, worst: int = 5) -> bytes:
                     "answered": a.answered,
                     "unanswered": a.unanswered,
                     "without_gold": a.without_gold,
+                    "missing": a.missing,
                     "worst": [{"question_id": q, "gold": g, "answer": t} for q, g, t in a.worst],
                 }
                 for a in done.answers

@@ -25,7 +25,9 @@ VERSION = 1
 _HALVES = re.compile("[\ud800-\udfff]")
 _INDENT = "    "
 _MOST_SEEDS = 8
+_MOST_TERMS = 8
 _LONGEST_TITLE = 120
+_LONGEST_QUESTION = 1000
 
 
 def retrieval_lines(
@@ -39,10 +41,11 @@ def retrieval_lines(
     """The screen of one search; ``gold`` are the relevant targets where they are known."""
     paint = painter(colour)
     if found.query.question_id is not None:
-        yield paint("bold", f"{visible_path(found.query.question_id)}: {_one_line(found.query.text)}")
+        question = _shortened(_one_line(found.query.text), _LONGEST_QUESTION)
+        yield paint("bold", f"{_id(found.query.question_id)}: {question}")
     if found.seeds:
         more = f" and {len(found.seeds) - _MOST_SEEDS:,} more" if len(found.seeds) > _MOST_SEEDS else ""
-        yield paint("dim", f"from {', '.join(map(_one_line, found.seeds[:_MOST_SEEDS]))}{more}")
+        yield paint("dim", f"from {', '.join(map(_id, found.seeds[:_MOST_SEEDS]))}{more}")
     relevant = {place.target_id for place in gold or ()}
     for hit in found.hits:
         yield from _hit_lines(hit, relevant, paint, colour, width)
@@ -52,7 +55,7 @@ def retrieval_lines(
         if found.hits or note != "Nothing was found.":
             yield paint("warning", _one_line(note))
     if gold is not None:
-        yield from _gold_lines(gold, found, paint, explain)
+        yield from _gold_lines(gold, found, paint, width if explain else 0, colour)
 
 
 def _hit_lines(hit: Hit, relevant: set[str], paint: Painter, colour: bool, width: int) -> Iterator[str]:
@@ -60,7 +63,7 @@ def _hit_lines(hit: Hit, relevant: set[str], paint: Painter, colour: bool, width
     place = f"{hit.rank:3} " if not is_gold else paint("good", f"{hit.rank:3} ")
     title = f"  {paint('bold', _shortened(_one_line(hit.title)))}" if hit.title else ""
     mark = f"  {paint('good', 'gold')}" if is_gold else ""
-    yield f"{place} {hit.score:8.4g}  {visible_path(hit.passage_id)}{title}{mark}"
+    yield f"{place} {hit.score:8.4g}  {_id(hit.passage_id)}{title}{mark}"
     if hit.snippet is not None:
         yield from snippet_lines(hit.snippet, colour, width)
     if hit.path:
@@ -70,8 +73,13 @@ def _hit_lines(hit: Hit, relevant: set[str], paint: Painter, colour: bool, width
         yield f"{_INDENT}{paint('dim', f'rank by {ranks}')}"
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_TITLE else f"{text[: _LONGEST_TITLE - 1]}…"
+def _shortened(text: str, longest: int = _LONGEST_TITLE) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _id(text: str) -> str:
+    """An id, or the name of a node."""
+    return _shortened(visible_path(text[: _LONGEST_TITLE + 1]))
 
 
 def _one_line(text: str) -> str:
@@ -82,13 +90,11 @@ def path_text(path: Sequence[PathStep]) -> str:
     """The way through the graph, as ``Turing —born in→ London ←located in— Thames``."""
     if not path:
         return ""
-    told = _one_line(path[0].source if path[0].forward else path[0].target)
+    told = _id(path[0].source)
     for step in path:
         relation = _one_line(step.relation) or "—"
-        if step.forward:
-            told += f" —{relation}→ {_one_line(step.target)}"
-        else:
-            told += f" ←{relation}— {_one_line(step.source)}"
+        told += f" —{relation}→ " if step.forward else f" ←{relation}— "
+        told += _id(step.target)
     return told
 
 
@@ -130,7 +136,8 @@ def _broken(text: str, room: int) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _gold_lines(gold: Sequence[GoldPlace], found: Retrieval, paint: Painter, explain: bool) -> Iterator[str]:
+def _gold_lines(gold: Sequence[GoldPlace], found: Retrieval, paint: Painter, width: int, colour: bool) -> Iterator[str]:
+    """Where the gold stands; with a width also why."""
     yield ""
     if not gold:
         yield "The dataset has no gold for this question."
@@ -139,13 +146,29 @@ def _gold_lines(gold: Sequence[GoldPlace], found: Retrieval, paint: Painter, exp
     yield paint("bold", f"Gold: {reached:,} of {len(gold):,} within the first {found.k:,}")
     for place in gold:
         title = f"  {_shortened(_one_line(place.title))}" if place.title else ""
-        yield f"{_INDENT}{visible_path(place.target_id)}  {_place_words(place, found.k, paint)}{title}"
-        if explain and not place.fault:
-            yield f"{_INDENT * 2}has    {_terms(place.shared) or 'no term of the question'}"
-            if place.missing:
-                yield f"{_INDENT * 2}lacks  {_terms(place.missing)}"
-    if explain and any(place.shared or place.missing for place in gold):
+        yield f"{_INDENT}{_id(place.target_id)}  {_place_words(place, found.k, paint)}{title}"
+        if width and not place.fault:
+            yield from (f"{_INDENT * 2}{line}" for line in _why_lines(place, paint, width, colour))
+    if width and any(place.shared or place.missing for place in gold):
         yield paint("dim", f"{_INDENT}(numbers: how many passages have the term)")
+
+
+def _why_lines(place: GoldPlace, paint: Painter, width: int, colour: bool) -> Iterator[str]:
+    """Why a gold passage is found or not, and what there is to see of it that is not among the hits."""
+    if place.why:
+        yield paint("warning", f"why    {_one_line(place.why)}")
+    if place.ranks:
+        told = (f"{mode} {'—' if rank is None else f'{rank:,}'}" for mode, rank in place.ranks.items())
+        yield paint("dim", f"rank by {', '.join(told)}")
+    if place.path:
+        yield paint("dim", path_text(place.path))
+    if place.shared or place.missing:
+        yield f"has    {_terms(place.shared) or 'no term of the question'}"
+    if place.missing:
+        yield f"lacks  {_terms(_rarest(place.missing))}{_more(place.missing)}"
+    if place.snippet is not None:
+        for number, line in enumerate(snippet_lines(place.snippet, colour, width - len(_INDENT) - 7)):
+            yield f"{'' if number else 'text':7}{line.removeprefix(_INDENT)}"
 
 
 def _place_words(place: GoldPlace, k: int, paint: Painter) -> str:
@@ -156,8 +179,24 @@ def _place_words(place: GoldPlace, k: int, paint: Painter) -> str:
     return paint("good" if place.rank <= k else "warning", f"rank {place.rank:,}")
 
 
+def _rarest(terms: Sequence[Term]) -> Sequence[Term]:
+    """The terms, or those that say most where there are too many."""
+    if len(terms) <= _MOST_TERMS:
+        return terms
+    return sorted(terms, key=lambda term: (term.spelled is None, term.passages))[:_MOST_TERMS]
+
+
+def _more(terms: Sequence[Term]) -> str:
+    return f" … and {len(terms) - _MOST_TERMS:,} more" if len(terms) > _MOST_TERMS else ""
+
+
 def _terms(terms: Iterable[Term]) -> str:
-    return ", ".join(f"{_one_line(term.text)} ({term.passages:,})" for term in terms)
+    return ", ".join(map(_term, terms))
+
+
+def _term(term: Term) -> str:
+    spelled = f", but has {_one_line(term.spelled)}" if term.spelled is not None else ""
+    return f"{_one_line(term.text)} ({term.passages:,}{spelled})"
 
 
 def retrieval_dict(found: Retrieval, gold: Sequence[GoldPlace] | None = None) -> dict[str, Any]:
@@ -176,7 +215,6 @@ def retrieval_dict(found: Retrieval, gold: Sequence[GoldPlace] | None = None) ->
 
 
 def _hit_dict(hit: Hit) -> dict[str, Any]:
-    snippet = hit.snippet
     return {
         "rank": hit.rank,
         "id": hit.passage_id,
@@ -184,17 +222,17 @@ def _hit_dict(hit: Hit) -> dict[str, Any]:
         "title": hit.title,
         "document": hit.document_id,
         "text": hit.text,
-        "snippet": None
-        if snippet is None
-        else {
-            "text": snippet.text,
-            "marks": [list(mark) for mark in snippet.marks],
-            "before": snippet.before,
-            "after": snippet.after,
-        },
+        "snippet": _snippet_dict(hit.snippet),
         "ranks": dict(hit.ranks),
         "path": [step.as_dict() for step in hit.path],
     }
+
+
+def _snippet_dict(snippet: Snippet | None) -> dict[str, Any] | None:
+    if snippet is None:
+        return None
+    marks = [list(mark) for mark in snippet.marks]
+    return {"text": snippet.text, "marks": marks, "before": snippet.before, "after": snippet.after}
 
 
 def _gold_dict(place: GoldPlace) -> dict[str, Any]:
@@ -207,6 +245,10 @@ def _gold_dict(place: GoldPlace) -> dict[str, Any]:
         "title": place.title,
         "shared": [{"text": term.text, "passages": term.passages} for term in place.shared],
         "missing": [{"text": term.text, "passages": term.passages} for term in place.missing],
+        "why": place.why or None,
+        "snippet": _snippet_dict(place.snippet),
+        "ranks": dict(place.ranks),
+        "path": [step.as_dict() for step in place.path],
     }
 
 
@@ -249,13 +291,28 @@ def _whole(value: Any) -> Any:
     return [_whole(member) for member in value] if isinstance(value, list | tuple) else value
 
 
-def head_line(summary: IndexSummary, mode: str, seconds: float | None = None) -> str:
-    """What was searched, in one line."""
+def head_line(summary: IndexSummary, mode: str) -> str:
+    """What was searched, in one line; where the index lies if it was built now."""
     unit = summary.unit if summary.passages == 1 else f"{summary.unit}s"
-    told = f"{visible_path(summary.name)} ({summary.format}): {summary.passages:,} {unit}, mode {mode}"
-    if seconds is not None:
-        told += f", {seconds * 1000:.1f} ms"
-    return f"{told}; index {visible_path(summary.folder)}"
+    told = f"{_name(summary)} ({summary.format}): {summary.passages:,} {unit}, mode {mode}"
+    built = [part for part in summary.parts if part.built]
+    if not built:
+        return told
+    seconds = sum(part.seconds for part in built)
+    return f"{told}; index built in {seconds:.1f} s: {visible_path(summary.folder)}"
+
+
+def _name(summary: IndexSummary) -> str:
+    """What the user called the dataset, and its own name where that is another."""
+    place = summary.dataset.rstrip("/").rsplit("/", 1)[-1]
+    if not place.strip(".") or place == summary.name or place.startswith(f"{summary.name}."):
+        return visible_path(summary.name)
+    return f"{visible_path(place)} ({visible_path(summary.name)})"
+
+
+def time_line(found: Retrieval) -> str:
+    """How many were found, and how long the search alone took."""
+    return f"Found {len(found.hits):,} in {found.seconds * 1000:.1f} ms"
 
 
 def index_lines(

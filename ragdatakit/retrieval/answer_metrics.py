@@ -82,6 +82,7 @@ class _Tally:
     values: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in METRICS})
     unanswered: int = 0
     without_gold: int = 0
+    questions: set[str] = field(default_factory=set)
     worst: list[tuple[float, str, str, str]] = field(default_factory=list)
 
 
@@ -92,14 +93,15 @@ def score_answers(
 
     Gold is what ``dataset`` (else ``answers`` itself) has for the question, found by its id and its text, or else what
     the prediction itself says (``gold_answer``, ``reference_answer``). Answers that are null or blank are counted as
-    unanswered and left out, as A-RAG does; so are those whose gold answer has no words, which any reply contains.
+    unanswered and left out, as A-RAG does; so are those whose gold answer has no words, which any reply contains, and
+    questions of the dataset of which the answers know nothing (``missing``).
     """
     golds = _Golds(dataset if dataset is not None else answers, answers)
     tallies: dict[str, _Tally] = {}
     for answer in answers.peek("answers"):
         fields = _fields(answer.metadata)
         tally = tallies.setdefault(string_of(fields.get(_RUN)) or "", _Tally())
-        gold = golds.of(answer, fields)
+        gold = golds.of(answer, fields, tally.questions)
         if not gold:
             tally.without_gold += 1
             continue
@@ -111,10 +113,14 @@ def score_answers(
             tally.values[name].append(value)
         if values["f1"] < 1 and len(tally.worst) < 1000:
             tally.worst.append((values["contain_arag"] + values["f1"], answer.question_id, gold[0], answer.text))
-    return [_scored(f"{label}{name}" or answers.name, tally, seed) for name, tally in tallies.items()]
+    asked = golds.asked
+    return [
+        _scored(f"{label}{name}" or answers.name, tally, len(asked - tally.questions), seed)
+        for name, tally in tallies.items()
+    ]
 
 
-def _scored(name: str, tally: _Tally, seed: int) -> AnswerScores:
+def _scored(name: str, tally: _Tally, missing: int, seed: int) -> AnswerScores:
     import numpy as np
 
     answered = len(tally.values["f1"])
@@ -127,6 +133,7 @@ def _scored(name: str, tally: _Tally, seed: int) -> AnswerScores:
         tally.unanswered,
         tally.without_gold,
         tuple((q, gold, text) for _, q, gold, text in worst),
+        missing,
     )
 
 
@@ -150,9 +157,16 @@ class _Golds:
             text = _plain(question.text)
             self._by_text[text] = None if text in self._by_text else question
 
-    def of(self, answer: Answer, fields: Mapping[str, Any]) -> tuple[str, ...]:
-        """The answer and its aliases, those with words; none where nobody knows them."""
+    @property
+    def asked(self) -> set[str]:
+        """The ids of the questions of the dataset that have an answer."""
+        return {name for name, q in self._by_id.items() if any(_with_words([q.answer, *q.aliases]))}
+
+    def of(self, answer: Answer, fields: Mapping[str, Any], met: set[str]) -> tuple[str, ...]:
+        """The answer and its aliases, those with words; none where nobody knows them. ``met`` is given the question."""
         question = self._question(answer.question_id, string_of(fields.get("question")))
+        if question is not None and question.question_id is not None:
+            met.add(question.question_id)
         found = tuple(_with_words([question.answer, *question.aliases])) if question is not None else ()
         return found or tuple(_with_words(_told(fields.get(name)) for name in _GOLD))[:1]
 

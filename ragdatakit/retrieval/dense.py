@@ -147,7 +147,7 @@ class DenseRanker:
 
     def _embedded(self, queries: Sequence[Query]) -> Iterable[npt.NDArray[np.float32]]:
         if not self._part.embeds_questions:
-            raise RagdataError(no_vector_for(queries, self._given, "--embedder SCHEME:MODEL or --query-vectors FILE"))
+            raise RagdataError(no_vector_for(queries, self._given, "--embedder KIND:MODEL or --query-vectors FILE"))
         try:
             return list(self._part.embedder.embed([query.text for query in queries], "query"))
         except EmbeddingError as error:

@@ -390,4 +390,4 @@ def make_embedder(options: SearchOptions, cache: Path | None = None) -> Embedder
     if scheme == "sentence-transformers" and model:
         return LocalEmbedder(model, cache)
     given = one_line(options.embedder, 60)
-    raise RagdataError(f"{given!r} is no embedder; it is SCHEME:MODEL, such as {_EXAMPLES}")
+    raise RagdataError(f"{given!r} is no embedder; it is KIND:MODEL, such as {_EXAMPLES}")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.retrieval.index_notes import left_out
+from ragdatakit.schemas import FORMATS
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.gold import Gold
@@ -24,13 +27,21 @@ _TITLE = 120
 def notes_on(gold: Gold) -> Iterator[str]:
     """Sentences about judgements that are not used."""
     others = {name: count for name, count in gold.splits.items() if name != gold.split}
+    if gold.split is None and len(gold.splits) > 1:
+        told = ", ".join(f"{name or 'no split'} {count:,}" for name, count in gold.splits.items())
+        yield f"the judged questions of all splits are taken together: {told} (--split takes one)"
     if gold.split is not None and others:
         told = ", ".join(f"{name or 'no split'} {count:,}" for name, count in others.items())
         yield f"other splits with judged questions: {told} (--split)"
     for name, count in gold.other_units.items():
         yield f"not used here: {_many(count, 'judgement')} of {name}s (--unit {name})"
-    if gold.nameless:
-        yield f"left out: {_many(gold.nameless, 'judged question')} not among the questions"
+
+
+def lenient_notes(tables: CanonicalTables, faults: Mapping[str, Any]) -> Iterator[str]:
+    """That the dataset was read though it is not as it should be; ``faults`` are those of its passages."""
+    if told := [*faults.get("coerced", ()), *left_out(tables, ("questions", "qrels"), "coerced")]:
+        sure = "; `ragdata validate` tells what is wrong" if tables.format in FORMATS else ""
+        yield f"read leniently: {', '.join(told)}{sure}"
 
 
 def repeated_judgements(tables: CanonicalTables, unit: str) -> dict[str, int]:
@@ -76,6 +87,34 @@ def titles_of(passages: Passages, tables: CanonicalTables, unit: str, ids: Itera
 
 def _title(title: str | None, text: str) -> str:
     return " ".join((title or text[:400]).split())[:_TITLE]
+
+
+def told_tables(tables: CanonicalTables) -> str:
+    """The tables that a dataset has, in words."""
+    return ", ".join(name.replace("_", " ") for name in tables.sources if tables.any(name)) or "nothing"
+
+
+def what_is_lacking(gold: Gold, tables: CanonicalTables, has_corpus: bool) -> str:
+    """Why nothing could be evaluated, and what would help."""
+    if tables.any("runs") and not gold.judged:
+        return "there is a run, but no gold to hold it to; --qrels FILE gives judgements"
+    if not gold.questions:
+        return f"there are no questions (it has {told_tables(tables)}); --questions FILE gives them"
+    if not gold.judged and gold.nameless:
+        some = f"such as {gold.questions[0].question_id!r}"
+        told = f"none of the {_many(gold.nameless, 'judged question')} is among its {len(gold.questions):,} ({some})"
+        return f"{told}: the judgements have other ids"
+    if not gold.judged and not any(q.answers for q in gold.questions):
+        if any(q.grades for q in gold.questions):
+            return "none of its judgements has a grade above 0, so nothing is relevant; --qrels FILE gives others"
+        return "its questions have neither gold nor answers; --qrels FILE gives judgements"
+    if not has_corpus:
+        return "there is no corpus to search and no run; --runs FILE gives one"
+    if gold.unit == "node":
+        return "nodes are judged, which graph mode alone ranks, and there is no graph; --unit document may help"
+    if not any(q.text.strip() for q in gold.questions):
+        return "its questions have no texts; --questions FILE gives them, --runs FILE a run"
+    return "the answers of its questions cannot be looked for in texts, and there is no gold"
 
 
 def _many(number: int, noun: str) -> str:

@@ -51,13 +51,15 @@ class Searcher(Protocol):
 class NamedRun:
     """A run before it is measured. ``ranked`` may have more questions than the gold; ``notes`` are for the user.
 
-    ``seconds`` is what the searches took, None where nobody knows.
+    ``seconds`` is what the searches took, None where nobody knows. ``depth`` is how deep it was searched, None: as deep
+    as was asked for.
     """
 
     name: str
     ranked: Ranked
     seconds: float | None = None
     notes: tuple[str, ...] = ()
+    depth: int | None = None
 
 
 def search_run(
@@ -171,7 +173,7 @@ def run_result(
         _by_type(judged, values, seed),
         questions,
         sanity,
-        depth,
+        depth if run.depth is None else min(run.depth, depth),
         run.seconds,
         (*run.notes, *_not_asked(run, judged)),
     )

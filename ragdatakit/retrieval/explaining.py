@@ -1,29 +1,39 @@
-"""Why a question fails: where its relevant passages stand in the ranking, and which of its terms they have."""
+"""Why a question fails: where its relevant passages stand in the ranking, which of its terms they have, and what those
+have that stand above them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ragdatakit.retrieval.accents import spelled_with_other_accents
 from ragdatakit.schemas.retrieved import GoldPlace, Term
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from ragdatakit.retrieval.gold import GoldQuestion
     from ragdatakit.retrieval.retriever import Retriever
 
 DEPTH = 1000
+_MOST_TERMS = 5
 
 
 def gold_places(
-    retriever: Retriever, question: GoldQuestion, unit: str, mode: str = "bm25", depth: int = DEPTH
+    retriever: Retriever, question: GoldQuestion, unit: str, mode: str = "bm25", k: int = 10, depth: int = DEPTH
 ) -> tuple[GoldPlace, ...]:
-    """Each relevant target of a question, best rank first. ``unit`` is what is judged (`Gold.unit`)."""
-    places = _places_of_nodes if unit == "node" else _places_of_passages
-    found = places(retriever, question, unit, mode, depth)
+    """Each relevant target of a question, best rank first. ``unit`` is what is judged (`Gold.unit`).
+
+    The first ``k`` ranks are those that a search for ``k`` gives; ``depth`` is how far is looked.
+    """
+    if unit == "node":
+        found = _places_of_nodes(retriever, question, mode, depth)
+    else:
+        found = list(_Passages(retriever, question, unit, mode, k, depth).places())
     return tuple(sorted(found, key=lambda place: (place.rank is None, place.rank or 0)))
 
 
-def _places_of_nodes(retriever: Retriever, question: GoldQuestion, unit: str, mode: str, depth: int) -> list[GoldPlace]:
+def _places_of_nodes(retriever: Retriever, question: GoldQuestion, mode: str, depth: int) -> list[GoldPlace]:
     graph = retriever.graph
     if mode != "graph" or graph is None:
         fault = f"it is a node of the graph: mode {mode} finds passages only"
@@ -32,54 +42,119 @@ def _places_of_nodes(retriever: Retriever, question: GoldQuestion, unit: str, mo
     return [GoldPlace(target, question.grades[target], ranks.get(target), depth) for target in question.gold]
 
 
-def _places_of_passages(
-    retriever: Retriever, question: GoldQuestion, unit: str, mode: str, depth: int
-) -> list[GoldPlace]:
-    passages = retriever.index.passages
-    ranking = retriever.rank([question.query], mode, depth)[0]
-    ranks: dict[str, tuple[int, int]] = {}
-    of_documents = unit == "document" and passages.unit == "chunk"
-    for rank, ordinal in enumerate(map(int, ranking.ordinals), 1):
-        name = passages.document_id(ordinal) if of_documents else passages.id(ordinal)
-        ranks.setdefault(name, (len(ranks) + 1 if of_documents else rank, ordinal))
-    pieces = _pieces(retriever, question.gold) if of_documents else {}
-    found = []
-    for target in question.gold:
-        best = pieces.get(target) if of_documents else passages.ordinal(target)
-        reached: int | None = None
-        if target in ranks:
-            reached, best = ranks[target]
-        place = GoldPlace(target, question.grades[target], reached, depth)
-        found.append(_with_terms(retriever, question.text, place, best, of_documents))
-    return found
+class _Passages:
+    """The gold passages of one question, or the documents of which they are the chunks."""
 
+    def __init__(self, retriever: Retriever, question: GoldQuestion, unit: str, mode: str, k: int, depth: int) -> None:
+        self._retriever, self._question, self._mode, self._k, self._depth = retriever, question, mode, k, depth
+        self._passages = retriever.index.passages
+        self._of_documents = unit == "document" and self._passages.unit == "chunk"
+        ranked = self._ranked()
+        self._ranks = self._by_name(ranked)
+        self._by_mode = {}
+        if mode == "hybrid":
+            fused = {name: retriever.rank([question.query], name, depth)[0] for name in retriever.fused}
+            self._by_mode = {name: self._by_name(found.ordinals.tolist()) for name, found in fused.items()}
+        gold = set(question.gold)
+        self._rival = next(((r, o) for r, o in enumerate(ranked[:k], 1) if self._name(o) not in gold), None)
 
-def _pieces(retriever: Retriever, wanted: tuple[str, ...]) -> dict[str, int]:
-    """The first chunk of each of these documents."""
-    found: dict[str, int] = {}
-    names = set(wanted)
-    for ordinal, document in enumerate(retriever.index.passages.documents()):
-        if document in names:
-            found.setdefault(document, ordinal)
-    return found
+    def _ranked(self) -> list[int]:
+        """The passages in order: first those that the search showed, as fusion depends on how many are asked for."""
+        retriever, query = self._retriever, self._question.query
+        shown: list[int] = retriever.rank([query], self._mode, self._k)[0].ordinals.tolist()
+        deep: list[int] = retriever.rank([query], self._mode, self._depth)[0].ordinals.tolist()
+        return list(dict.fromkeys((*shown, *deep)))[: self._depth]
 
+    def _name(self, ordinal: int) -> str:
+        return self._passages.document_id(ordinal) if self._of_documents else self._passages.id(ordinal)
 
-def _with_terms(
-    retriever: Retriever, text: str, place: GoldPlace, ordinal: int | None, of_documents: bool
-) -> GoldPlace:
-    """The place with the terms that the target has; of a document, those of its best chunk."""
-    if ordinal is None:
-        return replace(place, fault="it has no chunks" if of_documents else "it is not in the corpus")
-    passage = retriever.index.passages[ordinal]
-    tokenizer = retriever.tokenizer
-    has = set(tokenizer.tokens(passage.searched))
-    shared: list[Term] = []
-    missing: list[Term] = []
-    seen: set[str] = set()
-    for token, start, end in tokenizer.spans(text):
-        if token not in seen:
-            seen.add(token)
-            term = Term(text[start:end], retriever.lexical.document_frequency(token))
-            (shared if token in has else missing).append(term)
-    fault = "it has no text" if not passage.searched.strip() else "it has no terms" if not has else ""
-    return replace(place, title=passage.title, shared=tuple(shared), missing=tuple(missing), fault=fault)
+    def _by_name(self, ranked: Sequence[int]) -> dict[str, tuple[int, int]]:
+        """Rank and passage of each target; a document has the rank of its best chunk among documents."""
+        ranks: dict[str, tuple[int, int]] = {}
+        for rank, ordinal in enumerate(ranked, 1):
+            ranks.setdefault(self._name(ordinal), (len(ranks) + 1 if self._of_documents else rank, ordinal))
+        return ranks
+
+    def places(self) -> Iterator[GoldPlace]:
+        """What became of each target."""
+        pieces = self._pieces() if self._of_documents else {}
+        for target in self._question.gold:
+            best = pieces.get(target) if self._of_documents else self._passages.ordinal(target)
+            rank, best = self._ranks.get(target, (None, best))
+            place = GoldPlace(target, self._question.grades[target], rank, self._depth)
+            yield self._told(place, best)
+
+    def _pieces(self) -> dict[str, int]:
+        """The first chunk of each gold document."""
+        found: dict[str, int] = {}
+        names = set(self._question.gold)
+        for ordinal, document in enumerate(self._passages.documents()):
+            if document in names:
+                found.setdefault(document, ordinal)
+        return found
+
+    def _told(self, place: GoldPlace, ordinal: int | None) -> GoldPlace:
+        """The place with the terms that the target has; of a document, those of its best chunk."""
+        if ordinal is None:
+            return replace(place, fault="it has no chunks" if self._of_documents else "it is not in the corpus")
+        passage = self._passages[ordinal]
+        if not passage.searched.strip():
+            return replace(place, title=passage.title, fault="it has no text")
+        has = self._tokens(ordinal)
+        terms = self._terms()
+        place = replace(
+            place,
+            title=passage.title,
+            shared=tuple(term for token, term in terms.items() if token in has),
+            missing=tuple(self._spelled(t, term, passage.searched) for t, term in terms.items() if t not in has),
+            fault="" if has else "it has no terms",
+        )
+        query = self._question.query
+        graph = self._retriever.graph if self._mode == "graph" or "graph" in self._by_mode else None
+        ranks = {mode: ranks.get(place.target_id, (None, 0))[0] for mode, ranks in self._by_mode.items()}
+        place = replace(place, ranks=ranks, path=graph.path(query, ordinal) if graph is not None else ())
+        if place.fault or (place.rank is not None and place.rank <= self._k):
+            return place
+        hit = self._retriever.hit(ordinal, 1, 0.0, query)
+        return replace(place, why=self._why(place, has, terms), snippet=hit.snippet)
+
+    def _tokens(self, ordinal: int) -> set[str]:
+        return set(self._retriever.tokenizer.tokens(self._passages[ordinal].searched))
+
+    def _terms(self) -> dict[str, Term]:
+        """The terms of the question by their tokens."""
+        text, lexical = self._question.text, self._retriever.lexical
+        spans = {token: (start, end) for token, start, end in reversed(self._retriever.tokenizer.spans(text))}
+        counts = {token: lexical.document_frequency(token) for token in spans}
+        return {t: Term(text[start:end], counts[t]) for t, (start, end) in reversed(spans.items())}
+
+    def _spelled(self, token: str, term: Term, text: str) -> Term:
+        """A term that is missing, with the spelling that the text has of it where only accents differ."""
+        spelled = spelled_with_other_accents(text, token, self._retriever.tokenizer)
+        return replace(term, spelled=spelled) if spelled is not None else term
+
+    def _why(self, place: GoldPlace, has: set[str], terms: Mapping[str, Term]) -> str:
+        """Why a target that could be found is not among the hits."""
+        if self._mode == "graph":
+            graph = self._retriever.graph
+            if graph is not None and not graph.seeds(self._question.query):
+                return "the question names no node of the graph, so that there is nowhere to start"
+            return "" if place.path or place.rank else "no short way leads to it from the nodes that the question names"
+        if self._mode not in ("bm25", "hybrid"):
+            return ""
+        if not terms:
+            return "the question has no terms"
+        if not place.shared:
+            rest = "vectors may (--mode dense)" if self._mode == "bm25" else "only the other modes can"
+            return f"it has no term of the question: bm25 cannot find it, {rest}"
+        if self._mode == "hybrid" or self._rival is None:
+            return ""
+        rank, ordinal = self._rival
+        rival = self._tokens(ordinal)
+        more = [term for token, term in terms.items() if token in rival and token not in has]
+        if not more:
+            return f"rank {rank} has no term that it lacks, but has them more often, or in a shorter text"
+        more = sorted(more, key=lambda term: term.passages)  # the rarest say most
+        told = ", ".join(f"{term.text} ({term.passages:,})" for term in more[:_MOST_TERMS])
+        others = f" and {len(more) - _MOST_TERMS:,} more" if len(more) > _MOST_TERMS else ""
+        return f"rank {rank} has {told}{others}, which it lacks"

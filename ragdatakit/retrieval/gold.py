@@ -65,12 +65,12 @@ class Gold:
         return tuple(q for q in self.questions if q.gold)
 
 
-def read_gold(tables: CanonicalTables, split: str = "", unit: str = "") -> Gold:
+def read_gold(tables: CanonicalTables, split: str = "", unit: str = "", *, every: bool = False) -> Gold:
     """The questions of a split with their judgements of one kind of target.
 
-    Without ``split``: ``test`` where it has judgements, else all questions. Without ``unit``: that of the passages
-    where it is judged, else documents, chunks, nodes, in this order. Raises `UnknownNameError` for a split that no
-    question and no judgement has, `RagdataError` for a unit that is not judged.
+    Without ``split``: ``test`` where it has judgements (unless ``every``), else all questions. Without ``unit``: that
+    of the passages where it is judged, else documents, chunks, nodes, in this order. Raises `UnknownNameError` for a
+    split that no question and no judgement has, `RagdataError` for a unit that is not judged.
     """
     grades: dict[str | None, dict[str, dict[str, dict[str, int]]]] = {}
     units: Counter[str] = Counter()
@@ -80,7 +80,8 @@ def read_gold(tables: CanonicalTables, split: str = "", unit: str = "") -> Gold:
         of_question[row.target_id] = max(row.grade, of_question.get(row.target_id, row.grade))
     unit = _chosen_unit(tables, units, unit)
     judged = {name: len(kinds.get(unit, {})) for name, kinds in grades.items() if kinds.get(unit)}
-    chosen = split or ("test" if "test" in judged and len(judged) > 1 else "")
+    usual = "test" if "test" in judged and len(judged) > 1 and not every else ""
+    chosen = split or usual
     rows = [q for q in tables.peek("questions") if q.question_id is not None]
     known = {q.split for q in rows if q.split} | {name for name in judged if name}
     if chosen and chosen not in known:

@@ -94,6 +94,11 @@ class GraphRanker:
         self._made: Walk | None = None
         self._reached: tuple[tuple[int, ...], _Ways] | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the graph has no nodes beside the passages."""
+        return not len(self.graph.names)
+
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:
         """For each query the ``k`` best passages that the walk reaches; none where no node is linked."""
         import numpy as np

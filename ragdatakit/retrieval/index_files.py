@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.manifest import file_digest
+from ragdatakit.tables.user_cache import VARIABLE
 
 INDEX, PART, SOURCES, PASSAGES = "index.json", "part.json", "sources", "passages"
 KINDS = ("lexical", "sparse", "dense", "graph")
@@ -45,6 +47,16 @@ def are_intact(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> bool:
 def names_in(folder: Path) -> list[str]:
     """The names in a folder, in order; none where there is no folder."""
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def refuse_read_only(folder: Path) -> None:
+    """Raise `RagdataError` where the folder cannot be made, as the one that it is to lie in is read-only."""
+    place = folder.parent
+    if place.is_dir() and not os.access(place, os.W_OK | os.X_OK):
+        raise RagdataError(
+            f"the index cannot be built, as {place} cannot be written to; give another place with --index-dir, "
+            f"or in {VARIABLE}"
+        )
 
 
 def refuse_alien(folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ragdatakit.retrieval.fingerprints import are_unchanged, read_states
 from ragdatakit.retrieval.index_files import INDEX, KINDS, PASSAGES, SOURCES
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import StoredIndex
 from ragdatakit.tables.sealed_json import read_sealed
 from ragdatakit.tables.staging import remove_abandoned
@@ -35,7 +36,10 @@ def prune_indexes() -> list[StoredIndex]:
     found = stored_indexes()
     removed = [index for index in found if index.state != "current"]
     for index in removed:
-        shutil.rmtree(index.folder)
+        try:
+            shutil.rmtree(index.folder)
+        except OSError as error:
+            raise RagdataError(f"{index.folder} cannot be removed: {error.strerror}") from None
     kept = {Path(index.folder).name[-16:] for index in found if index.state == "current"}
     for path, record in _records(place):
         if record is None or record["key"] not in kept:

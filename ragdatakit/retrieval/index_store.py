@@ -28,6 +28,7 @@ from ragdatakit.retrieval.index_files import (
     described,
     names_in,
     refuse_alien,
+    refuse_read_only,
 )
 from ragdatakit.retrieval.index_notes import fault_notes, faults_of, guess_note, nothing_to_search
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
@@ -188,6 +189,7 @@ class Index:
 
     def _build(self, part: Part, folder: Path, replace: bool) -> None:
         started = time.perf_counter()
+        refuse_read_only(folder)
         with StagedFolder(folder, overwrite=True) as staged:
             facts = part.build(staged.folder, self.passages, self.source.tables, self._progress)
             document = {
@@ -362,6 +364,7 @@ class _Opening:
             self._note(guess_note(source.path, source.format, [name for name, _ in source.files]))
         if not self._named:
             _make_private(folder.parent)
+        refuse_read_only(folder)
         with StagedFolder(folder, overwrite=True) as staged:
             (staged.folder / PASSAGES).mkdir()
             count = write_passages(staged.folder / PASSAGES, read_passages(tables))

@@ -6,10 +6,14 @@ passages give the same index.
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from ragdatakit.retrieval.parts import Progress, Ranking
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
@@ -58,11 +62,13 @@ class LexicalPart:
         tantivy = _tantivy()
         index = tantivy.Index(_schema(tantivy), path=str(folder), reuse=False, sort_by_field=_ORDINAL)
         writer = index.writer(_HEAP, 1)
-        line, total = self.tokenizer.line, len(passages)
+        line, total, without_terms = self.tokenizer.line, len(passages), 0
         for ordinal, passage in enumerate(passages):
             document = tantivy.Document()
             document.add_integer(_ORDINAL, ordinal)
-            document.add_text(_TEXT, line(passage.searched))
+            tokens = line(passage.searched)
+            without_terms += not tokens
+            document.add_text(_TEXT, tokens)
             writer.add_document(document)
             if progress is not None and ordinal % _PROGRESS_EVERY == 0:
                 progress("lexical index", ordinal, total)
@@ -70,7 +76,7 @@ class LexicalPart:
         writer.wait_merging_threads()
         if progress is not None:
             progress("lexical index", total, total)
-        return {"passages": total}
+        return {"passages": total, **({"without_terms": without_terms} if without_terms else {})}
 
     def open(self, folder: Path, passages: Passages) -> LexicalRanker:
         """Open what was built."""
@@ -84,16 +90,40 @@ class LexicalRanker:
         self.tokenizer = tokenizer
         self._tantivy = _tantivy()
         try:
-            index = self._tantivy.Index.open(str(folder))
+            index = self._opened(folder)
             self._schema, self._searcher = index.schema, index.searcher()
         except (OSError, ValueError) as error:
             raise RagdataError(
                 f"the lexical index cannot be opened; delete {folder} and index again: {error}"
             ) from error
 
+    def _opened(self, folder: Path) -> tantivy.Index:
+        """The index; from a folder of links where its own is read-only, as tantivy writes a lock beside it."""
+        place = str(folder)
+        if not os.access(folder, os.W_OK):
+            place = mkdtemp(prefix="ragdata-")
+            finalize(self, shutil.rmtree, place, ignore_errors=True)
+            for file in folder.glob("[!.]*"):  # not the lock itself
+                Path(place, file.name).symlink_to(file.absolute())
+        index: tantivy.Index = self._tantivy.Index.open(place)
+        return index
+
     def known(self, token: str) -> bool:
         """Whether a token is in the index."""
         return self.document_frequency(token) > 0
+
+    def with_other_accents(self, token: str) -> int | None:
+        """The first passage that has the token with other accents; None where there is none.
+
+        Tokens of fewer than four letters, and those in letters that take no accents, are not looked for.
+        """
+        from ragdatakit.retrieval.accents import accent_pattern
+
+        pattern = accent_pattern(token)
+        if not pattern:
+            return None
+        ordinals, _ = self._hits(self._tantivy.Query.regex_query(self._schema, _TEXT, pattern), 1)
+        return int(ordinals[0]) if len(ordinals) else None
 
     def document_frequency(self, token: str) -> int:
         """How many passages have a token."""

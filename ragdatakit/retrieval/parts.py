@@ -38,6 +38,11 @@ class Ranker(Protocol):
 class GraphLike(Protocol):
     """What a graph can tell beside the ranking of passages."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no nodes beside the passages."""
+        ...
+
     def seeds(self, query: Query) -> tuple[str, ...]:
         """The nodes from which the walk starts, best first."""
         ...

@@ -108,6 +108,7 @@ class _Files:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
+    path: Path
     data: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
 
@@ -116,18 +117,20 @@ class _Column:
         return bytes(self.data[start:end]).decode("utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        """All values, read in blocks: a tenth of the time that reading each takes."""
+        """All values, read in blocks: a tenth of the time that reading each takes. The file is not mapped for that:
+        all of it would stay in memory."""
         import numpy as np
 
         start, total = 0, len(self.offsets) - 1
-        while start < total:
-            within = int(np.searchsorted(self.offsets, self.offsets[start] + _BLOCK_BYTES, "right")) - 1
-            end = max(start + 1, min(start + _BLOCK, within, total))
-            bounds = self.offsets[start : end + 1].tolist()
-            data = bytes(self.data[bounds[0] : bounds[-1]])
-            for first, last in pairwise(bounds):
-                yield data[first - bounds[0] : last - bounds[0]].decode("utf-8", "surrogatepass")
-            start = end
+        with self.path.open("rb", buffering=1 << 20) as file:
+            while start < total:
+                within = int(np.searchsorted(self.offsets, self.offsets[start] + _BLOCK_BYTES, "right")) - 1
+                end = max(start + 1, min(start + _BLOCK, within, total))
+                bounds = self.offsets[start : end + 1].tolist()
+                data = file.read(bounds[-1] - bounds[0])
+                for first, last in pairwise(bounds):
+                    yield data[first - bounds[0] : last - bounds[0]].decode("utf-8", "surrogatepass")
+                start = end
 
 
 class Passages:
@@ -144,7 +147,7 @@ class Passages:
         for name in FIELDS:
             path = folder / f"{name}.bin"
             data = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.empty(0, np.uint8)
-            self._columns[name] = _Column(data, np.load(folder / f"{name}.offsets.npy", mmap_mode="r"))
+            self._columns[name] = _Column(path, data, np.load(folder / f"{name}.offsets.npy", mmap_mode="r"))
         self._hashes = np.load(folder / "id.hashes.npy", mmap_mode="r")
         self._order = np.load(folder / "id.order.npy", mmap_mode="r")
 

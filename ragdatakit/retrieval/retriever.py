@@ -7,6 +7,7 @@ that the question names; ``hybrid`` fuses several of them by their ranks.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +30,9 @@ FUSED_DEPTH = 100
 """How many passages of each ranking are fused at least."""
 LEAST_K, MOST_K = 1, 100_000
 _BATCH = 64
+_MOST_WORDS = 8
+_LOOKED_AT, _LOOKED_INTO = 20, 2000
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 
 
 class Retriever:
@@ -39,6 +43,7 @@ class Retriever:
         self.options = _with_paths(options or SearchOptions())
         self._tokenizer: Tokenizer | None = None
         self._parts: dict[str, Part] = {}
+        self._rankers: dict[str, Ranker] = {}
         unknown = [mode for mode in self.options.fuse if mode not in MODES or mode == "hybrid"]
         if unknown:
             raise UnknownNameError("mode to fuse", unknown[0], MODES[:-1])
@@ -137,7 +142,9 @@ class Retriever:
         return SparsePart(self.options)
 
     def _ranker(self, mode: str) -> Ranker:
-        return self.index.ranker(self._part(mode))
+        if mode not in self._rankers:
+            self._rankers[mode] = self.index.ranker(self._part(mode))
+        return self._rankers[mode]
 
     def prepare(self, mode: str) -> None:
         """Open what a mode needs, and build what is missing."""
@@ -235,6 +242,13 @@ class Retriever:
         shown = snippet(passage.text, query.text, self.tokenizer)
         return Hit(rank, passage.passage_id, score, passage.text, passage.title, passage.document_id, shown)
 
+    def graph_note(self, mode: str) -> str:
+        """That a graph was made that nobody asked for; empty where the mode has no graph, or one of the dataset."""
+        modes = self.fused if mode == "hybrid" else (mode,)
+        if "graph" not in modes or self.index.has_graph or self.options.graph == "names":
+            return ""
+        return "The dataset has no graph: this one was made of the names in its texts."
+
     def _notes(self, query: Query, mode: str, seeds: tuple[str, ...], count: int) -> tuple[str, ...]:
         """What the user should know about a search that finds little."""
         notes: list[str] = []
@@ -245,16 +259,50 @@ class Retriever:
             if not words:
                 notes.append("The question has no terms: it is empty, or has stop words and punctuation only.")
             elif len(unknown) == len(set(words.values())):
-                notes.append(f"No term of the question is in the index ({_few(unknown)}).")
+                notes.append(f"No term of the question is in the index ({_few(self._spelled(unknown))}).")
             elif unknown:
-                notes.append(f"Not in the index: {_few(unknown)}.")
-        if "graph" in modes and not self.index.has_graph and self.options.graph != "names":
-            notes.append("The dataset has no graph: this one was made of the names in its texts.")
-        if "graph" in modes and not seeds:
+                notes.append(f"Not in the index: {_few(self._spelled(unknown))}.")
+            if advice := self._advice(query.text):
+                notes.append(advice)
+        notes += filter(None, [self.graph_note(mode)])
+        if "graph" in modes and self.graph is not None and self.graph.is_empty and not self.index.has_graph:
+            notes.append(
+                "No names were found in the texts (capital letters tell them): the graph has nothing to search."
+            )
+        elif "graph" in modes and not seeds:
             notes.append("No node of the graph was linked to the question.")
         elif not count and mode != "bm25":
             notes.append("Nothing was found.")
         return tuple(notes)
+
+    def _spelled(self, words: Sequence[str]) -> list[str]:
+        """Words that no passage has; with the spelling that one has, where only accents differ."""
+        from ragdatakit.retrieval.accents import spelled_with_other_accents
+
+        told = list(words)
+        for place, word in enumerate(words[:_MOST_WORDS]):
+            token = self.tokenizer.tokens(word)[0]
+            ordinal = self.lexical.with_other_accents(token)
+            if ordinal is not None:
+                text = self.index.passages[ordinal].searched
+                spelled = spelled_with_other_accents(text, token, self.tokenizer)
+                told[place] = f"{word} (but {spelled} is)" if spelled is not None else word
+        return told
+
+    def _advice(self, text: str) -> str:
+        """What would serve the language of a text better; empty where nothing is known to."""
+        if self.options.analyzer != "default" or not _KANA.search(text):
+            return ""
+        return "For Japanese, --analyzer ja searches by words (extra ja)."
+
+    @property
+    def advice(self) -> str:
+        """The same for the passages of the index, by its first ones."""
+        passages = self.index.passages
+        texts = (passages[ordinal].text[:_LOOKED_INTO] for ordinal in range(min(len(passages), _LOOKED_AT)))
+        found = [self._advice(text) for text in texts if text]
+        told = [text for text in found if text]
+        return told[0] if 2 * len(told) > len(found) else ""
 
 
 def _with_paths(options: SearchOptions) -> SearchOptions:
@@ -268,8 +316,8 @@ def _with_paths(options: SearchOptions) -> SearchOptions:
 
 
 def _few(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:8])
-    return f"{shown} and {len(words) - 8:,} more" if len(words) > 8 else shown
+    shown = ", ".join(words[:_MOST_WORDS])
+    return f"{shown} and {len(words) - _MOST_WORDS:,} more" if len(words) > _MOST_WORDS else shown
 
 
 def _ranks(ranking: Ranking) -> dict[int, int]:

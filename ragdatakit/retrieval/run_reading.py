@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import inf
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.retrieval.evaluation import NamedRun
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ragdatakit.retrieval.gold import Gold
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.retrieval.passages import Passages
@@ -93,6 +95,20 @@ def read_runs(
     return [_run(f"{label}{name}", stage, targets, depth, as_trec) for name, stage in stages.items()]
 
 
+def names_apart(runs: Sequence[tuple[Path, NamedRun]], taken: Iterable[str] = ()) -> list[str]:
+    """A name of its own for each run: its tag; where others have the same that of its file, then folder and file. The
+    tag stays beside it for a file with several runs."""
+    names = [run.name for _, run in runs]
+    of_file = Counter(place for place, _ in runs)
+    for told in (lambda p: p.name, lambda p: f"{p.parent.name}/{p.name}", str):
+        uses = Counter([*taken, *names])
+        names = [
+            f"{told(place)}{f':{run.name}' if of_file[place] > 1 else ''}" if uses[name] > 1 else name
+            for name, (place, run) in zip(names, runs, strict=True)
+        ]
+    return names
+
+
 def _stages(tables: CanonicalTables, gold: Gold, depth: int, as_trec: bool) -> dict[str, _Stage]:
     questions = _questions(tables, gold)
     judged = {q.question_id for q in gold.judged}
@@ -139,6 +155,10 @@ class _Targets:
         self._known: dict[str, str | None] = {}
         self._documents: set[str] | None = None
         self._texts = _by_text(passages, texts, progress) if passages is not None and texts else {}
+
+    def most(self, depth: int) -> int:
+        """So many results of a question there may be, as far as is known."""
+        return min(depth, len(self._passages)) if self._passages is not None and self._unit != "node" else depth
 
     def of(self, target: str | None, text: str | None, counts: Counter[str]) -> str:
         """The id of the target; where it is not known, what stands for it."""
@@ -203,7 +223,9 @@ def _run(name: str, stage: _Stage, targets: _Targets, depth: int, as_trec: bool)
         counts["results"] += len(found)
         counts["repeated"] += len(found) - len(set(found))
     seconds = sum(stage.seconds.values()) if stage.seconds else None
-    return NamedRun(name, ranked, seconds, tuple(_notes(stage, counts, as_trec)))
+    longest = max(map(len, ranked.values()), default=0)
+    short = (f"it has at most {_many(longest, 'result')} for a question",) if 0 < longest < targets.most(depth) else ()
+    return NamedRun(name, ranked, seconds, (*_notes(stage, counts, as_trec), *short), longest or None)
 
 
 def _notes(stage: _Stage, counts: Mapping[str, Any], as_trec: bool) -> Iterator[str]:
@@ -215,7 +237,13 @@ def _notes(stage: _Stage, counts: Mapping[str, Any], as_trec: bool) -> Iterator[
     if counts["by text"]:
         yield f"{_many(counts['by text'], 'result')} matched with the corpus by text"
     if counts["repeated"]:
-        yield f"{_many(counts['repeated'], 'result')} left out: an earlier one is the same, or of the same document"
+        why = (
+            "; perhaps several runs have this name: give them one by one"
+            if 4 * counts["repeated"] > counts["results"] and as_trec
+            else ""
+        )
+        told = f"{_many(counts['repeated'], 'result')} left out: an earlier one is the same, or of the same document"
+        yield told + why
     if stage.strange:
         yield f"{_many(len(stage.strange), 'question')} of the run left out: there is no gold for them here"
 

@@ -21,8 +21,8 @@ RULES: tuple[Rule, ...] = (
         message="your gold is not aligned with your questions: {told}",
         upstream="every metric is noise, whatever the retriever",
         hint=(
-            "look how questions and judgements are joined: by the same ids? TREC collections often number judgements "
-            "by the position of the topic (`--option topics=position`)"
+            "look how questions and judgements are joined: by the same ids? And are questions and passages in the same "
+            "language?"
         ),
         bad="question 4 of the file has the number 8, and the judgements of question 4",
         good="the judgements name the number that the question has",
@@ -44,6 +44,42 @@ RULES: tuple[Rule, ...] = (
         message="in run {run}, only {share} of {count} passages are found first by their own first words",
         upstream="passages begin alike, or the analyzer does not cut their language into words",
         hint="look for a common header or navigation text in the passages; take `--analyzer ja` for Japanese",
+    ),
+    Rule(
+        code="EV104",
+        name="gold-perhaps-misjoined",
+        severity="warning",
+        summary=(
+            "A run is better than chance, but most questions miss their gold, or many find none of it and share no "
+            "term with it: part of the gold may belong to other questions."
+        ),
+        message="part of the gold may belong to other questions: {told}",
+        upstream="gold that is partly wrong passes for better than chance, with metrics that are too low",
+        hint=(
+            "read some of the questions beside their gold (the worst ones, EV203): does it answer them? Where not, "
+            "look how the two are joined; where it does, the dataset is hard for these runs"
+        ),
+    ),
+    Rule(
+        code="EV105",
+        name="questions-without-term",
+        severity="error",
+        summary="Most questions have no term in the index, and no run is better than chance.",
+        message="{number} of {judged} questions have no term in the index",
+        upstream="a search by terms finds nothing, so the metrics say nothing of the gold",
+        hint=(
+            "are the questions in the language and the script of the passages? Take `--analyzer ja` for Japanese, "
+            "`--stemmer` for other languages; questions in another language need dense vectors"
+        ),
+    ),
+    Rule(
+        code="EV106",
+        name="no-gold-in-corpus",
+        severity="error",
+        summary="None of the gold is in the corpus.",
+        message="none of the {number} gold {unit}s is in the corpus: gold names {gold}, the corpus has {there}",
+        upstream="no retriever can find any of it",
+        hint="compare the ids: are they written otherwise, or is this the corpus of another dataset?",
     ),
     Rule(
         code="EV201",
@@ -68,10 +104,7 @@ RULES: tuple[Rule, ...] = (
         name="gold-never-found",
         severity="warning",
         summary="Gold that is in the corpus and that no run finds, as deep as the runs go (100 results by default).",
-        message=(
-            "question {question}: no run finds {number} of its {gold} gold {units} in the first {depth} results "
-            "({targets})"
-        ),
+        message=("question {question}: no run finds {what} in the first {depth} results ({targets})"),
         upstream="a reader of these results never sees it",
         hint="read the question beside the gold: does it answer, and in words that the question could lead to?",
     ),
@@ -101,6 +134,15 @@ RULES: tuple[Rule, ...] = (
         message="{number} of {questions} questions have no gold",
         upstream="they are left out of the metrics, and do not count as 0",
         hint="add judgements (qrels); with answers only, look at how often the answer stands in the first passages",
+    ),
+    Rule(
+        code="EV207",
+        name="judged-question-not-there",
+        severity="warning",
+        summary="Questions that are judged and do not stand among the questions of the dataset.",
+        message="{number} of {judged} judged questions are not among the {questions} questions",
+        upstream="they are left out of the metrics, which say nothing of them",
+        hint="add the questions, or correct their ids in the judgements: do both files number them alike?",
     ),
     Rule(
         code="EV301",

@@ -43,7 +43,8 @@ class Sanity:
     ``shuffled`` has the metrics of the same run against gold dealt to other questions; ``ratio`` is that of nDCG@10 to
     its shuffled value, ``aligned`` whether it is at least 3 (None: too few questions to tell).
     ``self_retrieval`` is the share of ``self_retrieval_count`` passages that are found first by their own first words.
-    ``no_common_token`` is the share of gold pairs whose question and passage share no token.
+    ``no_common_token`` is the share of gold pairs whose question and passage share no token,
+    ``no_common_token_shuffled`` that share with the gold dealt to other questions.
     ``without_token`` and ``without_seed`` count questions that have no token in the index, or no start node.
     """
 
@@ -55,6 +56,7 @@ class Sanity:
     no_common_token: float | None = None
     without_token: int = 0
     without_seed: int | None = None
+    no_common_token_shuffled: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class RunResult:
     name: str
     scores: Mapping[str, Score]
     by_type: Mapping[str, Mapping[str, Score]]
-    questions: tuple[QuestionResult, ...]
+    questions: tuple[QuestionResult, ...] = field(repr=False)
     sanity: Sanity
     depth: int
     seconds: float | None = None
@@ -140,7 +142,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class AnswerScores:
-    """Answers of a system against gold answers. ``scores`` is by metric name (``em_arag``, ``f1_datamind`` …)."""
+    """Answers of a system against gold answers. ``scores`` is by metric name (``exact_match``, ``f1_datamind`` …).
+
+    ``missing`` counts the questions of the dataset with a gold answer of which the answers know nothing.
+    """
 
     name: str
     scores: Mapping[str, Score]
@@ -148,9 +153,10 @@ class AnswerScores:
     unanswered: int
     without_gold: int
     worst: tuple[tuple[str, str, str], ...] = ()
+    missing: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Evaluation:
     """The result of `ragdatakit.evaluate`.
 
@@ -180,6 +186,12 @@ class Evaluation:
     minimums: Mapping[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        """One line: what was evaluated, each run's first metric, how many findings there are."""
+        runs = [f"{run.name} {name} {score.mean:.3f}" for run in self.runs for name, score in [*run.scores.items()][:1]]
+        told = [f"{self.judged:,} judged questions", *runs, f"findings {dict(self.by_rule)}" if self.by_rule else ""]
+        return f"<Evaluation of {self.dataset!r} ({self.format}): {', '.join(filter(None, told))}>"
 
     @property
     def ok(self) -> bool:

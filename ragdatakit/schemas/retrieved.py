@@ -35,7 +35,10 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """An edge on the way from a start node to a passage; ``forward`` is false where it is walked against its arrow."""
+    """An edge on the way from a start node to a passage, walked from ``source`` to ``target``.
+
+    ``forward`` is false where it is walked against its arrow: the dataset has it from ``target`` to ``source``.
+    """
 
     source: str
     relation: str
@@ -110,10 +113,14 @@ class IndexSummary:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of a question as it stands there; ``passages`` counts the passages of the index that have it."""
+    """A term of a question as it stands there; ``passages`` counts the passages of the index that have it.
+
+    ``spelled`` is how the passage spells it, where only accents differ, so that it is not found by it.
+    """
 
     text: str
     passages: int
+    spelled: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +128,9 @@ class GoldPlace:
     """What became of a relevant target of a question. ``rank`` is 1-based, None where it is not within ``depth``.
 
     ``fault`` says why it cannot be found at all (it is not in the corpus, it has no text); empty where it can.
-    ``shared`` are the terms of the question that it has, ``missing`` those that it has not.
+    ``shared`` are the terms of the question that it has, ``missing`` those that it has not. ``why`` says in a sentence
+    why it is not among the hits. ``snippet``, ``path`` and ``ranks`` are those that it would have as a hit; of a mode
+    in which it has no rank, ``ranks`` has None.
     """
 
     target_id: str
@@ -132,6 +141,10 @@ class GoldPlace:
     title: str | None = None
     shared: tuple[Term, ...] = ()
     missing: tuple[Term, ...] = ()
+    why: str = ""
+    snippet: Snippet | None = None
+    path: tuple[PathStep, ...] = ()
+    ranks: Mapping[str, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ def fill_from_model(
             told = f"{answer.passage.doc_id}: {answer.failure}"
             if in_a_row >= _HOPELESS:
                 raise RagdataError(f"{in_a_row} passages in a row failed, the last one so: {told}")
-            _refuse_failures(failed, max(number, _LEAST_JUDGED), options.most_failures, told)
+            _refuse_failures(failed, number, max(number, _LEAST_JUDGED), options.most_failures, told)
             tables.losses.add("lost", tables.passages, None, "the model gave no graph of it", told)
             store.add((), ())
         else:
@@ -175,13 +175,15 @@ def fill_from_model(
             _add(store, answer.graph, tables, answer.passage.doc_id)
         if progress is not None:
             progress("asking the model", number, total)
-    _refuse_failures(failed, total, options.most_failures, told)
+    _refuse_failures(failed, total, total, options.most_failures, told)
 
 
-def _refuse_failures(failed: int, of: int, most: float, told: str) -> None:
+def _refuse_failures(failed: int, asked: int, of: int, most: float, told: str) -> None:
+    """Raise where more of the passages failed than may; of ``of``, of which the first ``asked`` were asked for."""
     if failed > most * of:
+        so_far = "passages" if asked == of else f"passages that were asked for (of {of:,} at least)"
         raise RagdataError(
-            f"{failed:,} of {of:,} passages failed, more than the share that may (most-failures={most:g}), the last "
+            f"{failed:,} of {asked:,} {so_far} failed, more than the share that may (most-failures={most:g}), the last "
             f"one so: {told}; good replies are kept, the next run asks for the others only"
         )
 
