@@ -45,6 +45,7 @@ def validate(
     memory_limit: int = 1 << 30,
     follow_links: bool = False,
     max_hops: int = 3,
+    quality: bool | Mapping[str, object] = False,
     on_finding: Callable[[Finding], None] | None = None,
 ) -> Report:
     """Say what a framework would reject, drop or misread in the datasets at ``path`` (one path, or several).
@@ -53,13 +54,15 @@ def validate(
     codes and rule names. ``max_per_rule`` limits the findings that are kept (0: none are dropped), never the counts.
     ``severity`` is the least severe level that counts (the command line leaves out ``info`` unless told otherwise).
     ``memory_limit`` is in bytes, at least 16 MiB. ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of
-    a question may be away from its start nodes. ``on_finding`` is called for each finding as it is found, before the
-    report is put in order.
+    a question may be away from its start nodes. ``quality``: also look for what loads and is worse all the same (rules
+    QU…), with thresholds by name in place of True; selecting such rules asks for it, too. ``on_finding`` is called for
+    each finding as it is found, before the report is put in order.
 
     Raises `RagdataError` if a path is missing or holds nothing recognised or a number is out of range, and
     `UnknownNameError` for unknown names.
     Faults of the data are never raised.
     """
+    from ragdatakit.quality_api import checked_quality
     from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.dataset_run import RunOptions
     from ragdatakit.validators.run import validate_paths
@@ -71,18 +74,20 @@ def validate(
     _refuse_number("memory_limit", memory_limit, LEAST_MEMORY, unit="a number of bytes, such as 1 << 30")
     _refuse_number("max_hops", max_hops, 1, MOST_HOPS)
     profiles = (profile,) if isinstance(profile, str) else tuple(profile)
-    return validate_paths(
-        [Path(p) for p in paths],
-        format,
-        tuple(p for p in profiles if p),
-        Selection(
-            select=known_rules([select] if isinstance(select, str) else select),
-            ignore=known_rules([ignore] if isinstance(ignore, str) else ignore),
-            severity=severity,
-            max_per_rule=max_per_rule,
-        ),
-        RunOptions(memory_limit=memory_limit, follow_links=follow_links, max_hops=max_hops, on_finding=on_finding),
+    selection = Selection(
+        select=known_rules([select] if isinstance(select, str) else select),
+        ignore=known_rules([ignore] if isinstance(ignore, str) else ignore),
+        severity=severity,
+        max_per_rule=max_per_rule,
     )
+    options = RunOptions(
+        memory_limit=memory_limit,
+        follow_links=follow_links,
+        max_hops=max_hops,
+        on_finding=on_finding,
+        quality=checked_quality(selection, quality),
+    )
+    return validate_paths([Path(p) for p in paths], format, tuple(p for p in profiles if p), selection, options)
 
 
 def _refuse_number(name: str, value: object, least: int, most: int | None = None, unit: str = "an integer") -> None:
@@ -139,7 +144,7 @@ def convert(
     and moved into place when it is whole; the target has to be empty or not there, unless ``overwrite``.
 
     ``source_format`` is found out where it is not given; ``text`` and ``table`` read plain texts and tables,
-    ``gfm-rag-raw`` GFM-RAG's raw files, of which a graph is then made.
+    ``gfm-rag-raw`` GFM-RAG's raw files, of which a graph is then made where ``to`` holds one.
     ``profile`` is a variant of the target format, ``options`` are those of the two converters (``ragdata convert
     --list --from A --to B``), ``chunking`` the text splitter's: ``by``, ``size``, ``overlap``, ``tokenizer``,
     ``language``. ``extractor`` makes a graph of the texts: ``names`` (no model) or ``openai`` (a language model), with
@@ -154,6 +159,7 @@ def convert(
     """
     import time
 
+    from ragdatakit.converters import get_converter
     from ragdatakit.converters.run import (
         RAW,
         ConvertOptions,
@@ -191,7 +197,7 @@ def convert(
     if not dry_run:
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, to))
-    if source_format == RAW and not extractor:
+    if source_format == RAW and not extractor and "edges" in get_converter(to).holds:
         extractor = "names"
     prepared = _preparation(found[0].format, wanted, extractor, extraction or {}, negatives)
     if prepared is not None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @click.command("rules", short_help="List the rules.")
-@click.option("--format", "format_name", metavar="NAME", help="Only the rules of this format, and the shared ones.")
+@click.option("--format", "format_name", metavar="NAME", help="Only its rules, and those that all share.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(format_name: str | None, output_format: str) -> None:
     """List all rules: code, severity, name, what is wrong."""

@@ -15,6 +15,8 @@ from ragdatakit.cli import wants_colour
 if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Severity
     from ragdatakit.schemas.results import Report
+    from ragdatakit.validators.collector import Selection
+    from ragdatakit.validators.quality import Quality
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
@@ -93,6 +95,22 @@ class DataPath(click.Path):
     show_default=True,
     help="In graphs: how many edges the target nodes of a question may be away from its start nodes.",
 )
+@click.option("--quality", is_flag=True, help="Also look for what loads and is worse all the same (rules QU…).")
+@click.option(
+    "--quality-option",
+    "quality_options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A threshold of the quality rules, as most-tokens=512.",
+)
+@click.option(
+    "-o",
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="With --quality: an option of the format's reader, as for `ragdata convert`.",
+)
 @click.option("--follow-links", is_flag=True, help="Read files that links outside of PATH lead to.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("-v", "--verbose", is_flag=True, help="Also the files, info findings and every hint.")
@@ -120,21 +138,55 @@ def command(**words: Any) -> int:
     out = words["output_file"]
     if out is not None and not out.absolute().parent.is_dir():
         raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
+    selection = Selection(select=select, ignore=ignore, severity=severity, max_per_rule=words["max_per_rule"])
+    quality = _quality(words, selection)
     with terminal_progress() as progress:
         report = validate_paths(
             words["paths"],
             words["format_name"],
             words["profiles"],
-            Selection(select=select, ignore=ignore, severity=severity, max_per_rule=words["max_per_rule"]),
+            selection,
             RunOptions(
                 memory_limit=words["memory_limit"],
                 follow_links=words["follow_links"],
                 max_hops=words["max_hops"],
                 progress=progress,
+                quality=quality,
             ),
         )
     _print(report, words, out)
     return 0 if report.ok or words["exit_zero"] else 1
+
+
+def _quality(words: dict[str, Any], selection: Selection) -> Quality | None:
+    """The quality to check, by thresholds of the project's settings and of the command line; None where nobody asks."""
+    from ragdatakit.quality_api import asks_for_quality, checked_quality
+
+    if not words["quality"] and not asks_for_quality(selection):
+        for name in ("quality_options", "options"):
+            if words[name]:
+                raise click.UsageError(f"--{name[:-1].replace('_', '-')} needs --quality")
+        return None
+    from ragdatakit.schemas.quality_options import QualityOptions
+    from ragdatakit.tables.configuration import project_settings
+
+    given = _pairs("--quality-option", words["quality_options"])
+    reading = _pairs("--option", words["options"])
+    settings, file = project_settings("quality")
+    QualityOptions.of_words(given, "--quality-option")
+    QualityOptions.of_words(settings, f"{file}: setting")
+    thresholds = {str(name).replace("_", "-"): value for name, value in (*settings.items(), *given.items())}
+    return checked_quality(selection, thresholds, reading)
+
+
+def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.UsageError(f"{option} {text}: expected NAME=VALUE")
+        found[name.strip()] = value.strip()
+    return found
 
 
 def _print(report: Report, words: dict[str, Any], out: Path | None) -> None:

@@ -64,9 +64,10 @@ def all_formats() -> tuple[Format, ...]:
 
 def all_rules() -> tuple[tuple[Rule, Format | None], ...]:
     """Every rule with its format (None: of all formats), ordered by code."""
-    from ragdatakit.schemas import evaluation_rules, shared
+    from ragdatakit.schemas import evaluation_rules, quality_rules, shared
 
-    found: list[tuple[Rule, Format | None]] = [(rule, None) for rule in (*shared.RULES, *evaluation_rules.RULES)]
+    of_all = (*shared.RULES, *evaluation_rules.RULES, *quality_rules.RULES)
+    found: list[tuple[Rule, Format | None]] = [(rule, None) for rule in of_all]
     found += [(rule, fmt) for fmt in all_formats() for rule in fmt.rules]
     return tuple(sorted(found, key=lambda pair: (pair[1] is not None, pair[0].code)))
 

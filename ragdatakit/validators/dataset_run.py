@@ -31,6 +31,7 @@ from ragdatakit.validators.sets import SetChecks, key_columns
 
 if TYPE_CHECKING:
     from ragdatakit.validators.file_runs import FileRun
+    from ragdatakit.validators.quality import Quality
 
 SMALL_DATASET = 3 << 20
 """Below this many bytes a dataset is checked in plain Python, without importing numpy, Arrow or DuckDB."""
@@ -56,7 +57,8 @@ Progress = Callable[[str, int, int], None]
 class RunOptions:
     """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held.
 
-    ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question.
+    ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question. ``quality``: the
+    quality of the data is to be checked, too.
     """
 
     memory_limit: int = 1 << 30
@@ -65,6 +67,7 @@ class RunOptions:
     max_hops: int = 3
     progress: Progress | None = None
     on_finding: Callable[[Finding], None] | None = None
+    quality: Quality | None = None
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
@@ -51,6 +52,7 @@ def validate_paths(
         raise refused
     _refuse_unknown(profiles, [dataset for _, dataset in found])
     seen: set[Path] = set()
+    checked: list[tuple[Dataset, list[Finding]]] = []
     for path, dataset in found:
         files = {f.path.absolute() for f in dataset.files}
         if files and files <= seen:  # given twice, as a folder and as a file of it
@@ -58,7 +60,12 @@ def validate_paths(
         seen |= files
         chosen = tuple(p for p in profiles if p in dataset.format.profiles) or dataset.format.default_profiles
         dataset.profile = ",".join(chosen or dataset.present_profiles()) or None
-        _check(dataset, chosen, selection, options, path if path.is_dir() else None, carried, report)
+        findings = _check(dataset, chosen, selection, options, path if path.is_dir() else None, carried, report)
+        checked.append((dataset, findings))
+    if options.quality is not None:
+        _check_quality(checked, selection, options, carried, report)
+    for dataset, findings in checked:
+        report.findings += sorted(findings, key=_order(dataset))
     if found:
         _tell_unreadable(unreadable, found[0][1], selection, options, carried, report)
     report.seconds = time.perf_counter() - started
@@ -106,7 +113,8 @@ def _check(
     boundary: Path | None,
     carried: Counter[str],
     report: Report,
-) -> None:
+) -> list[Finding]:
+    """The findings that are kept; all else goes to the report."""
     dataset.options.setdefault("max_hops", options.max_hops)
     checks = checks_of(dataset.format.name)(dataset, profiles or dataset.format.profiles)
     run = DatasetRun(dataset, checks, profiles, selection, options, boundary, carried)
@@ -119,8 +127,48 @@ def _check(
         run.emit(place, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
         run.collector.finish()
     report.datasets += run.summaries()
-    report.findings += sorted(run.collector.kept, key=_order(dataset))
     _add_to(report, run.collector)
+    return run.collector.kept
+
+
+def _check_quality(
+    checked: list[tuple[Dataset, list[Finding]]],
+    selection: Selection,
+    options: RunOptions,
+    carried: Counter[str],
+    report: Report,
+) -> None:
+    """Format by format, as some read several datasets as one; findings go to the dataset that has their file."""
+    from ragdatakit.validators.quality import check_quality
+
+    assert options.quality is not None
+    for name in dict.fromkeys(dataset.format.name for dataset, _ in checked):
+        mine = [(dataset, findings) for dataset, findings in checked if dataset.format.name == name]
+        collector = check_quality(
+            [dataset for dataset, _ in mine],
+            options.quality,
+            selection,
+            carried,
+            options.memory_limit,
+            options.progress,
+            options.on_finding,
+        )
+        owners = {file.display: findings for dataset, findings in mine for file in dataset.files}
+        for finding in collector.kept:
+            owners.get(finding.path, mine[0][1]).append(finding)
+        _add_to(report, collector)
+        _add_to_summaries(report, [dataset for dataset, _ in mine], collector)
+
+
+def _add_to_summaries(report: Report, datasets: list[Dataset], collector: Collector) -> None:
+    """Warnings of quality are counted with the first dataset of the format, and with the split they are of."""
+    mine = [i for i, told in enumerate(report.datasets) if told.path in {d.display for d in datasets}]
+    for (split, severity), number in collector.by_split.items():
+        if severity != "warning" or not mine:
+            continue
+        place = next((i for i in mine if report.datasets[i].split == split), mine[0])
+        told = report.datasets[place]
+        report.datasets[place] = replace(told, warnings=told.warnings + number)
 
 
 def _order(dataset: Dataset) -> Callable[[Finding], tuple[int, str, bool, int, int, str]]:

@@ -1,0 +1,31 @@
+"""Datasets that a validation found, as canonical tables: for its checks of quality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ragdatakit.converters import CONVERTERS, get_converter
+from ragdatakit.converters.run import ConvertOptions, Source, read_source
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.tables.datasets import Dataset
+from ragdatakit.tables.record_reading import Progress
+
+
+def checked_tables(
+    datasets: Sequence[Dataset], progress: Progress | None = None, values: Mapping[str, str] | None = None
+) -> Iterator[tuple[tuple[Dataset, ...], CanonicalTables]]:
+    """Datasets of one format, those that are read as one together, with their tables; none where nothing reads it.
+
+    ``values`` are options of the format's reader, by name; those of other formats are passed over.
+    Raises `RagdataError` where a dataset cannot be read.
+    """
+    name = datasets[0].format.name
+    converter = get_converter(name) if name in CONVERTERS else None
+    if converter is None or converter.read is None:
+        return
+    groups = converter.group(list(datasets)) if converter.group is not None else [[d] for d in datasets]
+    options = ConvertOptions(target_format="", values=dict(values or {}), progress=progress)
+    for group in groups:
+        source = Source(tuple(group))
+        yield source.parts, read_source(source, options, Losses())

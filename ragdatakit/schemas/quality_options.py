@@ -1,0 +1,62 @@
+"""The thresholds of the quality rules: what they are called, what they mean, how they are read from words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+
+
+def _share(default: float, told: str) -> float:
+    found: float = field(default=default, metadata={"help": told, "share": True})
+    return found
+
+
+def _number(default: int, told: str) -> int:
+    found: int = field(default=default, metadata={"help": told, "share": False})
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityOptions:
+    """Thresholds; shares are from 0 to 1. In words they are called with ``-`` for ``_`` (``most-tokens``)."""
+
+    least_words: int = _number(2, "words (or CJK characters) that a text has at least")
+    most_tokens: int = _number(8192, "tokens that a text has at most: words, CJK characters, punctuation marks")
+    near_similarity: float = _share(0.8, "share of their runs of 3 words that two texts have in common (Jaccard)")
+    near_similarity_replaced: float = _share(0.95, "the same, where each of them has a word that the other lacks")
+    near_words: int = _number(20, "words that texts have at least to be compared for near copies")
+    question_similarity: float = _share(0.8, "share of their words that two questions have in common (Jaccard)")
+    most_shared_positives: float = _share(0.5, "share of the questions whose positives may be those of training")
+    least_split_questions: int = _number(10, "questions that a split has at least")
+    most_split_ratio: int = _number(100, "how many times more questions the largest split may have than another")
+    most_hub_share: float = _share(0.1, "share of the edges that one node may take part in")
+    least_hub_edges: int = _number(100, "edges that a hub has at least")
+    least_hub_ratio: int = _number(10, "how many times more edges than the mean of all nodes a hub has at least")
+
+    @classmethod
+    def of_words(cls, values: Mapping[str, object], where: str = "quality option") -> QualityOptions:
+        """Options by name, as words, numbers or both; raises `RagdataError` for a bad value, and
+        `UnknownNameError` for an unknown name. ``where`` says in messages where they stand."""
+        known = {f.name.replace("_", "-"): f for f in fields(cls)}
+        given: dict[str, float] = {}
+        for name, value in values.items():
+            spelled = str(name).strip().replace("_", "-")
+            if spelled not in known:
+                raise UnknownNameError(where, str(name), known)
+            found = known[spelled]
+            given[found.name] = _read(f"{where} {spelled}={value}", value, bool(found.metadata["share"]))
+        return cls(**given)  # type: ignore[arg-type]
+
+
+def _read(told: str, value: object, share: bool) -> float:
+    wanted = "a share from 0 to 1, such as 0.8" if share else "an integer of at least 0"
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or number < 0 or (share and number > 1) or (not share and number != int(number)):
+        raise RagdataError(f"{told}: expected {wanted}")
+    return number if share else int(number)

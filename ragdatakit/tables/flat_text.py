@@ -1,0 +1,20 @@
+"""Texts as their words, so that spelling of no account does not tell them apart: case, punctuation, width, spaces.
+
+Words are runs of letters and digits after NFKC; in scripts without blanks between words each character is one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_ASCII_TOKEN = re.compile(r"[a-z0-9]+")
+
+
+def flat_words(text: str) -> list[str]:
+    """The words of a text, in order, in lower case."""
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text.lower())
+    return _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold())

@@ -1,0 +1,231 @@
+"""Where the records that quality checks found stand: file, line, offset, pointer.
+
+The checks read a dataset as tables, which have no lines. So the files are read once more, and a record is recognised by
+values that it has: the text and the id of a document, the three ids of a triplet. The first record with most of them is
+the one. A value that stands in no file as it is (a text that its reader puts together of sentences, an id that was made
+up) takes no part; where none is found, a finding names the file, or the dataset, and no line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.findings import Related
+from ragdatakit.tables.arrays import ArraySource, ObjectSource, SingleSource
+from ragdatakit.tables.csv_cells import CsvForm, split_record
+from ragdatakit.tables.csv_rows import CsvReader
+from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.lines import iter_lines
+from ragdatakit.tables.record_forms import JSON, REFUSED, RecordForm, form_of
+from ragdatakit.tables.record_reading import Progress
+from ragdatakit.tables.sniffing import json_container
+from ragdatakit.tables.sources import HeadedSource, Source
+from ragdatakit.tables.strict_json import escape
+from ragdatakit.tables.tagged_text import ElementFinder
+from ragdatakit.validators.collector import Place
+from ragdatakit.validators.excerpts import place_of
+from ragdatakit.validators.quality_hits import Sought
+
+_ELEMENTS = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
+_DEEPEST = 12
+_Record = tuple[RecordForm, int, int, int, bytes, int, Any]
+"""Form, number, line, offset, bytes, indent, decoded value."""
+_NAMED = re.compile(r"([^:]{1,60}):(.*)", re.DOTALL)
+"""A record that is one text: an id, a colon, and the text that it names."""
+_LONG = 30
+"""Characters of a value that no other record has by accident."""
+_MOST_TEXT = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A record that was found; ``pointer`` is where the first of the sought values stands in it, else None."""
+
+    file: DataFile
+    form: RecordForm
+    record: int
+    line: int
+    byte_offset: int
+    raw: bytes
+    indent: int
+    pointer: str | None
+
+    def place(self, fragment: str) -> Place:
+        """Where the fragment stands in the value at the pointer; without one, where the value stands."""
+        text = self.raw.decode("utf-8", "replace")
+        start, length = None, 0
+        span = self.form.span(text, self.pointer) if self.pointer is not None else None
+        if span is not None:
+            start, length = span
+            inside = text.find(fragment, start, start + length) if fragment else -1
+            if inside >= 0:
+                start, length = inside, len(fragment)
+        line, column, shown = place_of(text, start, length, self.line, self.indent)
+        return Place(line, column, self.byte_offset, self.record, shown)
+
+    def related(self, note: str) -> Related:
+        """This place as the second one of a finding."""
+        return Related(self.file.display, self.line, note)
+
+
+class Places:
+    """Looks for records in the files of a dataset; all at once, in one pass over each file."""
+
+    def __init__(self, parts: Sequence[Dataset], memory_limit: int, progress: Progress | None = None) -> None:
+        self._parts = parts
+        self._longest = max(memory_limit // 4, 1 << 16)
+        self._progress = progress
+
+    def find(self, sought: Iterable[Sought]) -> dict[Sought, Found]:
+        """Those that stand in a record."""
+        wanted = [one for one in dict.fromkeys(sought) if one.values]
+        by_value: dict[str, list[int]] = {}
+        for number, one in enumerate(wanted):
+            for value in dict.fromkeys(one.values):
+                by_value.setdefault(value, []).append(number)
+        best: dict[int, tuple[float, Found]] = {}
+        for part in self._parts if wanted else ():
+            for file in part.files:
+                if len(best) == len(wanted) and all(_is_whole(wanted[n], *found) for n, found in best.items()):
+                    break
+                self._look(file, part.format.file(file.kind), wanted, by_value, best)
+        return {wanted[number]: found for number, (_, found) in best.items()}
+
+    def _look(
+        self,
+        file: DataFile,
+        kind: File,
+        wanted: Sequence[Sought],
+        by_value: dict[str, list[int]],
+        best: dict[int, tuple[float, Found]],
+    ) -> None:
+        for form, record, line, offset, raw, indent, value in self._records(file, kind):
+            seen: dict[int, dict[str, str]] = {}
+            for pointer, text in _values(value):
+                for number in by_value.get(text, ()):
+                    seen.setdefault(number, {}).setdefault(text, pointer)
+            for number, values in seen.items():
+                one = wanted[number]
+                of_split = one.split is not None and one.split in _splits(file)
+                score = len(values) + (0.5 if of_split else 0)
+                before = best.get(number)
+                if before is None or (score > before[0] and _may_replace(before[1], file, one, of_split)):
+                    found = Found(file, form, record, line, offset, raw, indent, values.get(one.values[0]))
+                    best[number] = (score, found)
+
+    def _records(self, file: DataFile, kind: File) -> Iterator[_Record]:
+        """Each record that can be decoded."""
+        container = json_container(file.path) if kind.container == "json" else kind.container
+        if container == "opaque" or not file.readable or not file.path.is_file():
+            return
+        reader = HeadedSource if kind.columns.header else Source
+        source = reader(file.path, file.path.name.lower().endswith(".gz"), max_line_bytes=self._longest)
+        if container == "csv":
+            yield from self._rows(file, source)
+            return
+        if container == "text":
+            yield from self._lines_of_text(file, source)
+            return
+        form = form_of(kind)
+        for record, line, offset, raw, indent in self._raw(file, kind, container, source):
+            value = form.plain(raw)
+            if value is REFUSED:
+                value = form.value(raw.decode("utf-8", "replace"))
+            if value is not None:
+                yield form, record, line, offset, raw, indent, value
+
+    def _raw(
+        self, file: DataFile, kind: File, container: str, source: Source
+    ) -> Iterator[tuple[int, int, int, bytes, int]]:
+        if container in _ELEMENTS:
+            for part in _ELEMENTS[container](source).parts():
+                self._told(file, source)
+                for element in part.elements():
+                    if not element.error:
+                        yield element.record, element.line, element.byte_offset, element.raw, element.indent
+        elif container == "tagged":
+            pieces = source.pieces()
+            head = list(islice(pieces, 1))  # by which it is known whether there is a byte-order mark
+            finder = ElementFinder(kind.tags, self._longest)
+            for tagged in finder.elements(chain(head, pieces), 3 if source.bom else 0):
+                self._told(file, source)
+                if not tagged.too_long:
+                    yield tagged.record, tagged.line, tagged.byte_offset, tagged.raw, tagged.indent
+        else:
+            record, number = 0, int(kind.columns.header)
+            for block in source.blocks():
+                self._told(file, source)
+                number += bool(block.skipped)
+                for offset, line, _ in iter_lines(block.data):
+                    number += 1
+                    if bytes(line[:1]).strip() or bytes(line).strip():
+                        yield record, number, block.offset + offset, bytes(line), 0
+                        record += 1
+
+    def _rows(self, file: DataFile, source: Source) -> Iterator[_Record]:
+        reader = CsvReader(source)
+        if not reader.open():
+            return
+        header = reader.header or []
+        form = CsvForm(header, "", set())
+        for block in reader.blocks():
+            self._told(file, source)
+            for number, row in enumerate(block.raw_rows()):
+                cells = [cell.text for cell in split_record(row.raw.decode("utf-8", "replace"))[0]]
+                value = dict(zip(header, cells, strict=False))
+                yield form, block.first_row + number, row.line, row.offset, row.raw, 0, value
+
+    def _lines_of_text(self, file: DataFile, source: Source) -> Iterator[_Record]:
+        """A text file is one record, which begins on its first line."""
+        data = b"".join(source.pieces()) if source.size < _MOST_TEXT else b""
+        if data:
+            text = data.decode("utf-8", "replace")
+            yield JSON, 0, 1, 0, data, 0, {"": [text, text.strip(), file.name, file.path.name, file.path.stem]}
+
+    def _told(self, file: DataFile, source: Source) -> None:
+        if self._progress is not None:
+            self._progress(file.display, source.progress, source.size)
+
+
+def _values(value: Any) -> Iterator[tuple[str, str]]:
+    """The texts and numbers in a value, as text, each with its pointer; names of members, too."""
+    if isinstance(value, str) and (parts := _NAMED.match(value)) is not None:
+        yield "", parts[1]
+        yield "", parts[2]
+    pending: list[tuple[str, Any, int]] = [("", value, 0)]
+    while pending:
+        pointer, found, depth = pending.pop()
+        if isinstance(found, str):
+            yield pointer, found
+        elif isinstance(found, dict) and depth < _DEEPEST:
+            for name, below in found.items():
+                path = f"{pointer}/{escape(name)}"
+                if depth:
+                    yield path, name
+                pending.append((path, below, depth + 1))
+        elif isinstance(found, list) and depth < _DEEPEST:
+            pending += [(f"{pointer}/{place}", below, depth + 1) for place, below in enumerate(found)]
+        elif isinstance(found, int | float) and not isinstance(found, bool):
+            yield pointer, str(found)
+
+
+def _is_whole(one: Sought, score: float, found: Found) -> bool:
+    """Whether no other record can be meant: this one has all values, and is of no other split."""
+    return score >= len(set(one.values)) and (one.split is None or found.file.split in (None, one.split))
+
+
+def _may_replace(before: Found, file: DataFile, one: Sought, of_split: bool) -> bool:
+    """A text that was found in one file is not looked for in another, but of the right split: what names it, too, may
+    be made of it."""
+    whole = before.pointer is not None and len(one.values[0]) >= _LONG
+    return before.file is file or not whole or (of_split and one.split not in _splits(before.file))
+
+
+def _splits(file: DataFile) -> tuple[str | None, str]:
+    """The splits that a file speaks of: its own, and the one that its name is."""
+    return file.split, file.path.name.partition(".")[0]

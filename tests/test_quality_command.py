@@ -1,0 +1,276 @@
+"""`ragdata validate --quality`: when it runs, thresholds and where they come from, output, places in containers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
+pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
+
+from ragdatakit import validate
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.quality_options import QualityOptions
+from ragdatakit.schemas.quality_rules import RULES
+from ragdatakit.tables.configuration import project_settings
+from tests.command_line import FIXTURES, GOOD, run, spawn
+
+QUALITY = FIXTURES / "quality"
+CORPUS = QUALITY / "identical-texts" / "data"
+
+
+def codes(*words: str | Path) -> list[str]:
+    return sorted({f["code"] for f in run("validate", *words, "--output-format", "json").json["findings"]})
+
+
+def test_only_where_it_is_asked_for() -> None:
+    assert codes(CORPUS) == []
+    assert codes(CORPUS, "--quality") == ["QU202"]
+    assert codes(CORPUS, "--select", "QU") == ["QU202"]
+    assert codes(CORPUS, "--select", "identical-texts") == ["QU202"]
+    assert codes(CORPUS, "--select", "BE") == []
+    assert codes(CORPUS, "--quality", "--ignore", "QU2") == []
+    assert codes(CORPUS, "--quality", "--severity", "error") == []
+
+
+def test_what_the_rule_of_a_format_tells_is_told_once() -> None:
+    dataset = QUALITY / "negative-like-positive" / "data"
+
+    assert codes(dataset, "--quality") == ["QU203", "QU401", "SP305"]
+    assert codes(dataset, "--quality", "--ignore", "SP") == ["QU202", "QU203", "QU401"]
+
+
+def test_json_and_library_agree() -> None:
+    for folder in sorted(QUALITY.iterdir()):
+        told = run("validate", folder / "data", "--quality", "--severity", "info", "--output-format", "json").json
+        assert told == json.loads(json.dumps(validate(folder / "data", quality=True).as_dict())), folder.name
+
+
+def test_counts_agree_with_findings() -> None:
+    report = validate(QUALITY / "negative-like-positive" / "data", quality=True, max_per_rule=0, severity="warning")
+
+    assert sum(d.warnings for d in report.datasets) == report.counts["warning"] == len(report.findings)
+    assert sum(report.by_rule.values()) == len(report.findings)
+
+
+def test_most_of_a_rule(tmp_path: Path) -> None:
+    lines = [json.dumps({"_id": f"d{n}", "title": "", "text": ""}) for n in range(30)]
+    dataset = shutil.copytree(CORPUS, tmp_path / "data")
+    (dataset / "corpus.jsonl").write_text("".join(f"{line}\n" for line in lines))
+
+    kept: list[Any] = []
+    report = validate(dataset, select="QU", max_per_rule=4, on_finding=kept.append)
+
+    assert [f.line for f in report.findings] == [1, 2, 3, 4]
+    assert (report.by_rule, len(kept)) == ({"QU201": 30}, 4)
+
+
+def test_findings_stand_in_the_order_of_the_file() -> None:
+    report = validate(QUALITY / "negative-like-positive" / "data", quality=True)
+
+    assert [(Path(f.path).name, f.line) for f in report.findings] == [
+        ("doc_master.ndjson", 3),
+        ("doc_master.ndjson", 4),
+        ("triplets.ndjson", 2),
+        ("triplets.ndjson", 4),
+    ]
+
+
+def test_screen() -> None:
+    outcome = run("validate", QUALITY / "near-identical-texts" / "data", "--quality")
+
+    assert "QU203 warning document d3 is 94 % the same as d1; results repeat themselves" in outcome.out
+    assert "= the earlier one: line 1" in outcome.out
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--quality", "--quality-option", "most-tokens"), "--quality-option most-tokens: expected NAME=VALUE"),
+        (("--quality", "--quality-option", "most-token=3"), "did you mean most-tokens"),
+        (("--quality", "--quality-option", "most-tokens=many"), "expected an integer of at least 0"),
+        (("--quality", "--quality-option", "near-similarity=2"), "expected a share from 0 to 1"),
+        (("--quality", "--quality-option", "near-similarity=nan"), "expected a share from 0 to 1"),
+        (("--quality-option", "most-tokens=3"), "--quality-option needs --quality"),
+        (("--option", "dataset=a"), "--option needs --quality"),
+        (("--select", "QU999"), "unknown rule"),
+    ],
+)
+def test_refused(words: tuple[str, ...], told: str) -> None:
+    outcome = run("validate", CORPUS, *words)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert told in outcome.err
+
+
+def test_thresholds_of_the_library() -> None:
+    dataset = QUALITY / "over-token-budget" / "data"
+
+    assert validate(dataset, quality=True).by_rule == {}
+    assert validate(dataset, quality={"most-tokens": 30}).by_rule == {"QU206": 1}
+    with pytest.raises(UnknownNameError, match="unknown quality option 'most'"):
+        validate(dataset, quality={"most": 30})
+    with pytest.raises(RagdataError, match="expected an integer"):
+        validate(dataset, quality={"most-tokens": True})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ragdata.toml", "[quality]\nmost-tokens = 30\n"),
+        ("pyproject.toml", "[tool.ragdata.quality]\nmost_tokens = 30\n"),
+    ],
+)
+def test_thresholds_of_the_project(name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    dataset = QUALITY / "over-token-budget" / "data"
+
+    assert codes(dataset, "--quality") == ["QU206"]
+    assert codes(dataset, "--quality", "--quality-option", "most-tokens=100") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[quality\n", "is no TOML"),
+        ("quality = 3\n", "[quality] is no table"),
+        ("[quality]\nmost = 3\n", "ragdata.toml: setting 'most'"),
+        ("[quality]\nmost-tokens = '3 or 4'\n", "expected an integer"),
+    ],
+    ids=["broken", "no-table", "unknown", "value"],
+)
+def test_settings_that_are_wrong(text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ragdata.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+    outcome = run("validate", CORPUS, "--quality")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert told in outcome.err
+
+
+def test_settings_end_at_the_repository(tmp_path: Path) -> None:
+    (tmp_path / "ragdata.toml").write_text("[quality]\nmost-tokens = 30\n")
+    inside = tmp_path / "project" / "data"
+    inside.mkdir(parents=True)
+    assert project_settings("quality", inside) == ({"most-tokens": 30}, tmp_path / "ragdata.toml")
+
+    (tmp_path / "project" / ".git").mkdir()
+    assert project_settings("quality", inside) == ({}, None)
+
+
+def test_names_of_thresholds_are_told_in_the_rules() -> None:
+    words = " ".join(f"{rule.summary} {rule.hint}" for rule in RULES)
+    named = {name.replace("_", "-") for name in QualityOptions.__dataclass_fields__}
+
+    untold = {"near-words", "most-shared-positives", "least-hub-edges", "least-hub-ratio"}
+    assert {name for name in named if f"`{name}`" in words} == named - untold
+
+
+def packed(dataset: Path) -> int:
+    path = dataset / "corpus.jsonl"
+    (dataset / "corpus.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    return 2
+
+
+def blank_lines(dataset: Path) -> int:
+    path = dataset / "corpus.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf\n\n" + path.read_bytes().replace(b"\n", b"\r\n\r\n"))
+    return 5
+
+
+@pytest.mark.parametrize("change", [packed, blank_lines])
+def test_lines(change: Callable[[Path], int], tmp_path: Path) -> None:
+    dataset = shutil.copytree(CORPUS, tmp_path / "data")
+    line = change(dataset)
+
+    (found,) = validate(dataset, select="QU202").findings
+
+    assert (found.line, found.pointer, found.record) == (line, "/text", 1)
+    assert found.related[0].line == (1 if change is packed else 3)
+
+
+TEXT = "The mill at the end of the valley has stood there since the first settlers came over the pass in spring."
+
+
+def arag(folder: Path) -> tuple[str, int]:
+    (folder / "chunks.json").write_text(json.dumps(["0:Short text here", f"1:{TEXT}", f"2:{TEXT}"], indent=0))
+    return "chunks.json", 4
+
+
+def hipporag(folder: Path) -> tuple[str, int]:
+    rows = [{"title": "A", "text": TEXT, "idx": 0}, {"title": "B", "text": TEXT, "idx": 1}]
+    (folder / "towns_corpus.json").write_text(json.dumps(rows, indent=0))
+    return "towns_corpus.json", 9
+
+
+def datamind(folder: Path) -> tuple[str, int]:
+    (folder / "chunks").mkdir()
+    rows = [{"id": f"c{n}", "text": TEXT} for n in range(2)]
+    (folder / "chunks" / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "chunks/a.jsonl", 2
+
+
+def gfm_rag(folder: Path) -> tuple[str, int]:
+    (folder / "raw").mkdir()
+    (folder / "raw" / "documents.json").write_text(json.dumps({"A": TEXT, "B": TEXT}, indent=0))
+    return "raw/documents.json", 3
+
+
+def trec(folder: Path) -> tuple[str, int]:
+    rows = [f"<doc>\n<docno>{n}</docno>\n<text>{TEXT}</text>\n</doc>\n" for n in range(2)]
+    (folder / "documents.trec").write_text("".join(rows))
+    return "documents.trec", 7
+
+
+@pytest.mark.parametrize("make", [arag, hipporag, datamind, gfm_rag, trec], ids=lambda make: make.__name__)
+def test_lines_of_other_formats(make: Callable[[Path], tuple[str, int]], tmp_path: Path) -> None:
+    name, line = make(tmp_path)
+
+    (found,) = validate(tmp_path, select="QU202").findings
+
+    assert (Path(found.path).relative_to(tmp_path).as_posix(), found.line) == (name, line)
+
+
+def test_dataset_that_cannot_be_read(tmp_path: Path) -> None:
+    for name in ("towns", "rivers"):
+        rows = [{"title": name, "text": TEXT, "idx": 0}]
+        (tmp_path / f"{name}_corpus.json").write_text(json.dumps(rows))
+        asked = {"id": "1", "question": "Who?", "answer": ["The mill"], "paragraphs": []}
+        (tmp_path / f"{name}.json").write_text(json.dumps([asked]))
+
+    outcome = run("validate", tmp_path, "--select", "QU")
+    assert "QU101 warning not all of its quality could be checked" in outcome.out
+    assert "--option dataset=" in outcome.out
+    assert "QU101" not in run("validate", tmp_path, "--select", "QU", "--option", "dataset=towns").out
+
+
+def test_without_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragdatakit.validators import quality
+
+    monkeypatch.setattr(quality.importlib.util, "find_spec", lambda name: None)
+
+    outcome = run("validate", CORPUS, "--quality")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "this needs rensa and ftfy: pip install 'ragdatakit[quality]'" in outcome.err
+    assert codes(CORPUS, "--select", "QU202") == ["QU202"]
+
+
+def test_plain_validation_imports_nothing_of_it() -> None:
+    code = (
+        "import sys, ragdatakit; ragdatakit.validate(sys.argv[1]); "
+        "print([m for m in sys.modules if m in ('numpy', 'rensa', 'ftfy') or 'quality_' in m and 'api' not in m])"
+    )
+    outcome = spawn(GOOD, code=("-c", code))
+
+    assert (outcome.out.strip(), outcome.code) == ("[]", 0)

@@ -1,0 +1,418 @@
+"""The quality rules: each where it is broken and where it nearly is, at the exact file, line and value."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
+pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
+
+from ragdatakit import validate
+from ragdatakit.schemas import find_rules, get_format
+from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
+from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.quality_options import QualityOptions
+from ragdatakit.schemas.quality_rules import LETTERS, RULES
+from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.tables.datasets import Dataset
+from ragdatakit.tables.flat_text import flat_words
+from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.garbled import garbled
+from ragdatakit.validators.near_copies import NearCopies
+from ragdatakit.validators.quality import Quality, check_quality
+from tests.command_line import FIXTURES, run
+from tests.conversion_tools import tables_of
+from tests.upstream_data import UPSTREAM_DATA
+
+SHOWN = {
+    "few-words-text",
+    "identical-texts",
+    "near-identical-texts",
+    "garbled-text",
+    "control-character",
+    "over-token-budget",
+    "leaked-question",
+    "nearly-leaked-question",
+    "shared-positives",
+    "answer-not-in-texts",
+    "identical-questions",
+    "uneven-splits",
+    "negative-like-positive",
+    "hub-node",
+}
+OTHERS = {"quality-not-checked"}
+LONG = " ".join(f"word{n}" for n in range(60))
+
+
+def expected(rule: str) -> tuple[Path, dict[str, Any]]:
+    folder = FIXTURES / "quality" / rule
+    return folder, json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+
+
+def test_every_rule_is_shown() -> None:
+    assert {rule.name for rule in RULES} == SHOWN | OTHERS
+    assert {p.name for p in (FIXTURES / "quality").iterdir()} == SHOWN
+    assert all(rule.code[:2] == LETTERS and rule.severity != "error" for rule in RULES)
+    assert all(find_rules(rule.name) == find_rules(rule.code) for rule in RULES)
+
+
+@pytest.mark.parametrize("rule", sorted(SHOWN))
+def test_fixture(rule: str) -> None:
+    folder, told = expected(rule)
+
+    outcome = run("validate", folder / "data", "--quality", *told["args"], "--select", rule, "--output-format", "json")
+
+    keys = ("path", "line", "pointer", "rule", "value")
+    found = [{k: f[k] for k in keys} for f in outcome.json["findings"]]
+    wanted = [{**f, "path": str(folder / f["path"])} for f in told["findings"]]
+    assert (len(found), outcome.code, outcome.err) == (len(wanted), 0, "")
+    for one, other in zip(found, wanted, strict=True):
+        assert one == {**other, "value": one["value"] if other["value"] is None else other["value"]}
+
+
+@pytest.mark.parametrize("rule", sorted(SHOWN))
+def test_fixture_without_quality(rule: str) -> None:
+    folder, _ = expected(rule)
+
+    assert not [f for f in validate(folder / "data").findings if f.code.startswith(LETTERS)]
+
+
+def checked(tables: CanonicalTables, *rules: str, **options: Any) -> list[Finding]:
+    """The findings about tables that have no files."""
+    dataset = Dataset(Path("notes"), "notes", get_format("beir"), "folder")
+    quality = Quality(read=lambda parts, _: [(parts, tables)], options=QualityOptions.of_words(options))
+    selection = Selection(select=rules, max_per_rule=0)
+    return check_quality([dataset], quality, selection, Counter(), 1 << 30).kept
+
+
+def values(findings: Sequence[Finding]) -> list[Any]:
+    return [f.value for f in findings]
+
+
+def near(texts: Sequence[str], similarity: float = 0.8, other_words: float = 0.95) -> list[tuple[int, int, float]]:
+    import numpy as np
+
+    copies = NearCopies(similarity, other_words)
+    for ordinal, text in enumerate(texts):
+        copies.add(ordinal, flat_words(text))
+    keys = np.array([hash(text) for text in texts], np.int64)
+    return copies.pairs(keys, lambda: enumerate(texts))
+
+
+def exact(a: str, b: str) -> float:
+    def runs(text: str) -> set[tuple[str, ...]]:
+        words = flat_words(text)
+        return {tuple(words[i : i + 3]) for i in range(len(words) - 2)}
+
+    return len(runs(a) & runs(b)) / len(runs(a) | runs(b))
+
+
+def replaced(a: str, b: str) -> bool:
+    mine, other = set(a.split()), set(b.split())
+    return bool(mine - other) and bool(other - mine)
+
+
+def drawn(rng: random.Random, number: int) -> list[str]:
+    """Texts of which some are others with words left out."""
+    texts: list[str] = []
+    for _ in range(number):
+        if texts and rng.random() < 0.5:
+            words = rng.choice(texts).split()
+            kept = [w for w in words if rng.random() > rng.choice([0, 0.01, 0.03, 0.2])]
+            texts.append(" ".join(kept if len(kept) > 3 else words))
+        else:
+            texts.append(" ".join(rng.choices([f"w{n}" for n in range(500)], k=rng.randint(20, 120))))
+    return texts
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_near_copies_are_those_of_comparing_all(seed: int) -> None:
+    texts = drawn(random.Random(seed), 120)
+    found = near(texts)
+
+    first: dict[str, int] = {}
+    distinct = [n for n, text in enumerate(texts) if first.setdefault(text, n) == n]
+    wanted = {
+        b
+        for b in distinct
+        for a in distinct
+        if a < b and exact(texts[a], texts[b]) >= (0.95 if replaced(texts[a], texts[b]) else 0.8)
+    }
+    told = {later for later, _, _ in found}
+    assert told <= wanted
+    assert len(told) >= 0.9 * len(wanted) > 0
+    assert all(similarity == pytest.approx(exact(texts[a], texts[b])) for b, a, similarity in found)
+
+
+def test_near_copies_are_found_with_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = drawn(random.Random(9), 100)
+    whole = near(texts)
+    monkeypatch.setattr("ragdatakit.validators.near_copies._MOST_HELD", 10)
+    monkeypatch.setattr("ragdatakit.validators.near_copies._BATCH_WORDS", 100)
+
+    assert near(texts) == whole
+
+
+def test_near_copies_in_other_scripts() -> None:
+    text = "市役所の開庁時間は平日の午前九時から午後五時までです。土曜日と日曜日は閉まっています。"
+
+    assert [pair[:2] for pair in near([text, "別の文章です。" * 5, text + "どうぞ。"])] == [(2, 0)]
+
+
+def test_texts_of_one_template_are_no_copies() -> None:
+    about = "{} is a railway station in {}, on the line to the coast, where regional trains stop on their way each day"
+
+    assert near([about.format("Challans", "Challans"), about.format("Machecoul", "Machecoul")]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [
+        ("The worldâ€™s largest", "world’s"),
+        ("cafÃ© au lait", "café"),
+        ("function\x964", "function–4"),
+        ("これは文章です。とても長い文章です。".encode().decode("cp932", "ignore"), None),
+        ("烫锟斤拷", ""),
+    ],
+    ids=["quotes", "latin-1", "c1", "japanese", "chinese"],
+)
+def test_garbled(text: str, repaired: str | None) -> None:
+    found = garbled(text)
+
+    assert found is not None
+    assert repaired is None or found[1] == repaired
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Straße, Ångström, naïve, São Paulo, Łódź, çok güzel",
+        "© 2020 «quoted» – “curly” … €5 ±3 µm 10 °C β-catenin",
+        "市役所の開庁時間は平日の午前九時です。縺れた糸を繧う。",
+        "В начале было слово. Ἐν ἀρχῇ ἦν ὁ λόγος. في البدء",
+        "한국어 문장입니다. ภาษาไทย हिन्दी",
+        "🙂 emoji — and a dash",
+        "plain ASCII",
+        "",
+    ],
+)
+def test_not_garbled(text: str) -> None:
+    assert garbled(text) is None
+
+
+def test_a_long_text_is_looked_at_quickly() -> None:
+    started = time.perf_counter()
+
+    assert garbled("â€" * 200_000) is None
+    assert garbled("縺" * 200_000) is not None
+    assert time.perf_counter() - started < 5
+
+
+def decoded_wrongly(text: str) -> str | None:
+    try:
+        return text.encode("utf-8").decode("cp1252")
+    except UnicodeDecodeError:
+        return None
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from("é ü ñ ç ö à è’“”–—").filter(str.strip), min_size=4, max_size=8))
+def test_garbled_by_cp1252_is_told(letters: list[str]) -> None:
+    wrong = decoded_wrongly("".join(f"ab{letter}cd " for letter in letters))
+
+    assert wrong is None or garbled(wrong) is not None
+
+
+def test_identical_texts_of_one_id_are_none() -> None:
+    tables = tables_of(
+        documents=[Document("a", LONG), Document("a", LONG), Document("b", LONG + " "), Document("c", "")]
+    )
+
+    assert values(checked(tables, "identical-texts")) == ["b"]
+
+
+def test_blank_texts_are_not_identical() -> None:
+    tables = tables_of(documents=[Document("a", ""), Document("b", " \n"), Document("c", "…")])
+
+    assert checked(tables, "identical-texts") == []
+    assert len(checked(tables, "few-words-text")) == 3
+
+
+def test_images_may_have_no_text() -> None:
+    chunks = [Chunk("a", "", modality="image", image_path="a.png"), Chunk("b", "")]
+
+    assert len(checked(tables_of(chunks=chunks), "few-words-text")) == 1
+
+
+def asked(*questions: tuple[str, str, str | None]) -> list[Question]:
+    return [Question(name, text, split=split) for name, text, split in questions]
+
+
+def test_leaks_by_the_split_of_the_question() -> None:
+    questions = asked(("1", "Who pays for it?", "train"), ("1", "who pays for it", "dev"), ("2", "Other?", "dev"))
+
+    assert values(checked(tables_of(questions=questions), "leaked-question")) == ["1"]
+
+
+def test_one_question_judged_in_two_splits_is_a_leak() -> None:
+    qrels = [Qrel("1", "d", split="train"), Qrel("1", "e", split="test"), Qrel("2", "d", split="test")]
+    tables = tables_of(questions=asked(("1", "Who?", None), ("2", "What?", None)), qrels=qrels)
+
+    assert values(checked(tables, "leaked-question")) == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("trained", "tested", "told"),
+    [
+        ("who repairs the old bridges here", "who repairs the bridges here", True),
+        ("who repairs the bridges of 1990", "who repairs the bridges of 1991", False),
+        ("who repairs it", "who repairs", False),
+        ("who washes wool in the mill", "which carts leave at night", False),
+    ],
+    ids=["word-more", "other-number", "too-short", "other"],
+)
+def test_nearly_leaked(trained: str, tested: str, told: bool) -> None:
+    qrels = [Qrel("1", "d", split="train"), Qrel("2", "d", split="test")]
+    tables = tables_of(questions=asked(("1", trained, None), ("2", tested, None)), qrels=qrels)
+
+    assert values(checked(tables, "nearly-leaked-question")) == (["2"] if told else [])
+
+
+def test_nearly_leaked_by_the_answer() -> None:
+    questions = [
+        Question("1", "who repairs the old bridges here", answer="The town", split="train"),
+        Question("2", "who repairs the bridges here", answer="the town", split="test"),
+        Question("3", "who repairs the bridges here", answer="Yes", split="test"),
+    ]
+
+    assert values(checked(tables_of(questions=questions), "nearly-leaked-question")) == ["2"]
+
+
+def test_no_leak_without_training() -> None:
+    questions = asked(("1", "Who pays for it?", "dev"), ("2", "Who pays for it?", "test"))
+
+    assert checked(tables_of(questions=questions), "leaked-question", "nearly-leaked-question") == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "aliases", "text", "told"),
+    [
+        ("Port Hale", (), "The harbour of Hale, called Port by some.", False),
+        ("e-mail", (), "Write an email.", False),
+        ("Port Hale", ("The Harbour",), "the harbour", False),
+        ("Port Hale", (), "The harbour.", True),
+        ("14", (), "The harbour.", False),
+        ("yes", (), "The harbour.", False),
+        ("a sentence of so many words that nobody would expect to find it in a text", (), "The harbour.", False),
+    ],
+    ids=["in-pieces", "joined", "alias", "not-there", "number", "yes", "sentence"],
+)
+def test_answers(answer: str, aliases: tuple[str, ...], text: str, told: bool) -> None:
+    tables = tables_of(
+        documents=[Document("d", text), Document("e", "Port Hale")],
+        questions=[Question("1", "Where?", answer=answer, aliases=aliases)],
+        qrels=[Qrel("1", "d")],
+    )
+
+    assert values(checked(tables, "answer-not-in-texts")) == ([answer] if told else [])
+
+
+def test_answers_in_chunks_of_a_gold_document() -> None:
+    tables = tables_of(
+        documents=[Document("d", "x", "Port")],
+        chunks=[Chunk("c1", "nothing", "d"), Chunk("c2", "of Hale", "d")],
+        questions=[Question("1", "Where?", answer="Port Hale"), Question("2", "Where?", answer="Grey Coast")],
+        qrels=[Qrel("1", "d"), Qrel("2", "d"), Qrel("2", "gone")],
+    )
+
+    assert values(checked(tables, "answer-not-in-texts")) == ["Grey Coast"]
+
+
+def test_negatives() -> None:
+    tables = tables_of(
+        documents=[
+            Document("a", LONG),
+            Document("b", LONG),
+            Document("c", LONG + " more"),
+            Document("d", "Else it is"),
+        ],
+        triplets=[
+            Triplet("1", "a", "b"),
+            Triplet("1", "a", "c"),
+            Triplet("1", "a", "d"),
+            Triplet("2", "d", "a"),
+            Triplet("3", "a", "d"),
+            Triplet("3", "b", "a"),  # a positive by its id: what the rules of formats tell
+        ],
+    )
+
+    assert values(checked(tables, "negative-like-positive")) == ["b", "c"]
+
+
+@pytest.mark.parametrize(("leaves", "hubs"), [(200, ["hub"]), (90, [])], ids=["hub", "few-edges"])
+def test_hubs(leaves: int, hubs: list[str]) -> None:
+    edges = [Edge("hub", "has", f"leaf{n}") for n in range(leaves)]
+
+    assert values(checked(tables_of(edges=edges), "hub-node")) == hubs
+
+
+def test_nodes_of_a_dense_graph_are_no_hubs() -> None:
+    edges = [Edge(f"n{a}", f"r{r}", f"n{b}") for a in range(8) for b in range(8) for r in range(9)]
+
+    assert checked(tables_of(edges=edges), "hub-node") == []
+
+
+def test_reader_that_fails_is_told_once() -> None:
+    def broken() -> Any:
+        raise ValueError("nobody can read this")
+        yield
+
+    tables = tables_of(documents=[Document("a", "…"), Document("b", "…")])
+    tables.sources["qrels"] = broken
+    tables.sources["questions"] = broken
+
+    found = checked(tables)
+    told = [f.rule for f in found]
+    assert (told.count("quality-not-checked"), told.count("few-words-text")) == (1, 2)
+    assert "nobody can read this" in next(f.message for f in found if f.rule == "quality-not-checked")
+
+
+WORDS = st.text(alphabet="ab 港\ud800\x00é", max_size=12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_tables_are_checked(data: st.DataObject) -> None:
+    ids = st.sampled_from(["1", "2", "", "港"])
+    split = st.sampled_from([None, "train", "test"])
+    draw = data.draw
+    tables = tables_of(
+        documents=draw(st.lists(st.builds(Document, ids, WORDS, st.none() | WORDS), max_size=4)),
+        questions=draw(
+            st.lists(st.builds(Question, ids | st.none(), WORDS, st.none() | WORDS, split=split), max_size=4)
+        ),
+        qrels=draw(st.lists(st.builds(Qrel, ids, ids, st.integers(-1, 2), split=split), max_size=4)),
+        triplets=draw(st.lists(st.builds(Triplet, ids, ids, ids, split), max_size=4)),
+    )
+
+    assert "quality-not-checked" not in [f.rule for f in checked(tables)]
+
+
+@pytest.mark.skipif(
+    not (UPSTREAM_DATA / "scifact-beir").is_dir(), reason="the public datasets are not beside the project"
+)
+def test_scifact() -> None:
+    report = validate(UPSTREAM_DATA / "scifact-beir", select=LETTERS, max_per_rule=0)
+
+    assert report.by_rule == {"QU204": 4, "QU205": 6, "QU301": 2, "QU302": 60, "QU303": 1}
+    assert all(f.line is not None for f in report.findings if f.rule != "shared-positives")
