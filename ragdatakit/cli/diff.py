@@ -1,0 +1,135 @@
+"""`ragdata diff`: how two datasets, or two states of one, differ; the exit code says whether they do."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import dataset_options, read_words
+from ragdatakit.cli.validate import DataPath, MemorySize
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.diffs import DatasetDiff
+
+_LEAST_WIDTH, _MOST_WIDTH = 40, 160
+
+
+@click.command("diff", short_help="Compare two datasets.")
+@click.argument("before", type=DataPath(readable=False), metavar="A")
+@click.argument("after", type=DataPath(readable=False), metavar="B")
+@click.option(
+    "--after-from", "after_format", metavar="FORMAT", default="", help="The format of B, where it is another."
+)
+@click.option(
+    "--ignore", "ignored", multiple=True, metavar="COLUMN", help="A column that does not count, also as TABLE.COLUMN."
+)
+@click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="TABLE=COLUMN,…",
+    help="Find the records of a table again by these columns.",
+)
+@click.option(
+    "--max-records",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Show at most so many added, removed and changed records of a table; all are counted.",
+)
+@click.option("--metrics/--no-metrics", default=True, help="Compare the numbers of the two reports, too (default: do).")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "markdown", "html"]),
+    default="text",
+    show_default=True,
+    help="How to print.",
+)
+@click.option(
+    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when they differ.")
+@click.option(
+    "--memory-limit",
+    type=MemorySize(),
+    default="768MiB",
+    show_default=True,
+    help="How much each database may hold in memory; the rest goes to the disk.",
+)
+@dataset_options
+def command(**words: Any) -> int:
+    """Compare the dataset at A with that at B: records by key, files, and the numbers that moved.
+
+    A and B are paths, or a git revision and a path in it, as HEAD~1:data. They may be of different formats.
+    Exit code: 0 no record differs, 1 records differ, 2 it could not be done.
+
+    \b
+    ragdata diff old/ new/
+    ragdata diff HEAD~1:data data
+    ragdata diff scifact/ converted/ --ignore metadata
+    """
+    from ragdatakit.cli.progress import terminal_progress
+    from ragdatakit.diff_api import diff
+
+    out = words["output_file"]
+    if out is not None and not out.absolute().parent.is_dir():
+        raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
+    keys = _keys(words["keys"])
+    with terminal_progress() as progress:
+        found = diff(
+            words["before"],
+            words["after"],
+            **read_words(words),
+            after_format=words["after_format"],
+            ignore=[name.strip() for text in words["ignored"] for name in text.split(",") if name.strip()],
+            keys=keys,
+            records=words["max_records"],
+            metrics=words["metrics"] and not words["quiet"],
+            memory_limit=words["memory_limit"],
+            progress=progress,
+        )
+    data = _render(found, words, out)
+    if out is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        from ragdatakit.tables.writing import write_whole
+
+        write_whole(out, data)
+    return 1 if found.different and not words["exit_zero"] else 0
+
+
+def _keys(given: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for text in given:
+        table, equals, columns = text.partition("=")
+        names = [name.strip() for name in columns.split(",") if name.strip()]
+        if not equals or not table.strip() or not names:
+            raise click.UsageError(f"--key {text}: expected TABLE=COLUMN,…, as edges=source,target")
+        found[table.strip()] = names
+    return found
+
+
+def _render(found: DatasetDiff, words: dict[str, Any], out: Path | None) -> bytes:
+    kind = words["output_format"]
+    if kind == "text":
+        from ragdatakit.reports.diff_text import diff_lines, summary_line
+        from ragdatakit.reports.text import painter
+
+        colour = out is None and wants_colour()
+        width = shutil.get_terminal_size((100, 24)).columns if out is None else 100
+        width = min(max(width, _LEAST_WIDTH), _MOST_WIDTH)
+        lines = (
+            [summary_line(found, painter(colour))] if words["quiet"] else diff_lines(found, colour=colour, width=width)
+        )
+        return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+    from ragdatakit.reports.diff_files import diff_html, diff_json, diff_markdown
+
+    return {"json": diff_json, "markdown": diff_markdown, "html": diff_html}[kind](found)

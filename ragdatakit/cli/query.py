@@ -1,0 +1,229 @@
+"""`ragdata query`: SQL over a dataset; the rows on the screen or in a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import dataset_options, read_words
+from ragdatakit.cli.validate import DataPath, MemorySize
+
+if TYPE_CHECKING:
+    from ragdatakit.tables.safe_queries import QueryError, QueryResult, TableFacts
+
+_LEAST_WIDTH, _USUAL_LIMIT = 40, 100
+_EXAMPLES = (
+    ("documents", "select doc_id, length(text) from documents order by 2 desc limit 10"),
+    ("chunks", "select doc_id, count(*) from chunks group by 1 order by 2 desc limit 10"),
+    ("edges", "select relation, count(*) from edges group by 1 order by 2 desc"),
+    ("nodes", "select name from nodes where name not in (select source from edges union select target from edges)"),
+    (
+        "qrels",
+        "select question_id, count(*) from qrels where grade > 0 group by 1 order by 2 desc limit 10",
+    ),
+    ("triplets", "select question_id, count(*) from triplets group by 1 order by 2 desc limit 10"),
+    ("runs", "select stage, avg(seconds), max(seconds) from runs group by 1"),
+    ("questions", "select split, count(*) from questions group by 1"),
+)
+
+
+@click.command("query", short_help="Ask a dataset by SQL.")
+@click.argument("path", type=DataPath(readable=False, path_type=Path), metavar="PATH")
+@click.argument("sql", required=False, metavar="[SQL]")
+@click.option("--tables", "show_tables", is_flag=True, help="List the tables, their columns and rows.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["table", "csv", "json", "ndjson", "markdown", "parquet"]),
+    default="table",
+    show_default=True,
+    help="How to write the rows.",
+)
+@click.option(
+    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    metavar="N",
+    help=f"At most so many rows (0: all; default: {_USUAL_LIMIT} for tables, else all).",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stop the query after so long.",
+)
+@click.option(
+    "--memory-limit",
+    type=MemorySize(),
+    default="768MiB",
+    show_default=True,
+    help="How much the database may hold in memory; the rest goes to the disk.",
+)
+@dataset_options
+def command(**words: Any) -> int:
+    """Run one SELECT over the dataset at PATH (SQL as DuckDB has it; -: from standard input).
+
+    The canonical tables (documents, chunks, questions, qrels, edges, …) stand under their names, the files as they
+    are in schema files. Only what the query names is read; it can write nothing, and reach no other file and no
+    network.
+
+    \b
+    ragdata query scifact/ --tables
+    ragdata query scifact/ "select count(*) from documents where length(text) < 100"
+    ragdata query scifact/ "from qrels" --output-format parquet --output-file qrels.parquet
+    """
+    from ragdatakit.cli.progress import terminal_progress
+    from ragdatakit.query_api import open_queries
+    from ragdatakit.tables.safe_queries import QueryError, parse_select
+
+    sql = _check(words)
+    try:
+        if sql is not None:
+            parse_select(sql)
+        with ExitStack() as stack:
+            with terminal_progress() as progress:
+                opened = open_queries(
+                    words["path"],
+                    **read_words(words),
+                    timeout=words["timeout"],
+                    memory_limit=words["memory_limit"],
+                    progress=progress,
+                )
+                queries = stack.enter_context(opened)
+                found = list(queries.tables()) if sql is None else queries.run(sql)
+            if isinstance(found, list):
+                _write(_tables(found, words), words["output_file"])
+            else:
+                _answer(found, words)
+    except QueryError as error:
+        _show(error)
+        return 2
+    return 0
+
+
+def _check(words: dict[str, Any]) -> str | None:
+    """The query; None where the tables are asked for. Raises `click.UsageError`."""
+    out = words["output_file"]
+    if out is not None and not out.absolute().parent.is_dir():
+        raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
+    if words["show_tables"]:
+        if words["sql"] is not None:
+            raise click.UsageError("give SQL or --tables, not both")
+        if words["output_format"] not in ("table", "json"):
+            raise click.UsageError("--tables goes with --output-format table or json")
+        return None
+    if words["sql"] is None:
+        raise click.UsageError('what to ask? Give SQL ("select …"), - for standard input, or --tables')
+    if words["output_format"] == "parquet" and out is None and sys.stdout.isatty():
+        raise click.UsageError("--output-format parquet is not for a terminal; give --output-file FILE")
+    if words["limit"] is None:
+        words["limit"] = _USUAL_LIMIT if words["output_format"] == "table" else 0
+    if words["sql"] != "-":
+        return str(words["sql"])
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise click.UsageError("the query on standard input is not UTF-8") from None
+
+
+def _answer(result: QueryResult, words: dict[str, Any]) -> None:
+    from ragdatakit.reports.query_output import WRITERS, limited, table_lines
+
+    out, kind, limit = words["output_file"], words["output_format"], words["limit"]
+    names, types = [c.name for c in result.columns], [c.type for c in result.columns]
+    if kind == "parquet":
+        _write_parquet(result, out, limit)
+    elif kind == "table":
+        lines = table_lines(
+            names, types, result.rows(), width=_width(out), limit=limit, colour=out is None and wants_colour()
+        )
+        _write((f"{line}\n".encode() for line in lines), out)
+    else:
+        _write(WRITERS[kind](names, types, limited(result.rows(), limit)), out)
+
+
+def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
+    from ragdatakit.reports.query_output import write_parquet
+    from ragdatakit.tables.writing import write_pieces
+
+    with tempfile.TemporaryFile(prefix="ragdata-") as file:
+        write_parquet(file, result.batches(), limit)
+        file.seek(0)
+        pieces = iter(lambda: file.read(1 << 20), b"")
+        if out is None:
+            _write(pieces, None)
+        else:
+            write_pieces(out, pieces)
+
+
+def _tables(found: list[TableFacts], words: dict[str, Any]) -> Iterable[bytes]:
+    """What there is to ask."""
+    if words["output_format"] == "json":
+        import orjson
+
+        listed = [
+            {
+                "name": t.called,
+                "schema": t.schema,
+                "table": t.name,
+                "rows": t.rows,
+                "fault": t.fault or None,
+                "columns": [{"name": c.name, "type": c.type} for c in t.columns],
+            }
+            for t in found
+        ]
+        yield orjson.dumps({"version": 1, "tables": listed}, option=orjson.OPT_INDENT_2) + b"\n"
+        return
+    from ragdatakit.reports.query_output import tables_lines
+
+    has = {t.name for t in found if t.schema == "main" and t.rows}
+    named = os.fspath(words["path"])
+    shown = named if named.replace("/", "").replace(".", "").replace("-", "").isalnum() else "PATH"
+    asked = [sql for table, sql in _EXAMPLES if table in has][:3] or [f"from {t.called} limit 10" for t in found[:1]]
+    lines = tables_lines(
+        ((t.called, t.rows, t.fault, [(c.name, c.type) for c in t.columns]) for t in found),
+        [f'ragdata query {shown} "{sql}"' for sql in asked],
+        width=_width(words["output_file"]),
+        colour=words["output_file"] is None and wants_colour(),
+    )
+    yield from (f"{line}\n".encode() for line in lines)
+
+
+def _width(out: Path | None) -> int:
+    columns = shutil.get_terminal_size((100, 24)).columns if out is None else 100
+    return max(columns, _LEAST_WIDTH)
+
+
+def _write(pieces: Iterable[bytes], out: Path | None) -> None:
+    if out is not None:
+        from ragdatakit.tables.writing import write_pieces
+
+        write_pieces(out, pieces)
+        return
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+
+
+def _show(error: QueryError) -> None:
+    """The fault, and where in the query it is."""
+    from ragdatakit.reports.query_output import cell_text, len_on_screen
+
+    click.echo(f"ragdata: {cell_text(str(error))}", err=True)
+    if error.line is None:
+        return
+    before, inside = error.excerpt[: error.start], error.excerpt[error.start : error.start + error.length]
+    number = f"{error.line} | "
+    click.echo(f"  {number}{cell_text(error.excerpt)}", err=True)
+    blanks = " " * (len(number) + len_on_screen(cell_text(before)))
+    click.echo(f"  {blanks}{'^' * max(len_on_screen(cell_text(inside)), 1)}", err=True)

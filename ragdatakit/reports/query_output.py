@@ -1,0 +1,322 @@
+"""The rows of a query as a table for people, CSV, JSON, JSON lines, Markdown or Parquet, as they come."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import decimal
+import math
+import unicodedata
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import orjson
+
+from ragdatakit.reports.text import Painter, painter, visible_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Chunks = Iterable[Sequence[tuple[Any, ...]]]
+
+_LEAST_COLUMN = 5
+_LOOKED_AT = 1000
+_LONGEST_CELL = 4096
+_GAP = "  "
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+_INT64 = range(-(2**63), 2**64)
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """The names, where one stands twice with a number: ``a``, ``a_2``."""
+    found: list[str] = []
+    for name in names:
+        unique, number = name, 1
+        while unique in found:
+            number += 1
+            unique = f"{name}_{number}"
+        found.append(unique)
+    return found
+
+
+def limited(chunks: Chunks, limit: int) -> Iterator[Sequence[tuple[Any, ...]]]:
+    """At most so many rows (0: all)."""
+    left = limit
+    for chunk in chunks:
+        if not limit:
+            yield chunk
+            continue
+        yield chunk[:left]
+        left -= len(chunk)
+        if left <= 0:
+            return
+
+
+def table_lines(
+    names: Sequence[str],
+    types: Sequence[str],
+    chunks: Chunks,
+    *,
+    width: int = 100,
+    limit: int = 0,
+    colour: bool = False,
+) -> Iterator[str]:
+    """The rows as a table of at most ``width`` terminal columns, at most ``limit`` of them (0: all).
+
+    Columns are as wide as their first rows want, and share the width fairly where it is too little; longer values are
+    cut. What could play tricks on a terminal is written as its code.
+    """
+    paint = painter(colour)
+    rows = chain.from_iterable(chunks)
+    first = list(islice(rows, min(_LOOKED_AT, limit + 1) if limit else _LOOKED_AT))
+    heads = [cell_text(name) for name in names]
+    cells = [[cell_text(value) for value in row] for row in first]
+    wanted = [max(len_on_screen(c) for c in column) for column in zip(heads, *cells, strict=True)]
+    widths = _shared(wanted, width)
+    rest = len(names) - len(widths)
+    right = [kind.removeprefix("U").startswith(_NUMBERS) for kind in types]
+    yield paint("bold", _line(heads, widths, right))
+    yield paint("dim", _GAP.join("─" * w for w in widths))
+    count, more = 0, False
+    told: Iterable[Sequence[Any]] = chain(zip(first, cells, strict=True), ((row, None) for row in rows))
+    for row, texts in told:
+        if limit and count >= limit:
+            more = True
+            break
+        count += 1
+        texts = texts or [cell_text(value) for value in row]
+        yield _line(texts, widths, right, [value is None for value in row], paint)
+    yield paint("dim", _counted(count, more, rest))
+
+
+def _counted(count: int, more: bool, rest: int) -> str:
+    told = f"{count:,} row{'s' * (count != 1)}"
+    if more:
+        told = f"the first {told}; --limit 0 shows all"
+    if rest:
+        told += f"; {rest:,} more column{'s' * (rest != 1)} (--output-format csv has them)"
+    return f"({told})"
+
+
+def _shared(wanted: Sequence[int], width: int) -> list[int]:
+    """How wide each column is; those at the end for which there is no room are left out."""
+    shown = len(wanted)
+    while shown > 1 and sum(min(w, _LEAST_COLUMN) + len(_GAP) for w in wanted[:shown]) - len(_GAP) > width:
+        shown -= 1
+    room = width - len(_GAP) * (shown - 1)
+    found = [0] * shown
+    open_columns = sorted(range(shown), key=lambda i: wanted[i])
+    for number, column in enumerate(open_columns):
+        found[column] = max(min(wanted[column], room // (shown - number)), 1)
+        room -= found[column]
+    return found
+
+
+def _line(
+    texts: Sequence[str],
+    widths: Sequence[int],
+    right: Sequence[bool],
+    missing: Sequence[bool] = (),
+    paint: Painter | None = None,
+) -> str:
+    cells = []
+    for number, width in enumerate(widths):
+        text = _cut(texts[number], width)
+        blanks = " " * (width - len_on_screen(text))
+        shown = paint("dim", text) if paint is not None and missing and missing[number] else text
+        cells.append(blanks + shown if right[number] else shown + blanks)
+    return _GAP.join(cells).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    if len_on_screen(text) <= width:
+        return text
+    used, kept = 0, ""
+    for character in text:
+        used += len_on_screen(character)
+        if used > width - 1:
+            break
+        kept += character
+    return f"{kept}…"
+
+
+def len_on_screen(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def cell_text(value: Any) -> str:
+    """A value as one line that a terminal can show; a missing one is ``NULL``."""
+    if isinstance(value, bytes):
+        return f"<{len(value):,} byte{'s' * (len(value) != 1)}>"
+    text = plain_text(value, "NULL")
+    cut = text[:_LONGEST_CELL] + ("…" if len(text) > _LONGEST_CELL else "")
+    return visible_path(cut.replace("\r\n", "↵").replace("\n", "↵"))
+
+
+def plain_text(value: Any, missing: str = "") -> str:
+    """A value as text, lists and structures as JSON."""
+    if value is None:
+        return missing
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, list | tuple | Mapping):
+        return _json(json_value(value)).decode()
+    if isinstance(value, dt.datetime):
+        return value.isoformat(" ")
+    return str(value)
+
+
+def csv_pieces(names: Sequence[str], chunks: Chunks) -> Iterator[bytes]:
+    """CSV with a header: a missing value is an empty cell, an empty text is ``""``."""
+    yield _csv_line([_csv_cell(name) for name in names])
+    for chunk in chunks:
+        yield b"".join(_csv_line(["" if v is None else _csv_cell(plain_text(v)) for v in row]) for row in chunk)
+
+
+def _csv_line(cells: Iterable[str]) -> bytes:
+    return f"{','.join(cells)}\n".encode()
+
+
+def _csv_cell(text: str) -> str:
+    if text and not any(c in text for c in ',"\r\n') and text.strip() == text:
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def ndjson_pieces(names: Sequence[str], chunks: Chunks) -> Iterator[bytes]:
+    """A JSON object a line."""
+    keys = unique_names(names)
+    for chunk in chunks:
+        yield b"".join(_object(keys, row) + b"\n" for row in chunk)
+
+
+def json_pieces(names: Sequence[str], types: Sequence[str], chunks: Chunks) -> Iterator[bytes]:
+    """One JSON document, version 1: the columns with their types, and the rows as objects."""
+    keys = unique_names(names)
+    columns = [{"name": name, "type": kind} for name, kind in zip(keys, types, strict=True)]
+    yield b'{"version":1,"columns":' + _json(columns) + b',"rows":['
+    between = b"\n"
+    for row in chain.from_iterable(chunks):
+        yield between + _object(keys, row)
+        between = b",\n"
+    yield b"]}\n"
+
+
+def _object(keys: Sequence[str], row: Sequence[Any]) -> bytes:
+    return _json({key: json_value(value) for key, value in zip(keys, row, strict=True)})
+
+
+def json_value(value: Any) -> Any:
+    """A value as JSON has it: dates as ISO 8601 text, bytes as base64, decimals and large integers as numbers, what is
+    no number as null."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        return value if value in _INT64 else orjson.Fragment(str(value))
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, decimal.Decimal):
+        return orjson.Fragment(str(value)) if value.is_finite() else None
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
+    if isinstance(value, Mapping):
+        return {plain_text(name): json_value(member) for name, member in value.items()}
+    if isinstance(value, dt.datetime | dt.date | dt.time):
+        return value.isoformat()
+    return plain_text(value) if isinstance(value, bytes | uuid.UUID | dt.timedelta) else str(value)
+
+
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value)
+
+
+def markdown_pieces(names: Sequence[str], types: Sequence[str], chunks: Chunks) -> Iterator[bytes]:
+    """A table as GitHub's Markdown has it."""
+    yield f"| {' | '.join(_markdown_cell(name) for name in names)} |\n".encode()
+    marks = ["---:" if kind.startswith(_NUMBERS) else "---" for kind in types]
+    yield f"|{'|'.join(marks)}|\n".encode()
+    for chunk in chunks:
+        for row in chunk:
+            yield f"| {' | '.join('' if v is None else _markdown_cell(plain_text(v)) for v in row)} |\n".encode()
+
+
+_MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
+
+
+def _markdown_cell(text: str) -> str:
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "<br>".join(visible_path(line).translate(_MARKDOWN) for line in lines)
+
+
+def write_parquet(file: IO[bytes] | Path, batches: Iterable[pa.RecordBatch], limit: int = 0) -> int:
+    """Write at most ``limit`` rows (0: all) as Parquet, and say how many there were."""
+    import pyarrow.parquet as pq
+
+    told = iter(batches)
+    first = next(told)
+    schema = first.schema.empty_table().rename_columns(unique_names(first.schema.names)).schema
+    count = 0
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for batch in told:
+            left = limit - count if limit else batch.num_rows
+            part = batch.slice(0, left).rename_columns(schema.names)
+            writer.write_batch(part)
+            count += part.num_rows
+            if limit and count >= limit:
+                break
+    return count
+
+
+def tables_lines(
+    tables: Iterable[tuple[str, int | None, str, Sequence[tuple[str, str]]]],
+    examples: Sequence[str],
+    *,
+    width: int = 100,
+    colour: bool = False,
+) -> Iterator[str]:
+    """What can be asked: ``tables`` are name, rows, fault, and columns as name and type."""
+    paint = painter(colour)
+    for name, rows, fault, columns in tables:
+        told = f"{rows:,} row{'s' * (rows != 1)}" if rows is not None else paint("warning", cell_text(fault))
+        yield f"{paint('bold', cell_text(name))}  {told}"
+        yield from _columns_lines(columns, width, paint)
+    if examples:
+        yield ""
+        yield paint("bold", "Examples")
+        yield from (f"  {example}" for example in examples)
+
+
+def _columns_lines(columns: Sequence[tuple[str, str]], width: int, paint: Painter) -> Iterator[str]:
+    line, used = "", 0
+    for name, kind in columns:
+        name, kind = cell_text(name), cell_text(kind)
+        length = len_on_screen(name) + len_on_screen(kind) + 1
+        if line and used + 2 + length > width - 2:
+            yield f"  {line},"
+            line, used = "", 0
+        used += length + (2 if line else 0)
+        line += (", " if line else "") + f"{name} {paint('dim', kind)}"
+    if line:
+        yield f"  {line}"
+
+
+TableWriter = Callable[[Sequence[str], Sequence[str], Chunks], Iterator[bytes]]
+WRITERS: dict[str, TableWriter] = {
+    "csv": lambda names, types, chunks: csv_pieces(names, chunks),
+    "json": json_pieces,
+    "ndjson": lambda names, types, chunks: ndjson_pieces(names, chunks),
+    "markdown": markdown_pieces,
+}
+"""How rows become bytes, by the name of the output format."""

@@ -1,0 +1,258 @@
+"""Compare the rows of a table in two databases: by hashes, so that neither has to fit into memory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.diffs import ColumnUse, RecordChange, RecordShown, TableDiff, ValueChange
+
+if TYPE_CHECKING:
+    import duckdb
+
+_BATCH = 1 << 17
+_SHOWN = 120
+_BEFORE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a table on one side: ``relation`` is a query or table whose column ``rid`` numbers them in order."""
+
+    connection: duckdb.DuckDBPyConnection
+    relation: str
+    columns: tuple[str, ...]
+
+
+def stored_rows(connection: duckdb.DuckDBPyConnection, table: str) -> Rows:
+    """The rows of a table that is stored in the database."""
+    return Rows(
+        connection, f"(select *, rowid as rid from main.{_name(table)})", _columns(connection, f"main.{_name(table)}")
+    )
+
+
+def viewed_rows(connection: duckdb.DuckDBPyConnection, schema: str, view: str) -> Rows:
+    """The rows of a view."""
+    source = f"{_name(schema)}.{_name(view)}"
+    return Rows(connection, f"(select *, row_number() over () as rid from {source})", _columns(connection, source))
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, source: str) -> tuple[str, ...]:
+    return tuple(name for name, *_ in connection.execute(f"describe {source}").fetchall())
+
+
+class TableComparison:
+    """Compares tables one after the other in a database of its own, ``work``, which holds hashes and row numbers only.
+
+    Rows are the same where the hashes (64 bits each) of their keys and of all their values are. What then is left on
+    both sides is paired by key, in order; a pair is a changed record.
+    """
+
+    def __init__(self, work: duckdb.DuckDBPyConnection, most: int) -> None:
+        self._work, self._most = work, most
+
+    def compare(
+        self,
+        schema: str,
+        name: str,
+        before: Rows | None,
+        after: Rows | None,
+        key: Sequence[str],
+        ignored: Iterable[str] = (),
+        apart: str = "",
+    ) -> TableDiff:
+        """How ``after`` differs from ``before``; a side may lack the table. ``apart`` is a column that is no part of
+        the comparison, but stays at hand for `by_group`."""
+        left_out = {column.lower() for column in (*ignored, apart)}
+        sides = [side for side in (before, after) if side is not None]
+        columns = [c for c in sides[0].columns if c.lower() not in left_out]
+        key = tuple(column for column in key if column in columns)
+        diff = TableDiff(schema, name, key, None, None)
+        for side, rows in (("before", before), ("after", after)):
+            self._hash(side, rows, key, columns, apart)
+            if rows is not None:
+                setattr(diff, side, self._one(f"select count(*) from {side}_rows"))
+        self._match(bool(key))
+        counts = "select count(l) - count(pair), count(r) - count(pair), count(pair) from pairs"
+        diff.removed, diff.added, diff.changed = self._row(counts)
+        if diff.different:
+            self._describe(diff, before, after, columns)
+        return diff
+
+    def by_group(self) -> dict[str, tuple[int, int, int]]:
+        """The removed, added and changed records of the last comparison by the value of its column ``apart``; a changed
+        record counts where it stands after."""
+        told = """
+            select coalesce(a.grouped, b.grouped), count(p.l) - count(p.pair), count(p.r) - count(p.pair), count(p.pair)
+            from pairs p left join before_rows b on b.rid = p.l left join after_rows a on a.rid = p.r group by 1
+        """
+        found = self._work.execute(told).fetchall()
+        return {str(name): (removed, added, changed) for name, removed, added, changed in found}
+
+    def counts_by_group(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The rows of the last comparison by the column ``apart``, before and after."""
+        before, after = (
+            {
+                str(name): count
+                for name, count in self._work.execute(f"select grouped, count(*) from {s}_rows group by 1").fetchall()
+            }
+            for s in ("before", "after")
+        )
+        return before, after
+
+    def _hash(self, side: str, rows: Rows | None, key: Sequence[str], columns: Sequence[str], apart: str) -> None:
+        grouped = f"{_name(apart)}::varchar" if apart else "null::varchar"
+        if rows is None:
+            query = "select 0::bigint as rid, 0::ubigint as kh, 0::ubigint as rh, null::varchar as grouped where false"
+            self._work.execute(f"create or replace temp table {side}_rows as {query}")
+            return
+        row = f"hash({', '.join(map(_name, columns))})"
+        by = f"hash({', '.join(map(_name, key))})" if key else "0::ubigint"
+        query = f"select rid::bigint as rid, {by} as kh, {row} as rh, {grouped} as grouped from {rows.relation}"
+        self._take(rows.connection, query, f"{side}_rows")
+
+    def _take(self, source: duckdb.DuckDBPyConnection, query: str, table: str) -> None:
+        """The rows of a query of another database as a table."""
+        reader = source.sql(query).to_arrow_reader(_BATCH)
+        self._work.register("taken", reader)
+        self._work.execute(f"create or replace temp table {table} as select * from taken")
+        self._work.unregister("taken")
+
+    def _match(self, keyed: bool) -> None:
+        grouped = "(select kh, rh, count(*) as n from {}_rows group by all)"
+        self._work.execute(f"""
+            create or replace temp table surplus as
+            select coalesce(a.kh, b.kh) as kh, coalesce(a.rh, b.rh) as rh, coalesce(a.n, 0) - coalesce(b.n, 0) as n
+            from {grouped.format("before")} a full join {grouped.format("after")} b on a.kh = b.kh and a.rh = b.rh
+            where coalesce(a.n, 0) != coalesce(b.n, 0)
+        """)
+        for side, sign in (("before", ""), ("after", "-")):
+            self._work.execute(f"""
+                create or replace temp table {side}_only as
+                select rid, kh, row_number() over (partition by kh order by rid) as place from (
+                    select t.rid, t.kh, {sign}s.n as n,
+                        row_number() over (partition by t.kh, t.rh order by t.rid desc) as k
+                    from {side}_rows t join surplus s on t.kh = s.kh and t.rh = s.rh where {sign}s.n > 0
+                ) where k <= n
+            """)
+        on = "b.kh = a.kh and b.place = a.place" if keyed else "false"
+        self._work.execute(f"""
+            create or replace temp table pairs as
+            select b.rid as l, a.rid as r, case when b.rid is not null and a.rid is not null then 1 end as pair
+            from before_only b full join after_only a on {on}
+        """)
+
+    def _describe(self, diff: TableDiff, before: Rows | None, after: Rows | None, columns: Sequence[str]) -> None:
+        if before is not None and after is not None:
+            diff.used = _uses(before, after, columns)
+            if diff.changed:
+                diff.columns = self._changed_columns(before, after, [c for c in columns if c not in diff.key])
+        wanted = [c for c in columns if c not in diff.key]
+        for rows, mine, other, told in (
+            (before, "l", "r", diff.removed_records),
+            (after, "r", "l", diff.added_records),
+        ):
+            if rows is not None:
+                numbers = self._numbers(f"select {mine} from pairs where {other} is null order by 1")
+                for row in _fetch(rows, columns, numbers):
+                    values = {c: shortened(row[c]) for c in wanted if row[c] not in (None, [], ())}
+                    told.append(RecordShown({c: shortened(row[c]) for c in diff.key}, values))
+        if before is not None and after is not None:
+            pairs = self._work.execute(
+                f"select l, r from pairs where pair = 1 order by l limit {self._most}"
+            ).fetchall()
+            old = _fetch(before, columns, [left for left, _ in pairs])
+            new = _fetch(after, columns, [right for _, right in pairs])
+            diff.changed_records = [
+                RecordChange(
+                    {c: shortened(a[c]) for c in diff.key},
+                    tuple(value_change(c, a[c], b[c]) for c in wanted if not _same(a[c], b[c])),
+                )
+                for a, b in zip(old, new, strict=True)
+            ]
+
+    def _changed_columns(self, before: Rows, after: Rows, columns: Sequence[str]) -> dict[str, int]:
+        if not columns:
+            return {}
+        for side, rows, number in (("before", before, "l"), ("after", after, "r")):
+            reader = self._work.sql(
+                f"select {number} as number, row_number() over (order by l) as p from pairs where pair = 1"
+            ).to_arrow_table()
+            rows.connection.register("wanted_rows", reader)
+            hashes = ", ".join(f"hash({_name(c)}) as h{i}" for i, c in enumerate(columns))
+            query = f"select w.p, {hashes} from {rows.relation} t join wanted_rows w on t.rid = w.number"
+            self._take(rows.connection, query, f"{side}_columns")
+            rows.connection.unregister("wanted_rows")
+        sums = ", ".join(f"count_if(b.h{i} != a.h{i})" for i in range(len(columns)))
+        found = self._row(f"select {sums} from before_columns b join after_columns a on a.p = b.p")
+        return {column: count for column, count in zip(columns, found, strict=True) if count}
+
+    def _numbers(self, query: str) -> list[int]:
+        return [number for (number,) in self._work.execute(f"{query} limit {self._most}").fetchall()]
+
+    def _one(self, query: str) -> int:
+        return int(self._row(query)[0])
+
+    def _row(self, query: str) -> tuple[Any, ...]:
+        return tuple(self._work.execute(query).fetchall()[0])
+
+
+def _uses(before: Rows, after: Rows, columns: Sequence[str]) -> list[ColumnUse]:
+    """Columns that have values on one side only."""
+    counts = ", ".join(f"count({_name(c)})" for c in columns)
+    old, new = (
+        rows.connection.execute(f"select {counts} from {rows.relation}").fetchall()[0] for rows in (before, after)
+    )
+    pairs = zip(columns, old, new, strict=True)
+    return [ColumnUse(c, a, b) for c, a, b in pairs if bool(a) != bool(b)]
+
+
+def _fetch(rows: Rows, columns: Sequence[str], numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """These rows, in the order of the numbers."""
+    if not numbers:
+        return []
+    listed = ", ".join(map(_name, columns))
+    given = ", ".join(map(str, sorted(numbers)))
+    found = rows.connection.execute(f"select rid, {listed} from {rows.relation} where rid in ({given})").fetchall()
+    by_number = {row[0]: dict(zip(columns, row[1:], strict=True)) for row in found}
+    return [by_number[number] for number in numbers]
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(a == b or (a != a and b != b))
+
+
+def value_change(column: str, before: Any, after: Any) -> ValueChange:
+    """The change of a value, long texts cut around the first difference."""
+    old, new = _plain(before), _plain(after)
+    if not (isinstance(old, str) and isinstance(new, str)) or max(len(old), len(new)) <= _SHOWN:
+        return ValueChange(column, shortened(old), shortened(new))
+    at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = max(at - _BEFORE, 0)
+    return ValueChange(column, _window(old, start), _window(new, start), at)
+
+
+def _window(text: str, start: int) -> str:
+    end = start + _SHOWN
+    return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+
+
+def shortened(value: Any) -> Any:
+    """A value as JSON can hold it, a long text cut."""
+    value = _plain(value)
+    return f"{value[:_SHOWN]}…" if isinstance(value, str) and len(value) > _SHOWN else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return f"{len(value):,} bytes, SHA-256 {hashlib.sha256(value).hexdigest()[:16]}"
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,267 @@
+"""A folder or file of a git revision as files in a scratch folder; the user's working tree is never touched."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from ragdatakit.schemas.errors import RagdataError
+
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
+)
+_LONGEST_POINTER = 1024
+_SECONDS = 600
+_PIECE = 1 << 20
+_FILE, _LINK, _MODULE = "100", "120000", "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What ``HEAD~1:data`` names: a revision and a path in its tree, with ``/``, empty for the whole tree."""
+
+    text: str
+    name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    mode: str
+    blob: str
+    size: int
+    path: str
+
+
+def parse_revision(text: str) -> Revision | None:
+    """The revision that ``text`` names; None where it is no such name, or a path of that name is there."""
+    name, colon, path = text.partition(":")
+    if not colon or os.path.lexists(text) or (len(name) == 1 and path[:1] in ("\\", "/")):
+        return None
+    return Revision(text, name, path)
+
+
+def extract_revision(revision: Revision, folder: Path, start: Path | None = None) -> tuple[Path, list[str]]:
+    """Write what the revision names below ``folder``; where it is, and sentences about what was left out.
+
+    ``start`` is a folder of the repository (default: the current one). Files are written with the bytes that the
+    repository has; the contents of Git LFS files are taken from where LFS keeps them on this machine. Raises
+    `RagdataError` for a revision or path that is not there or is no such name, and where contents are missing.
+    """
+    git = _Git(start or Path(), revision.text)
+    _refuse_odd(revision)
+    tree = git.one("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision.name}^{{tree}}")
+    if not re.fullmatch("[0-9a-f]{40,64}", tree):
+        raise RagdataError(f"{revision.text}: there is no revision {revision.name}")
+    path = _path_in_tree(revision, git)
+    entries = git.entries(tree, path)
+    if not entries:
+        raise RagdataError(f"{revision.text}: there is no {path or 'file'} in {revision.name}")
+    notes: list[str] = []
+    left_out = git.write(_wanted(entries, notes, revision.text), folder)
+    if left_out:
+        notes.append(
+            f"{revision.text}: {left_out:,} link{'s' * (left_out != 1)} to what is not in {path or 'it'} left out"
+        )
+    return folder.joinpath(*PurePosixPath(path).parts), notes
+
+
+def _refuse_odd(revision: Revision) -> None:
+    name = revision.name
+    if not name:
+        raise RagdataError(f"{revision.text}: give a revision before the colon, as HEAD~1:data")
+    if name.startswith("-") or any(not c.isprintable() for c in revision.text) or "\\" in name:
+        raise RagdataError(f"{_shown(revision.text)}: that is no name of a revision")
+    if any("\ud800" <= c <= "\udfff" for c in revision.text):
+        raise RagdataError(f"{_shown(revision.text)}: that is no name of a revision")
+
+
+def _shown(text: str) -> str:
+    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text[:200])
+
+
+def _path_in_tree(revision: Revision, git: _Git) -> str:
+    """The path from the top of the tree, as git takes it: ``./data`` is below the current folder."""
+    given = revision.path
+    parts: list[str] = []
+    if given.startswith(("./", "../")) or given in (".", ".."):
+        given = git.one("rev-parse", "--show-prefix") + given
+    for part in given.split("/"):
+        if part == "..":
+            if not parts:
+                raise RagdataError(f"{revision.text}: the path leaves the repository")
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    if given.startswith("/"):
+        raise RagdataError(f"{revision.text}: the path is one in the repository, as HEAD:data")
+    return "/".join(parts)
+
+
+def _wanted(entries: list[_Entry], notes: list[str], shown: str) -> Iterator[tuple[str, _Entry]]:
+    """The files to write, by their path; a link is replaced by the file of the same tree that it leads to."""
+    modules = 0
+    for entry in entries:
+        parts = PurePosixPath(entry.path).parts
+        if not parts or entry.path.startswith("/") or any(p in ("..", ".", "") or p.lower() == ".git" for p in parts):
+            raise RagdataError(f"{shown}: the tree has a file {_shown(entry.path)!r}, which no working tree can have")
+        if entry.mode.startswith(_FILE) or entry.mode == _LINK:
+            yield entry.path, entry
+        else:
+            modules += entry.mode == _MODULE
+    if modules:
+        notes.append(f"{shown}: {modules:,} submodule{'s' * (modules != 1)} left out")
+
+
+class _Git:
+    """The git command, asked about one repository without a shell, hooks, the network or a pager."""
+
+    def __init__(self, start: Path, shown: str) -> None:
+        self._start, self._shown = start, shown
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_TRACE")}
+        self._environment = kept | {
+            "LC_ALL": "C",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_PAGER": "cat",
+        }
+
+    def one(self, *words: str) -> str:
+        """What git answers, without the last line end; empty where it says no."""
+        return self._run(*words).decode("utf-8", "surrogateescape").removesuffix("\n")
+
+    def entries(self, tree: str, path: str) -> list[_Entry]:
+        """The files of the tree at or below a path."""
+        words = ["ls-tree", "-r", "-z", "-l", "--full-tree", tree]
+        listed = self._run("--literal-pathspecs", *words, *(["--", path] if path else []), needed=True)
+        found = []
+        for line in filter(None, listed.split(b"\0")):
+            facts, _, name = line.partition(b"\t")
+            mode, _, blob, size = facts.decode("ascii").split()
+            found.append(_Entry(mode, blob, int(size) if size.isdigit() else 0, os.fsdecode(name)))
+        return found
+
+    def write(self, files: Iterable[tuple[str, _Entry]], folder: Path) -> int:
+        """Write the contents of these files below the folder, and say how many links lead to none of them."""
+        wanted = list(files)
+        left_out = 0
+        known = {entry.path: entry for _, entry in wanted}
+        self._refuse_large(sum(entry.size for _, entry in wanted), folder)
+        with subprocess.Popen(
+            [*self._command(), "cat-file", "--batch"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self._environment,
+        ) as process:
+            try:
+                for name, entry in wanted:
+                    found = self._followed(process, entry, known)
+                    if found is not None:
+                        self._write_one(process, found, folder / name)
+                    left_out += found is None
+            finally:
+                assert process.stdin is not None
+                process.stdin.close()
+                process.kill()
+        return left_out
+
+    def _refuse_large(self, size: int, folder: Path) -> None:
+        import shutil
+
+        folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder).free
+        if size > free:
+            raise RagdataError(f"{self._shown} has {size:,} bytes, and {folder} has room for {free:,}")
+
+    def _followed(self, process: subprocess.Popen[bytes], entry: _Entry, known: dict[str, _Entry]) -> _Entry | None:
+        """The file that a link leads to; None where that is none of the files that are written."""
+        for _ in range(8):
+            if entry.mode != _LINK:
+                return entry
+            target = os.fsdecode(b"".join(self._content(process, entry.blob)))
+            joined = os.path.normpath(os.path.join(os.path.dirname(entry.path), target))  # noqa: PTH118, PTH120
+            found = known.get(joined)
+            if target.startswith("/") or found is None:
+                return None
+            entry = found
+        return None
+
+    def _write_one(self, process: subprocess.Popen[bytes], entry: _Entry, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            first = b""
+            for piece in self._content(process, entry.blob):
+                first = first or piece
+                file.write(piece)
+        if entry.size <= _LONGEST_POINTER and (pointer := _POINTER.fullmatch(first)):
+            self._take_large(pointer[1].decode(), int(pointer[2]), entry.path, path)
+
+    def _content(self, process: subprocess.Popen[bytes], blob: str) -> Iterator[bytes]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{blob}\n".encode())
+        process.stdin.flush()
+        head = process.stdout.readline().split()
+        if len(head) != 3 or head[1] != b"blob":
+            raise RagdataError(f"{self._shown}: the repository lacks contents; `git fetch` them first")
+        left = int(head[2])
+        while left:
+            piece = process.stdout.read(min(left, _PIECE))
+            if not piece:
+                raise RagdataError(f"{self._shown}: git stopped while its files were read")
+            left -= len(piece)
+            yield piece
+        process.stdout.read(1)
+
+    def _take_large(self, digest: str, size: int, name: str, path: Path) -> None:
+        """Put the contents of a Git LFS file in place of its pointer."""
+        common = Path(self._start, self.one("rev-parse", "--git-common-dir"))
+        stored = common / "lfs" / "objects" / digest[:2] / digest[2:4] / digest
+        if not stored.is_file():
+            raise RagdataError(
+                f"{self._shown}: {_shown(name)} is kept by Git LFS, and its contents are not here; `git lfs fetch "
+                f"origin {_shown(self._shown.partition(':')[0])}` gets them"
+            )
+        found, written = hashlib.sha256(), 0
+        with stored.open("rb") as source, path.open("wb") as target:
+            while piece := source.read(_PIECE):
+                found.update(piece)
+                written += len(piece)
+                target.write(piece)
+        if found.hexdigest() != digest or written != size:
+            raise RagdataError(f"{self._shown}: what Git LFS keeps of {_shown(name)} is damaged")
+
+    def _command(self) -> list[str]:
+        return ["git", "--no-pager", "-C", str(self._start), "-c", "core.fsmonitor=false"]
+
+    def _run(self, *words: str, needed: bool = False) -> bytes:
+        try:
+            done = subprocess.run(
+                [*self._command(), *words],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_SECONDS,
+                env=self._environment,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise RagdataError(f"{self._shown}: this needs the command git, which is not there") from None
+        except (subprocess.TimeoutExpired, ValueError):
+            raise RagdataError(f"{_shown(self._shown)}: git could not be asked") from None
+        told = done.stderr.decode("utf-8", "replace")
+        if "not a git repository" in told or "dubious ownership" in told:
+            why = "belongs to another user (git: safe.directory)" if "dubious" in told else "is in no git repository"
+            raise RagdataError(f"{self._shown}: there is no such path, and this folder {why}")
+        if done.returncode and needed:
+            raise RagdataError(
+                f"{self._shown}: git says {_shown(told.strip().splitlines()[-1] if told.strip() else '?')}"
+            )
+        return done.stdout if not done.returncode else b""

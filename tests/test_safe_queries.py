@@ -1,0 +1,302 @@
+"""SQL of a user reads the tables of a dataset and nothing else, says where it is wrong, and can be stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from ragdatakit.schemas.canonical import Document, Qrel, Question
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.tables.dataset_database import DatasetDatabase
+from ragdatakit.tables.safe_queries import QueryError, SafeQueries, parse_select
+from tests.conversion_tools import tables_of
+
+ENDLESS = "with recursive t(x) as (select 1 union all select x + 1 from t) select count(*) from t"
+python_table = pa.table({"a": [1]})
+
+
+TABLES = tables_of(
+    documents=[Document("d1", "the reef"), Document("d2", "the harbour", "Harbour")],
+    questions=[Question("q1", "where?")],
+    qrels=[Qrel("q1", "d2")],
+)
+
+
+@pytest.fixture
+def database() -> Iterator[DatasetDatabase]:
+    with DatasetDatabase(TABLES) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared_database() -> Iterator[DatasetDatabase]:
+    with DatasetDatabase(TABLES) as made:
+        yield made
+
+
+def rows(database: DatasetDatabase, sql: str, timeout: float | None = 20) -> list[tuple[object, ...]]:
+    return [row for chunk in SafeQueries(database, timeout).run(sql).rows() for row in chunk]
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("select doc_id from documents order by 1", [("d1",), ("d2",)]),
+        ("FROM main.Documents SELECT doc_id WHERE title IS NOT NULL;", [("d2",)]),
+        ("with x as (from qrels) select d.title from x join documents d on d.doc_id = x.target_id", [("Harbour",)]),
+        ("values (1), (2)", [(1,), (2,)]),
+        ("select count(*) from generate_series(1, 5)", [(5,)]),
+        ("select 1; -- a comment", [(1,)]),
+        ("select (select count(*) from questions), exists (from documents)", [(1, True)]),
+        ("show tables", [("documents",), ("qrels",), ("questions",)]),
+        ("select count(*) from (describe documents)", [(5,)]),
+        ("select table_name from information_schema.tables order by 1", [("documents",), ("qrels",), ("questions",)]),
+        ("select 'x' as documents from (values (1)) documents(a)", [("x",)]),
+        ("select d1 from (pivot documents on doc_id in ('d1') using count(*)) where title is null", [(1,)]),
+    ],
+)
+def test_what_only_reads_is_answered(database: DatasetDatabase, sql: str, expected: list[tuple[object, ...]]) -> None:
+    assert rows(database, sql) == expected
+
+
+def test_only_the_tables_that_are_named_are_filled(database: DatasetDatabase) -> None:
+    assert rows(database, "select count(*) from qrels") == [(1,)]
+    filled = [table for table in database.tables if table in database._loaded]
+    assert filled == ["qrels"]
+
+
+REFUSED = (
+    "create table x as select 1",
+    "create temp table x as select 1",
+    "create macro f(a) as a",
+    "insert into documents values ('x', 'y')",
+    "update documents set text = ''",
+    "delete from documents",
+    "drop table documents",
+    "alter table documents add column x int",
+    "truncate documents",
+    "copy documents to '{out}/a.csv'",
+    "copy (select 1) to '{out}/a.parquet'",
+    "copy documents from '{secret}'",
+    "export database '{out}/all'",
+    "import database '{out}'",
+    "attach '{out}/a.db'",
+    "detach memory",
+    "use main",
+    "install httpfs",
+    "load httpfs",
+    "force install fts",
+    "set threads = 1",
+    "set enable_external_access = true",
+    "reset lock_configuration",
+    "set variable a = 1",
+    "pragma version",
+    "pragma database_list",
+    "call pragma_version()",
+    "call enable_logging()",
+    "begin",
+    "commit",
+    "rollback",
+    "checkpoint",
+    "vacuum",
+    "analyze",
+    "prepare v as select 1",
+    "execute v",
+    "deallocate v",
+    "explain analyze delete from documents",
+    "create secret (type s3)",
+    "comment on table documents is 'x'",
+    "select 1; select 2",
+    "select 1; drop table documents",
+    "pivot documents on doc_id",
+    "with a as (insert into documents values ('x', 'y') returning *) from a",
+    "with a as (delete from documents returning *) from a",
+    "with a as (update documents set text = '' returning *) from a",
+    "with a as (copy documents to '{out}/b.csv') select 1",
+    "select * from (with b as (delete from documents returning *) from b)",
+    "from read_csv('{secret}')",
+    "from '{secret}'",
+    'from "{secret}"',
+    "select * from documents where text in (select content from read_text('{secret}'))",
+    "from read_text('{secret}')",
+    "from READ_BLOB('{secret}')",
+    "from system.main.read_blob('{secret}')",
+    "from read_json('/proc/self/environ')",
+    "from read_parquet('https://example.org/a.parquet')",
+    "from 'https://example.org/a.csv'",
+    "from parquet_metadata('{secret}')",
+    "from sniff_csv('{secret}')",
+    "from read_duckdb('{secret}', table_name = 'x')",
+    "from glob('*')",
+    "from glob('/etc/*')",
+    "from query('copy documents to ''{out}/c.csv''')",
+    "from query('from read_text(''{secret}'')')",
+    "from query_table('documents')",
+    "from json_execute_serialized_sql(json_serialize_sql('select 1'))",
+    "from enable_logging('QueryLog', storage = 'file', storage_path = '{out}/logs')",
+    "from enable_profiling(save_location = '{out}/profile.json')",
+    "from create_external_resource('x')",
+    "from register_external_resource('x', 'y')",
+    "from duckdb_secrets()",
+    "from duckdb_settings()",
+    "from duckdb_temporary_files()",
+    "from checkpoint()",
+    "from arrow_scan(1, 2, 3)",
+    "from arrow_scan_dumb()",
+    "from pandas_scan()",
+    "from python_map_function((select 1))",
+    "from seq_scan()",
+    "from python_table",
+    "select getenv('HOME')",
+    "select * from documents, lateral (from read_text(doc_id))",
+    "select [x for x in (from glob('*'))]",
+    "",
+    "  ;;  ",
+    "-- nothing",
+    "select '\ud800'",
+    "select " + "(" * 5000 + "1" + ")" * 5000,
+    "select " + "1," * 600_000 + "1",
+)
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_what_does_more_than_read_is_refused(shared_database: DatasetDatabase, tmp_path: Path, number: int) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a,b\n1,2\n")
+    (tmp_path / "out").mkdir()
+    sql = REFUSED[number].replace("{secret}", str(secret)).replace("{out}", str(tmp_path / "out"))
+
+    with pytest.raises(QueryError) as caught:
+        rows(shared_database, sql)
+
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / "out", secret]
+    assert shared_database.load("documents").execute("select count(*) from documents").fetchall() == [(2,)]
+
+
+def test_settings_are_locked_beyond_what_the_statement_says(database: DatasetDatabase) -> None:
+    """The parser is the first wall; the database itself is the second one."""
+    queries = SafeQueries(database)
+    queries.run("select 1")
+    connection = database.load()
+    for sql in ("set enable_external_access = true", "from read_text('/etc/hostname')", "from glob('/*')"):
+        with pytest.raises(Exception, match=r"locked|disabled"):
+            connection.execute(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "place"),
+    [
+        ("select txt from documents", "there is no column txt; did you mean text", (1, "txt")),
+        ("select d.txt\nfrom documents d", "there is no column txt", (1, "d.txt")),
+        ("select *\nfrom docs", "there is no table docs; did you mean documents?", (2, "docs")),
+        ("from question", "there is no table question; did you mean questions?", (1, "question")),
+        ("from edges", "there is no table edges; there are documents, questions, qrels", (1, "edges")),
+        ("from main.document", "did you mean documents?", (1, "main.document")),
+        ("select lenght(text) from documents", "no function lenght; did you mean length?", (1, "lenght(text)")),
+        ("select * form documents", 'syntax error at or near "documents"', (1, "documents")),
+        ("select 'é', * from\n  read_csv('x')", "read_csv() is not available", (2, "read_csv")),
+        ("select 'é' || 'ü', g from glob('x') g", "glob() is not available", (1, "glob")),
+        ("from 'notes.csv'", "no files and no network", (None, "")),
+        ("select count(*), doc_id from documents", "must appear in the GROUP BY", (1, "doc_id")),
+        ("select x.text from documents d", "there is no table x; did you mean d?", (1, "x.text")),
+    ],
+)
+def test_errors_say_what_and_where(
+    database: DatasetDatabase, sql: str, message: str, place: tuple[int | None, str]
+) -> None:
+    with pytest.raises(QueryError) as caught:
+        rows(database, sql)
+
+    error = caught.value
+    assert message in str(error)
+    assert (error.line, error.excerpt[error.start : error.start + error.length]) == place
+
+
+def test_faults_that_show_while_rows_come_are_told(database: DatasetDatabase) -> None:
+    with pytest.raises(QueryError, match="Could not convert string 'the "):
+        rows(database, "select text::int from documents")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        ENDLESS,
+        "select count(*) from range(100000000000) a, range(1000000000)",
+        "from range(1000000000000)",
+        "select sum(hash(a.range || b.range)) from range(10000000) a, range(10000000) b",
+    ],
+)
+def test_a_query_is_stopped_when_its_time_is_over(database: DatasetDatabase, sql: str) -> None:
+    started = time.monotonic()
+
+    with pytest.raises(QueryError, match=r"stopped after 0\.3 s"):
+        for _ in SafeQueries(database, 0.3).run(sql).rows():
+            pass
+
+    assert time.monotonic() - started < 5
+
+
+def test_more_memory_than_there_may_be_is_an_error() -> None:
+    with (
+        DatasetDatabase(tables_of(documents=[Document("d", "x")]), memory_limit=64 << 20) as database,
+        pytest.raises(QueryError, match="more memory"),
+    ):
+        rows(database, "select list(repeat('x', 100) || range) from range(10000000)")
+
+
+def test_large_results_come_piece_by_piece(database: DatasetDatabase) -> None:
+    chunks = SafeQueries(database, 20).run("select * from range(10000000000)").rows()
+
+    assert len(next(iter(chunks))) < 100_000
+
+
+def test_an_answer_as_arrow_has_the_schema_even_without_rows(database: DatasetDatabase) -> None:
+    batches = list(SafeQueries(database).run("select doc_id, 1::bigint as n from documents where false").batches())
+
+    assert pa.Table.from_batches(batches).schema.names == ["doc_id", "n"]
+
+
+def test_tables_are_listed_with_columns_and_rows(database: DatasetDatabase) -> None:
+    found = {table.called: table for table in SafeQueries(database).tables()}
+
+    assert {name: table.rows for name, table in found.items()} == {"documents": 2, "questions": 1, "qrels": 1}
+    assert [(c.name, c.type) for c in found["qrels"].columns][:3] == [
+        ("question_id", "VARCHAR"),
+        ("target_id", "VARCHAR"),
+        ("grade", "BIGINT"),
+    ]
+
+
+def test_names_in_a_statement_are_found_wherever_they_stand() -> None:
+    sql = 'with c as (from "Chunks") select (select max(1) from main.qrels) from c, files.x where exists (from y)'
+
+    assert parse_select(sql).tables == {("", "chunks"), ("", "c"), ("main", "qrels"), ("files", "x"), ("", "y")}
+
+
+def test_no_thread_stays_behind(database: DatasetDatabase) -> None:
+    before = threading.active_count()
+    with pytest.raises(QueryError):
+        rows(database, ENDLESS, timeout=0.2)
+    for _ in range(100):
+        if threading.active_count() == before:
+            break
+        time.sleep(0.02)
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, MemoryError])
+def test_what_stops_the_reader_is_raised_as_it_is(error: type[BaseException]) -> None:
+    def rows_until_stopped() -> Iterator[Document]:
+        yield Document("d1", "x")
+        raise error
+
+    tables = CanonicalTables("notes", "beir", {"documents": rows_until_stopped}, Losses())
+    with DatasetDatabase(tables) as database, pytest.raises(error):
+        SafeQueries(database).run("from documents")
