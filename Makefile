@@ -17,6 +17,7 @@ REFERENCE_ARGS ?=
 # Stamps: the environment holds what pyproject.toml asked for at that time.
 RUN := $(VENV)/.stamp-run
 DEV := $(VENV)/.stamp-dev
+BROWSER := $(VENV)/.stamp-browser
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -30,10 +31,10 @@ demo: $(RUN) ## what a user sees: one good dataset, one broken
 	@.ci/demo $(BIN)/ragdata $(DEMO_GOOD) $(DEMO_BROKEN)
 
 .PHONY: env
-env: $(DEV) ## the environment for working on ragdata
+env: $(DEV) $(BROWSER) ## the environment for working on ragdata
 
 .PHONY: test
-test: $(DEV) ## all tests
+test: $(DEV) $(BROWSER) ## all tests
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 .PHONY: check check-format check-lint check-types check-imports check-docs
@@ -103,3 +104,8 @@ $(DEV): pyproject.toml | $(VENV)/pyvenv.cfg
 	@$(PIP) install --quiet --editable . --group dev
 	@$(PIP) install --quiet --no-deps --group oracle
 	@touch $(RUN) $@
+
+# Pages are tested in a real browser. A machine that has one keeps it; where none can be had, those tests are skipped.
+$(BROWSER): .ci/browser | $(VENV)/pyvenv.cfg
+	@.ci/browser $(VENV)/browser
+	@touch $@

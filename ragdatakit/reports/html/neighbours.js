@@ -1,0 +1,320 @@
+"use strict";
+(() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const CHOICES = 10;
+  const ROWS = 100;
+  const format = new Intl.NumberFormat("en");
+  const many = (count, word) => `${format.format(count)} ${word}${count === 1 ? "" : "s"}`;
+
+  const element = (name, text, className) => {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  };
+  const shape = (name, attributes, text) => {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+
+  const start = (box) => {
+    const graph = JSON.parse(document.getElementById(box.dataset.graph).textContent);
+    const { names, degrees, types, typeNames, marks, relations, edges } = graph;
+    const lower = names.map((name) => name.toLowerCase());
+    const byDegree = names.map((_, node) => node).sort((a, b) => degrees[b] - degrees[a] || a - b);
+    const links = names.map(() => []);
+    for (let at = 0; at < edges.length; at += 3) {
+      const [from, relation, to] = [edges[at], edges[at + 1], edges[at + 2]];
+      links[from].push({ out: true, relation, node: to });
+      if (to !== from) links[to].push({ out: false, relation, node: from });
+    }
+    const input = box.querySelector('[role="combobox"]');
+    const list = box.querySelector('[role="listbox"]');
+    const trail = box.querySelector(".trail");
+    const status = box.querySelector(".status");
+    const drawing = box.querySelector(".drawing");
+    const neighbours = box.querySelector(".neighbours");
+    let path = [];
+    let choices = [];
+    let chosen = -1;
+
+    const about = (node) => [
+      types[node] >= 0 ? typeNames[types[node]] : "",
+      marks[node] ?? "",
+      many(degrees[node], "edge"),
+    ].filter(Boolean).join(", ");
+
+    // The names that begin with what was typed, then those that have it elsewhere; the best connected first.
+    const find = (typed) => {
+      const word = typed.trim().toLowerCase();
+      const first = [];
+      const others = [];
+      for (const node of byDegree) {
+        const place = lower[node].indexOf(word);
+        if (place === 0) first.push(node);
+        else if (place > 0) others.push(node);
+        if (first.length === CHOICES) break;
+      }
+      const exact = word ? byDegree.filter((node) => lower[node] === word) : [];
+      return [...new Set([...exact, ...first, ...others])].slice(0, CHOICES);
+    };
+
+    const close = () => {
+      list.hidden = true;
+      chosen = -1;
+      input.setAttribute("aria-expanded", "false");
+      input.removeAttribute("aria-activedescendant");
+    };
+    const mark = (index) => {
+      chosen = index;
+      Array.from(list.children).forEach((item, at) => item.setAttribute("aria-selected", String(at === index)));
+      if (index >= 0) {
+        input.setAttribute("aria-activedescendant", list.children[index].id);
+        list.children[index].scrollIntoView({ block: "nearest" });
+      } else input.removeAttribute("aria-activedescendant");
+    };
+    const open = () => {
+      choices = find(input.value);
+      list.replaceChildren(...choices.map((node, at) => {
+        const item = element("li");
+        item.id = `${list.id}-${at}`;
+        item.setAttribute("role", "option");
+        item.append(element("bdi", names[node]), element("small", about(node)));
+        item.addEventListener("pointerdown", (event) => {
+          event.preventDefault();
+          go(node);
+          close();
+        });
+        return item;
+      }));
+      list.hidden = !choices.length;
+      input.setAttribute("aria-expanded", String(choices.length > 0));
+      mark(-1);
+      if (!choices.length) status.textContent = `No node on this page has “${input.value.trim()}” in its name.`;
+    };
+    input.addEventListener("input", open);
+    input.addEventListener("focus", () => input.select());
+    input.addEventListener("click", open);
+    input.addEventListener("blur", close);
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") close();
+      else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        if (list.hidden) open();
+        if (!choices.length) return;
+        const step = event.key === "ArrowDown" ? 1 : -1;
+        mark(chosen < 0 && step < 0 ? choices.length - 1 : (chosen + step + choices.length) % choices.length);
+      } else if (event.key === "Enter") {
+        event.preventDefault();
+        const node = chosen >= 0 && !list.hidden ? choices[chosen] : find(input.value)[0];
+        if (node === undefined) return;
+        go(node);
+        close();
+      }
+    });
+
+    const step = (node, className) => {
+      const button = element("button", names[node], className);
+      button.type = "button";
+      button.dir = "auto";
+      button.addEventListener("click", () => {
+        go(node);
+        input.scrollIntoView({ block: "nearest" });
+      });
+      return button;
+    };
+
+    const go = (node, keep = true) => {
+      if (keep && path.at(-1) !== node) path = [...path, node].slice(-8);
+      input.value = names[node];
+      const here = links[node];
+      const left = degrees[node] - here.length - here.filter((link) => link.node === node).length;
+      status.textContent = `${names[node]}: ${about(node)}` +
+        (left > 0 ? `; ${format.format(here.length)} of them on this page` : "");
+      trail.replaceChildren(...path.slice(0, -1).map((old, at) => {
+        const item = element("li");
+        const button = element("button", names[old], "link");
+        button.type = "button";
+        button.addEventListener("click", () => {
+          path = path.slice(0, at + 1);
+          go(old, false);
+        });
+        item.append(button);
+        return item;
+      }));
+      draw(node);
+      listNeighbours(node);
+    };
+
+    const listNeighbours = (node) => {
+      const rows = links[node].slice(0, ROWS).map(({ out, relation, node: other }) => {
+        const row = element("tr");
+        const head = element("th");
+        head.scope = "row";
+        head.append(step(other, "link"));
+        const edge = element("td", relations[relation]);
+        edge.dir = "auto";
+        row.append(head, element("td", out ? "to it" : "from it"), edge);
+        row.append(element("td", types[other] >= 0 ? typeNames[types[other]] : ""));
+        row.append(element("td", format.format(degrees[other]), "n"));
+        return row;
+      });
+      const table = element("table");
+      const head = element("tr");
+      for (const word of ["neighbour", "direction", "relation", "type", "its edges"]) {
+        const cell = element("th", word, word === "its edges" ? "n" : "");
+        cell.scope = "col";
+        head.append(cell);
+      }
+      const top = element("thead");
+      top.append(head);
+      const body = element("tbody");
+      body.append(...rows);
+      table.append(element("caption", `Neighbours of ${names[node]}`), top, body);
+      const scroll = element("div", undefined, "scroll");
+      scroll.tabIndex = 0;
+      scroll.setAttribute("role", "region");
+      scroll.setAttribute("aria-label", "Neighbours");
+      scroll.append(table);
+      neighbours.replaceChildren(scroll);
+      const more = links[node].length - rows.length;
+      if (more > 0) neighbours.append(element("p", `And ${format.format(more)} more on this page.`, "small muted"));
+    };
+
+    const cut = (text, room, size) => {
+      const most = Math.max(Math.floor(room / size), 4);
+      const all = Array.from(text);
+      return all.length > most ? all.slice(0, most - 1).join("") + "…" : text;
+    };
+    const arrowHead = () => {
+      const marker = shape("marker", {
+        id: `${box.id}-arrow`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto",
+      });
+      marker.append(shape("path", { d: "M0 0 8 4 0 8z" }));
+      const defs = shape("defs", {});
+      defs.append(marker);
+      return defs;
+    };
+    const canvas = (node, width, height) => {
+      const svg = shape("svg", { class: "ego", height, viewBox: `0 0 ${width} ${height}`, role: "group" });
+      svg.setAttribute("aria-label", `${names[node]} and its neighbours; the table below has the same`);
+      svg.append(arrowHead());
+      return svg;
+    };
+    const centreOf = (node, x, y, half) => {
+      const group = shape("g", { class: "centre" });
+      group.append(
+        shape("title", {}, names[node]),
+        shape("rect", { x: x - half, y: y - 16, width: half * 2, height: 32, rx: 16 }),
+        shape("text", { x, y: y + 4.5, "text-anchor": "middle" }, cut(names[node], half * 2 - 14, 8)),
+      );
+      return group;
+    };
+    const halfOf = (node, most) => Math.min(Math.max(Array.from(names[node]).length * 4.4 + 14, 30), most);
+    const line = (from, to) => {
+      const bend = (from[0] + to[0]) / 2;
+      return shape("path", {
+        class: "link-line", "marker-end": `url(#${box.id}-arrow)`,
+        d: `M${from[0]} ${from[1]}C${bend} ${from[1]} ${bend} ${to[1]} ${to[0]} ${to[1]}`,
+      });
+    };
+    // A neighbour: something to press, with its name and the relation beside a ring.
+    const nodeOf = (node, link, x, y, sign, room, prefix = "") => {
+      const spoken = `${names[link.node]}, ${link.out ? "to it" : "from it"}: ${relations[link.relation]}`;
+      const group = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": spoken });
+      const anchor = sign > 0 ? "start" : "end";
+      const tx = x + sign * 11;
+      group.append(
+        shape("title", {}, spoken),
+        shape("rect", { x: sign > 0 ? x - 8 : x - room - 12, y: y - 20, width: room + 20, height: 40, fill: "transparent" }),
+        shape("circle", { cx: x, cy: y, r: 5 }),
+        shape("text", { x: tx, y: y - 1, "text-anchor": anchor }, cut(names[link.node], room, 7.4)),
+        shape("text", { class: "rel", x: tx, y: y + 13, "text-anchor": anchor }, prefix + cut(relations[link.relation], room, 6.2)),
+      );
+      group.addEventListener("click", () => go(link.node));
+      group.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        go(link.node);
+        input.focus();
+        close();
+      });
+      return group;
+    };
+
+    // On a phone: the node above, its neighbours one below the other.
+    const drawNarrow = (node, width) => {
+      const most = 10;
+      const shown = links[node].slice(0, most);
+      const left = links[node].length - shown.length;
+      const svg = canvas(node, width, 56 + shown.length * 44 + (left ? 24 : 0));
+      const half = halfOf(node, width / 2 - 4);
+      shown.forEach((link, at) => {
+        const y = 66 + at * 44;
+        svg.append(shape("path", { class: "link-line", d: `M16 34V${y - 10}Q16 ${y} 28 ${y}` }));
+        svg.append(nodeOf(node, link, 36, y, 1, width - 56, link.out ? "→ " : "← "));
+      });
+      if (left) {
+        const y = 66 + shown.length * 44 - 6;
+        svg.append(shape("text", { class: "more", x: 47, y }, `${format.format(left)} more in the table`));
+      }
+      svg.append(centreOf(node, half + 2, 20, half));
+      return svg;
+    };
+
+    // The node in the middle; edges that come in at the left, those that go out at the right.
+    const drawWide = (node, width) => {
+      const most = 11;
+      const gap = 44;
+      const sides = [links[node].filter((link) => !link.out), links[node].filter((link) => link.out)];
+      const rows = Math.max(...sides.map((side) => Math.min(side.length, most) + (side.length > most ? 1 : 0)), 1);
+      const height = Math.max(rows * gap + 16, 90);
+      const x0 = width / 2;
+      const y0 = height / 2;
+      const reach = Math.min(width * 0.22, 210);
+      const half = halfOf(node, Math.min(width * 0.16, reach - 40));
+      const svg = canvas(node, width, height);
+      sides.forEach((side, right) => {
+        const shown = side.slice(0, most);
+        const count = shown.length + (side.length > most ? 1 : 0);
+        const sign = right ? 1 : -1;
+        const x = x0 + sign * reach;
+        const room = (right ? width - x : x) - 18;
+        const placeOf = (at) => y0 + (at - (count - 1) / 2) * gap;
+        shown.forEach((link, at) => {
+          const edge = [x0 + sign * half, y0];
+          svg.append(right ? line(edge, [x - 8, placeOf(at)]) : line([x + 8, placeOf(at)], [edge[0] - 2, y0]));
+          svg.append(nodeOf(node, link, x, placeOf(at), sign, room));
+        });
+        if (side.length > most) {
+          svg.append(shape("text", {
+            class: "more", x: x + sign * 11, y: placeOf(most) + 4, "text-anchor": right ? "start" : "end",
+          }, `${format.format(side.length - most)} more in the table`));
+        }
+      });
+      svg.append(centreOf(node, x0, y0, half));
+      return svg;
+    };
+
+    const draw = (node) => {
+      const width = Math.max(drawing.clientWidth, 260);
+      drawing.replaceChildren(width < 560 ? drawNarrow(node, width) : drawWide(node, width));
+    };
+
+    box.hidden = false;
+    const first = byDegree[0];
+    const ready = () => go(path.at(-1) ?? first, path.length === 0);
+    // A box in something closed has no width yet: it is drawn when it gets one.
+    let drawn = 0;
+    new ResizeObserver(() => {
+      if (drawing.clientWidth && drawing.clientWidth !== drawn) {
+        drawn = drawing.clientWidth;
+        ready();
+      }
+    }).observe(drawing);
+  };
+
+  for (const box of document.querySelectorAll("[data-graph]")) start(box);
+})();

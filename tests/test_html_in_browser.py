@@ -1,0 +1,288 @@
+"""The page of a report in a real headless browser: nothing runs, nothing is asked for, everything can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragdatakit.reports.html_page import summary_page
+from ragdatakit.reports.html_parts import plain
+from tests.browser_tools import Opened, launched, open_page
+from tests.html_pages import EVIL, PAGES, findings
+from tests.summaries_made import corpus_summary
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, bytes]:
+    return {name: make() for name, make in PAGES.items()}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def files(made: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    for name, page in made.items():
+        (folder / f"{name}.html").write_bytes(page)
+    return {name: folder / f"{name}.html" for name in made}
+
+
+@pytest.fixture
+def opened(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
+    """Opens pages by name; in the end, none of them may have said or asked for anything."""
+    pages: list[Opened] = []
+
+    def start(name: str, **settings: Any) -> Opened:
+        pages.append(open_page(browser, files[name], **settings))
+        return pages[-1]
+
+    yield start
+    for page in pages:
+        assert page.quiet, page.noise
+        page.page.context.close()
+
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_a_page_asks_for_nothing_and_fits_a_phone(opened: Any, name: str) -> None:
+    page = opened(name, width=360).page
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator("h1").count() == 1
+    assert page.title().endswith("ragdata report")
+
+
+def test_a_script_in_a_text_does_not_run(opened: Any) -> None:
+    shown = opened("evil")
+    shown.page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    shown.page.locator("#findings-words").fill("script")
+    shown.page.locator(".walk input").fill("script")
+    shown.page.locator(".walk input").press("Enter")
+    shown.page.mouse.move(300, 300)
+
+    assert shown.page.evaluate("window.obeyed") is None
+    assert shown.page.locator("img").count() == 0
+    assert plain(EVIL).split("<style>")[0] in shown.one("#findings-rows tr:first-child td:last-child")
+    assert shown.page.evaluate("getComputedStyle(document.body).display") == "block"
+
+
+def test_examples_are_searched(opened: Any) -> None:
+    shown = opened("corpus")
+    page = shown.page
+
+    page.get_by_label("Search", exact=True).fill("biomaterials LACK")
+    assert page.locator("#d1-list li:visible").count() == 1
+    assert shown.one("#d1-list-status") == "1 of 3 shown"
+    page.get_by_label("Search", exact=True).fill("")
+    page.get_by_label("Table").select_option("documents")
+    assert shown.one("#d1-list-status") == "2 of 3 shown"
+    page.locator("#d1-list summary").first.click()
+    assert "Cerebral white matter" in shown.one("#d1-list li:first-child dl")
+
+
+def test_findings_are_filtered_and_counted(opened: Any) -> None:
+    shown = opened("corpus")
+    page = shown.page
+    rows = page.locator("#findings-rows tr")
+
+    assert rows.count() == 12
+    page.get_by_label("error (4)").uncheck()
+    assert shown.one("#findings-status") == "8 of 8 shown; 4 are filtered out"
+    page.locator("#findings-rule").select_option(label="SP311 query-leak (4)")
+    assert {text.split()[0] for text in shown.texts("#findings-rows tr")} == {"warning"}
+    page.locator("#findings-file").select_option(label="file0.jsonl (1)")
+    assert rows.count() == 1
+    assert "file0.jsonl:5" in shown.one("#findings-rows td.place")
+    page.get_by_role("button", name="Clear").click()
+    assert rows.count() == 12
+    page.get_by_label("Words").fill("VALUE #11.")
+    assert rows.count() == 1
+    assert shown.one("#findings-rows mark") == "55"
+    page.get_by_label("Words").fill("nowhere")
+    assert shown.one("#findings-status").startswith("0 of 0 shown")
+
+
+def test_thousands_of_findings_are_filtered_at_once(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_bytes(summary_page([corpus_summary()], findings(3000)))
+    shown = open_page(browser, file)
+    page = shown.page
+
+    assert shown.one("#findings-status") == "100 of 3,000 shown"
+    page.get_by_role("button", name="Show 100 more (2,900 left)").click()
+    assert page.locator("#findings-rows tr").count() == 200
+    page.get_by_label("Words").fill("#2999.")
+    page.locator("#findings-rows tr").nth(1).wait_for(state="detached", timeout=2000)
+    assert page.locator("#findings-rows tr").count() == 1
+    assert shown.quiet, shown.noise
+
+
+def test_light_and_dark(opened: Any) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    light, dark = opened("corpus"), opened("corpus", scheme="dark")
+    switch = light.page.get_by_role("button", name="Dark")
+
+    assert light.page.evaluate(background) == "rgb(255, 255, 255)"
+    assert dark.page.evaluate(background) == "rgb(20, 23, 26)"
+    assert dark.page.get_by_role("button", name="Dark").get_attribute("aria-pressed") == "true"
+    switch.click()
+    assert light.page.evaluate(background) == "rgb(20, 23, 26)"
+    assert switch.get_attribute("aria-pressed") == "true"
+    light.page.reload()
+    assert light.page.evaluate(background) == "rgb(20, 23, 26)"
+
+
+CONTRAST = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+  const behind = (one) => {
+    for (let at = one; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const weak = [];
+  let seen = 0;
+  for (const one of document.querySelectorAll("body *")) {
+    const own = Array.from(one.childNodes).some((node) => node.nodeType === 3 && node.data.trim());
+    if (!own || !one.checkVisibility() || one.closest(".centre, title, script, style, noscript")) continue;
+    const style = getComputedStyle(one);
+    const front = parse(one.namespaceURI.endsWith("svg") ? style.fill : style.color);
+    const [a, b] = [light(front), light(behind(one))].sort((x, y) => y - x);
+    seen += 1;
+    if ((a + 0.05) / (b + 0.05) < 4.5) weak.push(one.className + " " + one.textContent.slice(0, 40));
+  }
+  return { seen, weak };
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_what_is_behind_it(opened: Any, scheme: str) -> None:
+    found = opened("all", scheme=scheme).page.evaluate(CONTRAST)
+
+    assert found["seen"] > 300
+    assert found["weak"] == []
+
+
+def test_one_walks_through_a_graph(opened: Any) -> None:
+    shown = opened("graph")
+    page = shown.page
+    node = page.get_by_role("combobox", name="Node")
+
+    node.fill("ode 1")
+    assert page.locator('[role="option"]').count() == 10
+    node.fill("node 17")
+    assert shown.texts('[role="option"] bdi') == ["node 17"]
+    node.press("ArrowDown")
+    assert page.locator('[role="option"]').first.get_attribute("aria-selected") == "true"
+    node.press("Enter")
+    assert page.locator('[role="option"]:visible').count() == 0
+    assert shown.one(".walk .status") == "node 17: place, 4 edges"
+    names = [row.split("\t")[0] for row in shown.texts(".neighbours tbody tr")]
+    assert sorted(names) == ["node 15", "node 16", "node 18", "node 19"]
+    page.locator(".ego .node", has_text="node 19").click()
+    assert shown.one(".walk .status") == "node 19: place, 4 edges"
+    page.locator(".neighbours button", has_text="node 20").click()
+    assert shown.one(".neighbours caption") == "Neighbours of node 20"
+    assert shown.texts(".trail button") == ["node 0", "node 17", "node 19"]
+    page.locator(".trail button", has_text="node 17").click()
+    assert node.input_value() == "node 17"
+    node.fill("no such node")
+    assert "No node on this page" in shown.one(".walk .status")
+
+
+def test_a_graph_is_walked_by_keys(opened: Any) -> None:
+    page = opened("graph", width=380).page
+    first = page.locator(".ego .node").first
+    name = first.get_attribute("aria-label").split(",")[0]
+
+    first.focus()
+    page.keyboard.press("Enter")
+
+    assert page.locator(".walk input").input_value() == name
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "combobox"
+
+
+def test_a_chart_tells_its_values_by_keys_and_by_pointer(opened: Any) -> None:
+    page = opened("corpus").page
+    chart = page.locator("svg.chart").first
+    readout = page.locator(".readout").first
+
+    usual = readout.inner_text()
+    assert usual.startswith("Median 400, mean 400")
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    assert readout.inner_text() == "0 to below 100 characters: 7 (0.1%)"
+    page.keyboard.press("End")
+    assert readout.inner_text() == "700 to 800 characters: 6 (0.1%)"
+    page.keyboard.press("Escape")
+    assert readout.inner_text() == usual
+    chart.locator("g").nth(3).hover()
+    assert readout.inner_text().startswith("300 to below 400 characters: 2,400")
+
+
+def test_the_keyboard_reaches_the_content_first_and_shows_where_it_is(opened: Any) -> None:
+    page = opened("corpus").page
+
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.get_by_role("link", name="Findings").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, a, [tabindex='0']")].filter((one) =>
+          !(one.labels?.length || one.textContent.trim() || one.ariaLabel || one.getAttribute("aria-labelledby")))
+          .map((one) => one.outerHTML)"""
+    )
+    assert unnamed == []
+
+
+def test_motion_is_for_those_who_want_it(opened: Any) -> None:
+    moves = "getComputedStyle(document.documentElement).scrollBehavior"
+
+    assert opened("corpus").page.evaluate(moves) == "auto"
+    assert opened("corpus", motion="no-preference").page.evaluate(moves) == "smooth"
+
+
+def test_a_link_opens_what_it_points_into(opened: Any) -> None:
+    page = opened("all").page
+    target = page.locator("#d5-shape")
+
+    assert not target.is_visible()
+    page.evaluate("location.hash = '#d5-shape'")
+    target.wait_for(state="visible")
+
+
+def test_on_paper_everything_is_open_and_nothing_is_to_be_pressed(opened: Any) -> None:
+    page = opened("corpus", scheme="dark").page
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("button:visible, input:visible, nav:visible").count() == 0
+    assert page.locator(".examples details:not([open])").count() == 0
+    assert page.locator("dl.record:visible").count() == 3
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".examples details[open]").count() == 0
+
+
+def test_without_scripts_the_page_still_tells_everything(opened: Any) -> None:
+    shown = opened("all", script=False)
+    page = shown.page
+
+    assert page.locator("button:visible, input:visible").count() == 0
+    assert page.locator("#findings-rows tr").count() == 50
+    assert shown.one("#findings-status") == "50 of 250 findings shown"
+    assert page.locator("svg.chart:visible").count() > 3

@@ -1,0 +1,198 @@
+"""The page of a report: what stands in it, that nothing in it is obeyed, and that it stays small."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from ragdatakit.reports.html_frame import frame
+from ragdatakit.reports.html_page import summary_page
+from ragdatakit.reports.html_parts import json_text, number, plain, short_number, table
+from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.results import Report
+from tests.html_pages import EVIL, PAGES, evil, findings, graph_with, ring
+from tests.summaries_made import HOSTILE, corpus_summary, many_summaries
+
+
+class Parsed(HTMLParser):
+    """The elements of a page with their attributes, and its text."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.code: list[str] = []
+        self._in = ""
+        self.feed(page.decode("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        self._in = tag
+        if tag in ("script", "style"):
+            self.code.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._in in ("script", "style"):
+            self.code[-1] += data
+        else:
+            self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, bytes]:
+    return {name: make() for name, make in PAGES.items()}
+
+
+def test_the_policy_allows_the_pages_own_code_only(made: dict[str, bytes]) -> None:
+    for name, page in made.items():
+        parsed = Parsed(page)
+        policy = next(m["content"] for m in parsed.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
+        allowed = set(re.findall(r"'(sha256-[^']+)'", policy))
+        kinds = [(tag, a) for tag, a in parsed.elements if tag in ("script", "style")]
+        runs = [code for (_, a), code in zip(kinds, parsed.code, strict=True) if a.get("type") != "application/json"]
+
+        assert policy.startswith("default-src 'none'; "), name
+        assert "unsafe" not in policy
+        assert {"sha256-" + base64.b64encode(hashlib.sha256(c.encode()).digest()).decode() for c in runs} == allowed
+        assert not [a for _, a in parsed.elements if any(k.startswith("on") or k in ("style", "src") for k in a)]
+        assert not [a for _, a in parsed.elements if a.get("href", "#")[:1] != "#" and a["href"] != "data:,"]
+
+
+def test_every_id_is_there_once_and_every_reference_has_its_target(made: dict[str, bytes]) -> None:
+    for name, page in made.items():
+        parsed = Parsed(page)
+        ids = [a["id"] for _, a in parsed.elements if "id" in a]
+        wanted = {a["href"][1:] for a in parsed.all("a")}
+        for _, a in parsed.elements:
+            for key in ("aria-labelledby", "aria-describedby", "aria-controls", "for", "data-search", "data-graph"):
+                wanted |= set(a.get(key, "").split())
+
+        assert len(ids) == len(set(ids)), name
+        assert wanted <= set(ids), name
+
+
+def test_headings_go_down_step_by_step(made: dict[str, bytes]) -> None:
+    for name, page in made.items():
+        levels = [int(tag[1]) for tag, _ in Parsed(page).elements if re.fullmatch(r"h[1-6]", tag)]
+
+        assert levels.count(1) == 1, name
+        assert all(after - before <= 1 for before, after in pairwise(levels)), name
+
+
+def test_texts_that_would_be_obeyed_are_shown() -> None:
+    page = summary_page(*evil())
+    parsed = Parsed(page)
+
+    assert len(parsed.all("script")) == 3 + 2  # page, findings, neighbours; two blocks of data
+    assert not parsed.all("img")
+    assert plain(EVIL) in parsed.text
+    assert "\\u003c/script\\u003e" in page.decode()
+    assert plain(HOSTILE) in parsed.text
+    assert "<U+202E>evil <U+D800>" in parsed.text
+    assert "\x1b" not in page.decode()
+
+
+def test_the_numbers_of_a_summary_stand_in_the_page() -> None:
+    parsed = Parsed(summary_page([corpus_summary()], findings()))
+    words = " ".join(parsed.text.split())
+
+    assert "5,183" in words and "judgements" in words and "8.18\u2009MB" in parsed.text
+    assert "train 919, test 339" in words
+    assert "12 questions of the split test stand in train, too" in words
+    assert "160 3.1%" in words
+    assert "Columns without any value: documents.metadata." in words
+    assert "integers from 4983 to 198309074" in words
+    assert "Latin" in words and "99.7%" in words
+    assert "Grades11,258" in words
+    assert "4 errors, 4 warnings, 4 info." in words
+
+
+def test_behind_every_picture_is_a_table(made: dict[str, bytes]) -> None:
+    for name in ("corpus", "graph", "all"):
+        page = made[name].decode()
+        for picture in re.findall(r"<figure>.*?</figure>", page):
+            assert "<table" in picture
+        assert page.count("<svg") == page.count('<svg class="chart" role="img"') + page.count(
+            '<svg class="bar" aria-hidden="true"'
+        )
+
+
+def test_the_page_is_the_same_each_time() -> None:
+    assert summary_page(*evil()) == summary_page(*evil())
+    assert summary_page([corpus_summary()], made="5 May 2030").count(b"on 5 May 2030") == 1
+
+
+def test_many_datasets_and_many_findings_stay_small() -> None:
+    report = findings(30_000, "something long " * 20)
+    page = summary_page([*many_summaries(300), graph_with(ring(30_000))], report)
+    parsed = Parsed(page)
+
+    assert len(page) < 1_100_000
+    assert "Its details are left out, the page is full" in parsed.text
+    assert "of them are on this page" in parsed.text
+    kept = int(re.findall(r"([\d,]+) of them are on this page", parsed.text)[0].replace(",", ""))
+    assert 500 < kept < 30_000
+
+
+def test_a_full_page_keeps_findings_of_every_rule() -> None:
+    report = Report()
+    common = [Finding("AA101", "common", "warning", "x" * 300, "f", n) for n in range(5000)]
+    report.findings = [*common, Finding("AA201", "rare", "error", "the only one", "f", 9)]
+    report.counts.update(error=1, warning=5000)
+
+    assert b"the only one" in summary_page([corpus_summary()], report)
+
+
+def test_a_large_graph_is_cut_and_says_so() -> None:
+    page = summary_page([graph_with(ring(20_000))])
+
+    words = Parsed(page).text
+    assert len(page) < 300_000
+    assert re.search(r"takes along [\d,]+ of 20,000 nodes and [\d,]+ of 40,000 edges", words)
+    assert "All 40 nodes and 80 edges are on this page." in Parsed(PAGES["graph"]()).text
+
+
+def test_a_frame_is_a_whole_page_for_others_too() -> None:
+    body = table("Changes", ("file", "added"), [("a<b>.jsonl", 3)])
+    page = frame("A & B", body, kind="diff", lead="1 change", contents=[("main", "All")])
+
+    parsed = Parsed(page)
+    assert "<title>A &amp; B · ragdata diff</title>" in page.decode()
+    assert "a<b>.jsonl" in parsed.text
+    assert len(parsed.all("script")) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "long", "short"),
+    [
+        (0, "0", "0"),
+        (1234567, "1,234,567", "1.23\u2009M"),
+        (12345, "12,345", "12.3\u2009k"),
+        (0.01234, "0.0123", "0.0123"),
+        (-3.5, "−3.5", "−3.5"),
+        (float("inf"), "∞", "∞\u2009T"),
+    ],
+    ids=["zero", "millions", "thousands", "small", "negative", "infinite"],
+)
+def test_numbers_are_said_shortly(value: float, long: str, short: str) -> None:
+    assert number(value) == long
+    assert short_number(value).startswith(short[0])
+    if value != float("inf"):
+        assert short_number(value) == short
+
+
+def test_data_for_scripts_has_no_markup_and_no_rounded_numbers() -> None:
+    assert json_text({"<": [2**60, float("nan"), "\ud800\u2028", None, True]}) == (
+        '{"\\u003c":["1152921504606846976",null,"\\u003cU+D800\\u003e\\u2028",null,true]}'
+    )
