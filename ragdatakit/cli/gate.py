@@ -1,0 +1,190 @@
+"""`ragdata gate`: a dataset passes suites of expectations or does not; the exit code says which."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import dataset_options, read_words
+from ragdatakit.cli.validate import DataPath, MemorySize
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.gates import GateResult
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_BY_NAME = {".html": "html", ".htm": "html", ".json": "json"}
+_LEAST_WIDTH, _MOST_WIDTH = 60, 160
+_RUNS = ("suites", "output_format", "data_docs", "sample_rows", "fail_on", "quiet", "verbose")
+
+
+@click.command("gate", short_help="Hold a dataset to expectations.")
+@click.argument("path", type=DataPath(readable=False, path_type=Path), metavar="PATH")
+@click.option(
+    "--suite",
+    "suites",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A suite of Great Expectations as JSON; may be given several times.",
+)
+@click.option("--init", is_flag=True, help="Write a suite from today's data instead.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    help="--init: how far numbers may move (default: 0.1).",
+)
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="TABLE",
+    help="The table of a suite that names none, as documents or files.corpus; --init: only these tables.",
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "html"]),
+    help="How to print (default: as the name of --output-file says, or text).",
+)
+@click.option("--output-file", "--output", type=_FILE, metavar="FILE", help="Write there instead.")
+@click.option("--overwrite", is_flag=True, help="--init: replace the suite that is there.")
+@click.option(
+    "--data-docs",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Great Expectations' own pages, too; they load their styles from the network.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["info", "warning", "critical"]),
+    help="Exit with 1 from this severity on (default: info, which is all).",
+)
+@click.option("--sample-rows", type=click.IntRange(1), metavar="N", help="Check at most N rows of a table.")
+@click.option(
+    "--memory-limit",
+    type=MemorySize(),
+    default="1GiB",
+    show_default=True,
+    help="The most that the columns of one expectation may take.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
+@click.option("-v", "--verbose", is_flag=True, help="Also the expectations that hold.")
+@dataset_options
+def command(**words: Any) -> int:
+    """Run suites of Great Expectations over the tables of the dataset at PATH (extra gates).
+
+    An expectation is about the table that its meta names ("ragdata_table": "documents"). Beside its own columns, a
+    table has COLUMN_length and, where a column refers to another table, COLUMN_found (1 or 0).
+    Exit code: 0 all hold, 1 some fail, 2 it could not be done.
+
+    \b
+    ragdata gate data/ --init --output suite.json
+    ragdata gate data/ --suite suite.json
+    ragdata gate data/ --suite suite.json --output-file gate.html
+    """
+    _check(words)
+    return _write_suite(words) if words["init"] else _run(words)
+
+
+def _check(words: dict[str, Any]) -> None:
+    out = words["output_file"]
+    if out is not None and not out.absolute().parent.is_dir():
+        raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
+    if words["init"]:
+        for name in _RUNS:
+            if words[name]:
+                option = "suite" if name == "suites" else name.replace("_", "-")
+                raise click.UsageError(f"--init writes a suite; --{option} is for running one")
+        if out is not None and out.exists() and not words["overwrite"]:
+            raise click.UsageError(f"{out} is there; --overwrite replaces it")
+        return
+    if not words["suites"]:
+        raise click.UsageError("which suite? Give --suite FILE; --init writes a first one")
+    if words["tolerance"] is not None or words["overwrite"]:
+        raise click.UsageError("--tolerance and --overwrite are for --init")
+    if len(words["tables"]) > 1:
+        raise click.UsageError("--table is given more than once; a suite that names no table is about one")
+    if words["quiet"] and words["verbose"]:
+        raise click.UsageError("give --quiet or --verbose, not both")
+    if _form(words) == "html" and out is None and sys.stdout.isatty():
+        raise click.UsageError("a page is not for the terminal: give --output-file gate.html")
+    if out is not None and out.exists() and any(out.samefile(suite) for suite in words["suites"]):
+        raise click.UsageError("--output-file names the suite itself")
+
+
+def _form(words: dict[str, Any]) -> str:
+    given: str | None = words["output_format"]
+    if given is None and words["output_file"] is not None:
+        given = _BY_NAME.get(words["output_file"].suffix.lower())
+    return given or "text"
+
+
+def _write_suite(words: dict[str, Any]) -> int:
+    import orjson
+
+    from ragdatakit.cli.progress import terminal_progress
+    from ragdatakit.gate_api import USUAL_TOLERANCE, first_suite
+
+    tolerance = USUAL_TOLERANCE if words["tolerance"] is None else words["tolerance"]
+    with terminal_progress() as progress:
+        suite = first_suite(
+            words["path"], **read_words(words), tolerance=tolerance, tables=words["tables"], progress=progress
+        )
+    out = words["output_file"]
+    _write(orjson.dumps(suite, option=orjson.OPT_INDENT_2) + b"\n", out)
+    if out is not None:
+        click.echo(f"{len(suite['expectations']):,} expectations written to {out}", err=True)
+    return 0
+
+
+def _run(words: dict[str, Any]) -> int:
+    from ragdatakit.cli.progress import terminal_progress
+    from ragdatakit.gate_api import gate
+
+    with terminal_progress() as progress:
+        result = gate(
+            words["path"],
+            words["suites"],
+            **read_words(words),
+            table=words["tables"][0] if words["tables"] else "",
+            sample_rows=words["sample_rows"] or 0,
+            data_docs=words["data_docs"],
+            memory_limit=words["memory_limit"],
+            progress=progress,
+        )
+    _write(_rendered(result, words), words["output_file"])
+    return result.exit_code(words["fail_on"] or "info")
+
+
+def _rendered(result: GateResult, words: dict[str, Any]) -> bytes:
+    from ragdatakit.reports.gates.output import gate_json, gate_lines, gate_page
+
+    form, out = _form(words), words["output_file"]
+    if form == "json":
+        return gate_json(result)
+    if form == "html":
+        return gate_page(result)
+    width = shutil.get_terminal_size((100, 24)).columns if out is None else 100
+    lines = gate_lines(
+        result,
+        colour=out is None and wants_colour(),
+        width=min(max(width, _LEAST_WIDTH), _MOST_WIDTH),
+        quiet=words["quiet"],
+        verbose=words["verbose"],
+    )
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+
+
+def _write(data: bytes, out: Path | None) -> None:
+    if out is not None:
+        from ragdatakit.tables.writing import write_whole
+
+        write_whole(out, data)
+        return
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

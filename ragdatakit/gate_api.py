@@ -1,0 +1,176 @@
+"""The Python interface of gates: suites of Great Expectations over the tables of a dataset."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.api import PathLike, Progress
+from ragdatakit.schemas.errors import RagdataError
+
+if TYPE_CHECKING:
+    from ragdatakit.reports.gates.frames import GateFrames
+    from ragdatakit.schemas.gates import GateResult, GateTable, Suite
+    from ragdatakit.tables.dataset_database import DatasetDatabase
+
+USUAL_TOLERANCE = 0.1
+USUAL_MEMORY = 1 << 30
+
+
+def gate(
+    path: PathLike,
+    suites: PathLike | Iterable[PathLike],
+    *,
+    table: str = "",
+    source_format: str = "",
+    options: Mapping[str, object] | None = None,
+    chunking: Mapping[str, object] | None = None,
+    sample_rows: int = 0,
+    data_docs: PathLike | None = None,
+    memory_limit: int = USUAL_MEMORY,
+    progress: Progress | None = None,
+) -> GateResult:
+    """Run the suite files ``suites`` over the dataset at ``path``.
+
+    An expectation is about the table that its ``meta`` names (``"ragdata_table": "documents"``), else that of its
+    suite, else ``table``: a canonical table, or ``files.KIND`` for the files as they are. Of each table only the
+    columns that expectations name are loaded, those of one expectation at a time; ``memory_limit`` is the most bytes
+    that these may take. ``sample_rows`` checks at most so many rows of a table (0: all); rows are counted all.
+    ``data_docs`` is a folder, empty or not there, for the library's own pages. ``source_format``, ``options`` and
+    ``chunking`` are those of `read`.
+
+    Raises `MissingExtraError` without the extra ``gates``, and `RagdataError` for suites that are none and for data
+    that cannot be read. An expectation that the library cannot check is in the result as an error.
+    """
+    from ragdatakit.reports.gates.frames import GateFrames
+    from ragdatakit.reports.gates.running import GateLibrary, run_suite
+    from ragdatakit.reports.gates.suites import check_table, read_suite
+    from ragdatakit.schemas.gates import GateResult
+
+    started = time.perf_counter()
+    if sample_rows < 0:
+        raise RagdataError(f"sample_rows is {sample_rows}, expected at least 0")
+    if table:
+        check_table(table, "table")
+    files = [suites] if isinstance(suites, str | os.PathLike) else list(suites)
+    if not files:
+        raise RagdataError("no suite given")
+    read = [read_suite(Path(file), table) for file in files]
+    if data_docs is not None:
+        from ragdatakit.reports.gates.data_docs import check_folder
+
+        check_folder(Path(data_docs))
+    library = GateLibrary()
+    words = {"source_format": source_format, "options": options, "chunking": chunking, "progress": progress}
+    with _open(path, **words) as database:
+        frames = GateFrames(database, sample_rows, memory_limit)
+        result = GateResult(os.fspath(path), database.name, database.format, read, library=library.version)
+        for suite in read:
+            kept: dict[str, list[Any]] | None = {} if data_docs is not None else None
+            if progress is not None:
+                progress(suite.name, 0, 1)
+            result.checks += run_suite(library, suite, frames, kept)
+            if kept is not None and data_docs is not None:
+                from ragdatakit.reports.gates.data_docs import keep_results
+
+                keep_results(library, suite, kept)
+        result.tables = _tables(frames, read)
+        result.notes = [f"{t.name}: {t.checked:,} of {t.rows:,} rows were checked" for t in result.tables if t.sampled]
+        result.notes += _unread(database)
+    if data_docs is not None:
+        from ragdatakit.reports.gates.data_docs import write_pages
+
+        write_pages(library, Path(data_docs))
+    result.seconds = time.perf_counter() - started
+    return result
+
+
+def first_suite(
+    path: PathLike,
+    *,
+    tolerance: float = USUAL_TOLERANCE,
+    tables: Sequence[str] = (),
+    name: str = "",
+    source_format: str = "",
+    options: Mapping[str, object] | None = None,
+    chunking: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """A suite made of today's data, as Great Expectations' JSON: `gate` passes on the same data.
+
+    It has row counts, shares of empty and of distinct values, ranges, lengths of texts, sets of few values, unique
+    keys, and shares of references that are found. ``tolerance`` is how far numbers may move, from 0 up to 1.
+    ``tables`` are the tables it is about (default: the canonical ones that the dataset has). The other arguments are
+    those of `read`. Needs no extra.
+    """
+    from ragdatakit.reports.gates.first_suite import first_suite as made
+    from ragdatakit.reports.gates.frames import GateFrames
+    from ragdatakit.reports.gates.suites import check_table
+    from ragdatakit.schemas.errors import UnknownNameError
+
+    if not 0 <= tolerance < 1:
+        raise RagdataError(f"tolerance is {tolerance}, expected a number from 0 up to 1, as 0.1")
+    for table in tables:
+        check_table(table, "table")
+    with _open(path, source_format=source_format, options=options, chunking=chunking, progress=progress) as database:
+        frames = GateFrames(database)
+        for table in tables:
+            if table not in frames:
+                raise UnknownNameError(f"table of {database.name}", table, frames.names())
+        return made(frames, list(tables) or list(database.tables), name or database.name, tolerance)
+
+
+def batch(
+    path: PathLike,
+    table: str,
+    columns: Sequence[str] = (),
+    *,
+    source_format: str = "",
+    options: Mapping[str, object] | None = None,
+    chunking: Mapping[str, object] | None = None,
+    sample_rows: int = 0,
+    memory_limit: int = USUAL_MEMORY,
+) -> Any:
+    """A table of the dataset at ``path`` as a batch of Great Expectations: ``batch.validate(suite)``.
+
+    ``table`` is a canonical table or ``files.KIND``, ``columns`` those to load (default: all of the table itself;
+    ``text_length`` and ``doc_id_found`` are made when they are named). The other arguments are those of `gate`.
+    """
+    from ragdatakit.reports.gates.frames import GateFrames
+    from ragdatakit.reports.gates.running import GateLibrary
+    from ragdatakit.reports.gates.suites import check_table
+    from ragdatakit.schemas.errors import UnknownNameError
+
+    check_table(table, "table")
+    library = GateLibrary()
+    with _open(path, source_format=source_format, options=options, chunking=chunking) as database:
+        frames = GateFrames(database, sample_rows, memory_limit)
+        if table not in frames:
+            raise UnknownNameError(f"table of {database.name}", table, frames.names())
+        frames.check(table, columns, "columns")
+        return library.batch(table, frames.frame(table, list(columns) or frames.own_columns(table)))
+
+
+def _open(path: PathLike, **words: Any) -> DatasetDatabase:
+    from ragdatakit.report_api import open_database
+
+    return open_database(path, **words)
+
+
+def _tables(frames: GateFrames, suites: list[Suite]) -> list[GateTable]:
+    from ragdatakit.schemas.gates import GateTable
+
+    named = dict.fromkeys(e.table for suite in suites for e in suite.expectations)
+    return [GateTable(t, frames.rows(t), frames.checked(t)) for t in named if t in frames]
+
+
+def _unread(database: DatasetDatabase) -> list[str]:
+    """What of the data could not be read."""
+    return [
+        f"{record.table}{f'.{record.column}' if record.column else ''}: {record.count:,} × {record.reason}"
+        for record in database.losses
+        if record.kind in ("dropped", "lost")
+    ]

@@ -1,0 +1,1 @@
+"""Gates: suites of Great Expectations over the tables of a dataset, and a first suite made of today's data."""

@@ -1,0 +1,233 @@
+"""Suites run by Great Expectations over pandas frames, column by column, without telemetry, network or files."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.reports.gates.frames import GateFrames
+from ragdatakit.reports.gates.suites import DIGESTS_DO, NAMES_ONLY, columns_of
+from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
+from ragdatakit.schemas.gates import Check, Expectation, Suite
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_EXAMPLES = 5
+_LONGEST = 300
+_NUMBER = "ragdata_number"
+_SMALL = 1 << 25
+"""Bytes of columns that are loaded at once."""
+_Groups = dict[tuple[str, str, tuple[str, ...]], list[Expectation]]
+
+
+def import_library() -> Any:
+    """Great Expectations, told first to send nothing. Raises `MissingExtraError`."""
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    try:
+        with silence():
+            import great_expectations
+            import pandas as pd  # noqa: F401 - frames are made with it
+    except ImportError:
+        raise MissingExtraError("gates", "Great Expectations and pandas") from None
+    return great_expectations
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """In the block neither warnings, log lines nor progress bars of the libraries reach the screen."""
+    before = logging.root.manager.disable
+    nowhere = io.StringIO()
+    with warnings.catch_warnings(), redirect_stdout(nowhere), redirect_stderr(nowhere):
+        warnings.simplefilter("ignore")
+        logging.disable(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            logging.disable(before)
+
+
+class GateLibrary:
+    """Great Expectations with a context of its own, which keeps nothing."""
+
+    def __init__(self) -> None:
+        gx = import_library()
+        self.version = str(gx.__version__)
+        with silence():
+            self.context = gx.get_context(mode="ephemeral")
+            self.context.enable_analytics(False)
+            self.context.variables.progress_bars = {"globally": False, "metric_calculations": False}
+            self._source = self.context.data_sources.add_pandas("ragdata")
+        self._definitions: dict[str, Any] = {}
+
+    def batch(self, table: str, frame: pd.DataFrame) -> Any:
+        """A batch of Great Expectations with these rows."""
+        with silence():
+            if table not in self._definitions:
+                asset = self._source.add_dataframe_asset(table)
+                self._definitions[table] = asset.add_batch_definition_whole_dataframe("rows")
+            return self._definitions[table].get_batch({"dataframe": frame})
+
+    def build(self, expectation: Expectation, place: str) -> Any:
+        """The expectation as an object of the library. Raises `RagdataError` for an unknown one and wrong arguments."""
+        from great_expectations.exceptions import GreatExpectationsError
+        from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+        from great_expectations.expectations.registry import list_registered_expectation_implementations
+
+        known = list_registered_expectation_implementations()
+        if expectation.type not in known:
+            raise RagdataError(f"{place}: {UnknownNameError('expectation', expectation.type, known)}")
+        try:
+            with silence():
+                return ExpectationConfiguration(
+                    type=expectation.type,
+                    kwargs=dict(expectation.kwargs),
+                    meta={_NUMBER: expectation.number},
+                    severity=expectation.severity,
+                ).to_domain_obj()
+        except (GreatExpectationsError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise RagdataError(f"{place}: {expectation.type}: {_reason(error)}") from None
+
+    def run(self, suite: str, frame: pd.DataFrame, table: str, built: Mapping[int, Any]) -> dict[int, Any]:
+        """The library's results for these expectations, by their numbers."""
+        batch = self.batch(table, frame)
+        from great_expectations.core.expectation_suite import ExpectationSuite
+
+        wanted = {"result_format": "SUMMARY", "partial_unexpected_count": _EXAMPLES}
+        with silence():
+            result = batch.validate(
+                ExpectationSuite(name=suite, expectations=list(built.values())), result_format=wanted
+            )
+        return {r.expectation_config.meta[_NUMBER]: r for r in result.results}
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, in one line."""
+    told: Any = getattr(error, "errors", None)
+    listed = told() if callable(told) else None
+    if isinstance(listed, list) and listed and isinstance(listed[0], dict):
+        first: dict[str, str] = {}  # of a value that may be of several types, each complains
+        for fault in listed:
+            where = ".".join(map(str, fault.get("loc", ()))).removesuffix("__root__")
+            first.setdefault(where, f"{where}: {fault.get('msg')}" if where else str(fault.get("msg")))
+        text = "; ".join(first.values())
+    else:
+        text = str(error) or type(error).__name__
+    return _cut(" ".join(text.split()), _LONGEST)
+
+
+def run_suite(
+    library: GateLibrary, suite: Suite, frames: GateFrames, keep: dict[str, list[Any]] | None = None
+) -> list[Check]:
+    """What becomes of the expectations of a suite, in their order.
+
+    Frames have the columns that expectations name, no others; where they are big, those of one expectation. ``keep``
+    takes the library's own results, by table. Raises `RagdataError` for an expectation that is none, before any data
+    is read.
+    """
+    built: dict[int, Any] = {}
+    groups: _Groups = {}
+    checks: dict[int, Check] = {}
+    for expectation in suite.expectations:
+        place = f"{suite.path}, expectation {expectation.number}"
+        built[expectation.number] = library.build(expectation, place)
+        columns = columns_of(expectation, place)
+        if expectation.table not in frames:
+            fault = f"the dataset has no table {expectation.table}; it has {', '.join(frames.names())}"
+            checks[expectation.number] = Check(suite.name, expectation, False, fault=fault)
+            continue
+        if columns is None:
+            columns = tuple(frames.own_columns(expectation.table))
+        frames.check(expectation.table, columns, place)
+        groups.setdefault((expectation.table, _kind(expectation), columns), []).append(expectation)
+    for (table, what, columns), expectations in _joined(groups, frames).items():
+        frame = frames.empty(table) if what == "names" else frames.frame(table, columns, what == "digests")
+        results = library.run(suite.name, frame, table, {e.number: built[e.number] for e in expectations})
+        for expectation in expectations:
+            found = results[expectation.number]
+            if len(expectations) > 1 and _raised(found.exception_info or {}):  # it may be another's
+                found = library.run(suite.name, frame, table, {expectation.number: built[expectation.number]})[
+                    expectation.number
+                ]
+            if keep is not None:
+                keep.setdefault(table, []).append(found)
+            checks[expectation.number] = _check(suite, expectation, found)
+    return [checks[expectation.number] for expectation in suite.expectations]
+
+
+def _kind(expectation: Expectation) -> str:
+    """What of a table an expectation is shown."""
+    if expectation.type in NAMES_ONLY:
+        return "names"
+    return "digests" if expectation.type in DIGESTS_DO and "row_condition" not in expectation.kwargs else "rows"
+
+
+def _joined(groups: _Groups, frames: GateFrames) -> _Groups:
+    """The expectations on the rows of a table together where all their columns are small: each run has its price."""
+    joined: _Groups = {}
+    columns: dict[str, set[str]] = {}
+    for table, what, named in groups:
+        if what == "rows":
+            columns.setdefault(table, set()).update(named)
+    small = {t: tuple(sorted(named)) for t, named in columns.items() if frames.size(t, sorted(named)) <= _SMALL}
+    for (table, what, named), expectations in groups.items():
+        counts_all = not named and frames.checked(table) < frames.rows(table)
+        whole = small.get(table, named) if what == "rows" and not counts_all else named
+        joined.setdefault((table, what, whole), []).extend(expectations)
+    return joined
+
+
+def _check(suite: Suite, expectation: Expectation, found: Any) -> Check:
+    with silence():
+        told = found.to_json_dict()
+    result: dict[str, Any] = told.get("result") or {}
+    fault = _raised(told.get("exception_info") or {})
+    if fault:
+        return Check(suite.name, expectation, False, fault=fault, error=True)
+    if not found.success and not result and expectation.type not in NAMES_ONLY:
+        return Check(suite.name, expectation, False, fault="it gave no result", error=True)
+    return Check(
+        suite.name,
+        expectation,
+        bool(found.success),
+        observed=_short(result.get("observed_value")),
+        values=_whole(result.get("element_count")),
+        unexpected=_whole(result.get("unexpected_count")),
+        examples=tuple(map(_short, (result.get("partial_unexpected_list") or ())[:_EXAMPLES])),
+        missing=tuple(map(_short, (result.get("partial_missing_list") or ())[:_EXAMPLES])),
+    )
+
+
+def _raised(told: Mapping[str, Any]) -> str:
+    """What an expectation raised while it was checked, in one line; empty where it did not."""
+    parts = [told] if "raised_exception" in told else [p for p in told.values() if isinstance(p, dict)]
+    messages = [str(p.get("exception_message") or "it failed") for p in parts if p.get("raised_exception")]
+    return _cut(" ".join("; ".join(dict.fromkeys(messages)).split()), _LONGEST)
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
+
+
+def _short(value: Any) -> Any:
+    """A value of the library's as one of Python's own, long ones cut."""
+    if isinstance(value, str):
+        return _cut(value, _LONGEST)
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, Sequence):
+        rest = [f"… {len(value) - 50:,} more"] if len(value) > 50 else []
+        return [*map(_short, value[:50]), *rest]
+    if isinstance(value, dict):
+        return {str(name): _short(member) for name, member in value.items()}
+    return value if value is None or isinstance(value, int | float) else _cut(str(value), _LONGEST)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

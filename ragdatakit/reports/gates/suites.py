@@ -1,0 +1,185 @@
+"""Suite files: Great Expectations' own JSON, told for which table it is; nothing in them is run as code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.gates import SEVERITIES, Expectation, Suite
+
+TABLE = "ragdata_table"
+"""The key in ``meta``, of a suite or of one expectation, that names the table."""
+FILES = "files."
+_MOST_BYTES, _MOST_EXPECTATIONS = 16 << 20, 5_000
+_OF_THE_RUN = ("batch_id", "result_format", "catch_exceptions", "include_config", "condition_parser")
+_ELSEWHERE = {
+    "unexpected_rows_expectation": "it is SQL; ask `ragdata query`",
+    "expect_query_results_to_match_comparison": "it is SQL; ask `ragdata query`",
+    "expect_table_row_count_to_equal_other_table": "it compares two tables of a database",
+}
+NAMES_ONLY = frozenset(
+    f"expect_{name}"
+    for name in (
+        "column_to_exist",
+        "table_columns_to_match_ordered_list",
+        "table_columns_to_match_set",
+        "table_column_count_to_equal",
+        "table_column_count_to_be_between",
+    )
+)
+"""Expectations about the names of columns."""
+COUNTS_ONLY = frozenset(("expect_table_row_count_to_equal", "expect_table_row_count_to_be_between"))
+"""Expectations about the number of rows."""
+
+DIGESTS_DO = frozenset(
+    f"expect_column_{name}"
+    for name in (
+        "values_to_not_be_null",
+        "proportion_of_non_null_values_to_be_between",
+        "proportion_of_unique_values_to_be_between",
+        "unique_value_count_to_be_between",
+    )
+)
+"""Expectations about which values there are none of or which are the same: digests of texts tell that as well."""
+
+
+def read_suite(path: Path, table: str = "") -> Suite:
+    """The suite in a file. ``table`` is the table of expectations that name none.
+
+    Raises `RagdataError`, with the number of the expectation, for what is no suite, names no known table, or would
+    run as code.
+    """
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise RagdataError(f"{path} has more than {_MOST_BYTES >> 20} MiB; that is no suite")
+        content = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise RagdataError(f"{path} cannot be read: {error.strerror}") from None
+    except orjson.JSONDecodeError as error:
+        raise RagdataError(f"{path} is no JSON: {error}") from None
+    return parse_suite(content, str(path), table)
+
+
+def parse_suite(content: Any, path: str, table: str = "") -> Suite:
+    """The suite in decoded JSON; see `read_suite`."""
+    listed = content.get("expectations") if isinstance(content, dict) else None
+    if not isinstance(listed, list):
+        raise RagdataError(f"{path} is no suite: expected an object with a list of expectations")
+    if len(listed) > _MOST_EXPECTATIONS:
+        raise RagdataError(f"{path} has {len(listed):,} expectations; at most {_MOST_EXPECTATIONS:,} are run")
+    name = content.get("name") or content.get("expectation_suite_name") or Path(path).stem
+    usual = _table_of(content, path) or table
+    expectations = []
+    for number, given in enumerate(listed, 1):
+        place = f"{path}, expectation {number}"
+        if not isinstance(given, dict):
+            raise RagdataError(f"{place}: expected an object with a type and kwargs")
+        expectations.append(_expectation(given, number, place, usual))
+    if not expectations:
+        raise RagdataError(f"{path} has no expectations")
+    return Suite(str(name), path, tuple(expectations))
+
+
+def _expectation(given: Mapping[str, Any], number: int, place: str, table: str) -> Expectation:
+    kind = given.get("type", given.get("expectation_type"))
+    if not isinstance(kind, str) or not kind:
+        raise RagdataError(f"{place}: it has no type")
+    if kind in _ELSEWHERE:
+        raise RagdataError(f"{place}: {kind} is not available: {_ELSEWHERE[kind]}")
+    kwargs = given.get("kwargs", {})
+    if not isinstance(kwargs, dict):
+        raise RagdataError(f"{place}: its kwargs are no object")
+    severity = given.get("severity") or "critical"
+    if severity not in SEVERITIES:
+        raise RagdataError(f"{place}: severity is {severity!r}, expected {', '.join(SEVERITIES)}")
+    about = _table_of(given, place) or table
+    if not about:
+        words = f'name one in its meta ("{TABLE}": "documents"), in that of the suite, or with --table'
+        raise RagdataError(f"{place}: it does not say which table it is about; {words}")
+    check_table(about, place)
+    kept = {name: value for name, value in kwargs.items() if name not in _OF_THE_RUN}
+    _refuse_code(kept, place)
+    described = given.get("description")
+    return Expectation(number, kind, about, kept, severity, described if isinstance(described, str) else "")
+
+
+def _table_of(given: Mapping[str, Any], place: str) -> str:
+    meta = given.get("meta")
+    if meta is None:
+        return ""
+    if not isinstance(meta, dict) or not isinstance(meta.get(TABLE, ""), str):
+        raise RagdataError(f"{place}: expected an object as meta, and the name of a table as its {TABLE}")
+    return str(meta.get(TABLE, ""))
+
+
+def check_table(table: str, place: str) -> None:
+    """Raise `RagdataError` for a name that no table of any dataset has; ``place`` says where it stands."""
+    if table not in TABLES and not (table.startswith(FILES) and len(table) > len(FILES)):
+        raise RagdataError(f"{place}: {UnknownNameError('table', table, TABLES)}")
+
+
+def _refuse_code(kwargs: Mapping[str, Any], place: str) -> None:
+    for name, value in _members(kwargs):
+        if name == "$PARAMETER":
+            raise RagdataError(f"{place}: it has a $PARAMETER; write the value itself")
+        if name in ("$ref", "$dynamicRef", "$recursiveRef") and not (isinstance(value, str) and value.startswith("#")):
+            raise RagdataError(f"{place}: its schema refers to {value!r}; only what is in it can be referred to (#/…)")
+    condition = kwargs.get("row_condition")
+    if condition is None:
+        return
+    if not isinstance(condition, dict):
+        form = '{"type": "comparison", "column": {"name": "split"}, "operator": "==", "parameter": "train"}'
+        raise RagdataError(f"{place}: a row_condition that is an expression is not run; write it as {form}")
+    list(condition_columns(condition, place))
+
+
+def condition_columns(condition: Any, place: str = "") -> Iterator[str]:
+    """The columns that a condition on rows names. Raises `RagdataError` for what is no condition."""
+    kind = condition.get("type") if isinstance(condition, dict) else None
+    if kind in ("and", "or") and isinstance(condition.get("conditions"), list):
+        for part in condition["conditions"]:
+            yield from condition_columns(part, place)
+        return
+    column = condition.get("column") if isinstance(condition, dict) else None
+    name = column.get("name") if isinstance(column, dict) else None
+    if kind not in ("comparison", "nullity") or not isinstance(name, str):
+        raise RagdataError(f"{place}: its row_condition is no comparison, nullity, and, or")
+    parameter = condition.get("parameter")
+    plain = parameter if isinstance(parameter, list) else [parameter]
+    if not all(isinstance(value, str | int | float | bool | None) for value in plain):
+        raise RagdataError(f"{place}: its row_condition compares with something that is no text and no number")
+    yield name
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    stack = [value]
+    while stack:
+        found = stack.pop()
+        if isinstance(found, dict):
+            yield from found.items()
+            stack.extend(found.values())
+        elif isinstance(found, list):
+            stack.extend(found)
+
+
+def columns_of(expectation: Expectation, place: str) -> tuple[str, ...] | None:
+    """The columns that an expectation reads, in order; none for one about names or counts; None: all of them."""
+    kwargs = expectation.kwargs
+    found: list[Any] = []
+    if isinstance(kwargs.get("row_condition"), dict):
+        found += condition_columns(kwargs["row_condition"])
+    if expectation.type in NAMES_ONLY:
+        return ()
+    found += [kwargs[name] for name in ("column", "column_A", "column_B") if name in kwargs]
+    listed = kwargs.get("column_list", [])
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in (*found, *listed)):
+        raise RagdataError(f"{place}: a column is not named by a text")
+    found += listed
+    if not found and expectation.type not in COUNTS_ONLY:
+        return None
+    return tuple(sorted(set(found)))

@@ -1,0 +1,155 @@
+"""Gates: expectations on the tables of a dataset, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SEVERITIES = ("info", "warning", "critical")
+"""How bad it is when an expectation fails, the least first; without one it is ``critical``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One expectation of a suite file, as Great Expectations has it.
+
+    ``number`` is its place in the file, from 1; ``table`` is what it is about: a canonical table, or ``files.KIND``.
+    """
+
+    number: int
+    type: str
+    table: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    severity: str = "critical"
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A suite file: its name, where it is, its expectations."""
+
+    name: str
+    path: str
+    expectations: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What became of one expectation.
+
+    ``observed`` is the number or the values that were found, where there is one. ``values`` is how many values were
+    looked at, ``unexpected`` how many of them were not as expected, ``examples`` some of these, ``missing`` some values
+    of an expected set that are not there. ``fault`` says why it could not be checked, or that the dataset has no such
+    table; ``error`` is true for the former.
+    """
+
+    suite: str
+    expectation: Expectation
+    success: bool
+    observed: Any = None
+    values: int | None = None
+    unexpected: int | None = None
+    examples: tuple[Any, ...] = ()
+    missing: tuple[Any, ...] = ()
+    fault: str = ""
+    error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GateTable:
+    """A table that expectations were about; ``checked`` is how many of its rows were looked at, beside counting."""
+
+    name: str
+    rows: int
+    checked: int
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a part of the rows stands for all."""
+        return self.checked < self.rows
+
+
+@dataclass(slots=True)
+class GateResult:
+    """What became of all expectations, in the order of the files. ``library`` is Great Expectations' version."""
+
+    path: str
+    name: str
+    format: str
+    suites: list[Suite] = field(default_factory=list)
+    tables: list[GateTable] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    library: str = ""
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> list[Check]:
+        """The expectations that the data does not meet."""
+        return [check for check in self.checks if not check.success and not check.error]
+
+    @property
+    def errors(self) -> list[Check]:
+        """The expectations that could not be checked."""
+        return [check for check in self.checks if check.error]
+
+    @property
+    def success(self) -> bool:
+        """Whether all expectations were checked and are met."""
+        return all(check.success for check in self.checks)
+
+    def exit_code(self, fail_on: str = "info") -> int:
+        """0 passed, 1 an expectation of at least this severity failed, 2 one could not be checked."""
+        if self.errors:
+            return 2
+        return int(any(_is_at_least(check.expectation.severity, fail_on) for check in self.failed))
+
+
+def _is_at_least(severity: str, least: str) -> bool:
+    return SEVERITIES.index(severity) >= SEVERITIES.index(least)
+
+
+def expectation_words(expectation: Expectation) -> str:
+    """An expectation for people: ``values between 1 and 20``."""
+    words = expectation.type.removeprefix("expect_").removeprefix("column_").removeprefix("table_").replace("_", " ")
+    left_out = {"column", "column_A", "column_B", "column_list"}
+    if words.endswith(" to be between"):
+        left_out |= {"min_value", "max_value"}
+        words = words.removesuffix(" to be between") + _between(expectation.kwargs)
+    told = [
+        f"{name.removesuffix('_value').replace('_', ' ')} {_shown(value)}"
+        for name, value in expectation.kwargs.items()
+        if name not in left_out and value is not None
+    ]
+    return ", ".join([words, *told])
+
+
+def _between(kwargs: Mapping[str, Any]) -> str:
+    least, most = kwargs.get("min_value"), kwargs.get("max_value")
+    if least is not None and most is not None:
+        return f" between {_shown(least)} and {_shown(most)}"
+    if most is not None:
+        return f" at most {_shown(most)}"
+    return f" at least {_shown(least)}" if least is not None else " to be between"
+
+
+def place_words(expectation: Expectation) -> str:
+    """What an expectation is about: ``documents.text``, ``qrels (question_id, target_id)``."""
+    kwargs = expectation.kwargs
+    if isinstance(kwargs.get("column"), str):
+        return f"{expectation.table}.{kwargs['column']}"
+    columns = [kwargs[name] for name in ("column_A", "column_B") if name in kwargs] or kwargs.get("column_list") or []
+    return f"{expectation.table} ({', '.join(map(str, columns))})" if columns else expectation.table
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_shown(member)}" for name, member in value.items())
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        listed = list(value)
+        rest = f", … ({len(listed):,})" if len(listed) > 8 else ""
+        return f"{{{', '.join(_shown(v) for v in listed[:8])}{rest}}}"
+    return str(value)

@@ -1,0 +1,216 @@
+"""`ragdata gate`: its screens, JSON and page, exit codes, a first suite written, no network and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from tests.command_line import ROOT, Outcome, run, spawn
+from tests.gate_tools import expect, needs_library, write_files, write_suite
+
+OFFLINE = """
+import socket, sys
+def refuse(*_, **__):
+    print("the network was asked", file=sys.stderr)
+    raise OSError("no network")
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = socket.create_connection = refuse
+from ragdatakit.cli import main
+main()
+"""
+
+
+@needs_library
+def test_written_and_held_without_network_or_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_files(tmp_path / "set")
+    suite, home = tmp_path / "suite.json", tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GX_ANALYTICS_ENABLED", "true")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+    written = run("gate", folder, "--init", "--output", suite)
+    held = spawn("gate", folder, "--suite", suite, code=("-c", OFFLINE))
+
+    assert (written.code, written.out) == (0, "")
+    count = len(json.loads(suite.read_text())["expectations"])
+    assert written.err == f"{count} expectations written to {suite}\n"
+    assert held == Outcome(0, f"{folder} (beir): {count} of {count} expectations hold\n", "")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["home", "set", "suite.json"]
+    assert list(home.iterdir()) == []
+
+
+@needs_library
+def test_what_fails_is_shown(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+    suite = write_suite(
+        tmp_path / "suite.json",
+        expect("table_row_count_to_be_between", min_value=40, max_value=50),
+        expect("column_values_to_not_match_regex", column="title", regex=r"title 1\d"),
+        expect("column_values_to_not_be_null", column="text"),
+        {**expect("column_value_lengths_to_equal", column="doc_id", value=2), "severity": "warning"},
+    )
+
+    shown = run("gate", folder, "--suite", suite)
+
+    assert (shown.code, shown.err) == (1, "")
+    assert shown.out.splitlines() == [
+        str(suite),
+        "  FAIL    documents  row count between 40 and 50",
+        "          found: 30",
+        r"  FAIL    documents.title  values to not match regex, regex title 1\d",
+        '          found: 10 of 30 values (33.3 %), as "title 10", "title 11", "title 12"',
+        "  warning documents.doc_id  value lengths to equal, value 2",
+        '          found: 20 of 30 values (66.7 %), as "d10", "d11", "d12"',
+        "",
+        f"{folder} (beir): 1 of 4 expectations hold, 3 fail",
+    ]
+    assert len(run("gate", folder, "--suite", suite, "-v").out.splitlines()) == 10
+    assert run("gate", folder, "--suite", suite, "-q").out.count("\n") == 1
+    coloured = run("gate", folder, "--suite", suite, terminal=True)
+    assert "\x1b[31m" in coloured.out
+
+
+@needs_library
+def test_severity_and_exit_code(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+    soft = {**expect("table_row_count_to_equal", value=1), "severity": "warning"}
+    suite = write_suite(tmp_path / "suite.json", soft)
+
+    assert run("gate", folder, "--suite", suite).code == 1
+    assert run("gate", folder, "--suite", suite, "--fail-on", "warning").code == 1
+    assert run("gate", folder, "--suite", suite, "--fail-on", "critical").code == 0
+    suite = write_suite(tmp_path / "suite.json", soft, expect("column_mean_to_be_between", column="text"))
+    assert run("gate", folder, "--suite", suite, "--fail-on", "critical").code == 2
+
+
+@needs_library
+def test_json(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+    first = write_suite(tmp_path / "first.json", expect("table_row_count_to_equal", value=1))
+    second = write_suite(tmp_path / "second.json", expect("column_max_to_be_between", column="grade"), table="qrels")
+
+    found = run("gate", folder, "--suite", first, "--suite", second, "--output-format", "json")
+
+    document = found.json
+    assert (found.code, found.err, document["version"], document["success"]) == (1, "", 1, False)
+    assert document["counts"] == {
+        "expectations": 2,
+        "passed": 1,
+        "failed": 1,
+        "errors": 0,
+        "failed_by_severity": {"info": 0, "warning": 0, "critical": 1},
+    }
+    assert [t["name"] for t in document["tables"]] == ["documents", "qrels"]
+    assert document["dataset"]["format"] == "beir"
+    assert [(r["status"], r["observed"]) for r in document["results"]] == [("fail", 30), ("pass", 1)]
+    assert document["results"][0]["kwargs"] == {"value": 1}
+
+
+@needs_library
+def test_a_page_that_loads_nothing_and_escapes_all(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set", text="<script>alert(1)</script>")
+    suite = write_suite(
+        tmp_path / "suite.json",
+        expect("column_values_to_be_in_set", column="text", value_set=["<img src=x onerror=alert(2)>"]),
+        expect("column_values_to_be_unique", column="doc_id"),
+        name="<b>own</b>",
+    )
+    page = tmp_path / "gate.html"
+
+    assert run("gate", folder, "--suite", suite, "--output-file", page).code == 1
+
+    text = page.read_text(encoding="utf-8")
+    assert "<script>alert" not in text and "<img src=x" not in text and "<b>own" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "http://" not in text and "https://" not in text
+    assert "1 of 2 expectations hold, 1 fails" in text
+
+
+@needs_library
+def test_a_page_in_a_browser(tmp_path: Path) -> None:
+    from tests.browser_tools import launched
+
+    folder, suite, page = write_files(tmp_path / "set"), tmp_path / "suite.json", tmp_path / "gate.html"
+    run("gate", folder, "--init", "--output", suite)
+    run("gate", folder, "--suite", suite, "--output-file", page)
+
+    asked: list[str] = []
+    told: list[str] = []
+    with launched() as browser:
+        tab = browser.new_page()
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.on("console", lambda message: told.append(message.text))
+        tab.on("pageerror", lambda error: told.append(str(error)))
+        tab.goto(page.as_uri())
+        assert "expectations hold" in tab.inner_text(".lead")
+        assert tab.locator("tbody .badge.good").count() > 10
+
+    assert (told, [url for url in asked if not url.startswith(("file:", "data:"))]) == ([], [])
+
+
+@needs_library
+def test_data_docs(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+    suite = write_suite(tmp_path / "suite.json", expect("table_row_count_to_equal", value=1))
+    docs = tmp_path / "docs"
+
+    for _ in range(2):  # the second time they are replaced
+        assert run("gate", folder, "--suite", suite, "--data-docs", docs).code == 1
+        assert len(list(docs.glob("validations/**/*.html"))) == 1 and (docs / "index.html").is_file()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["docs", "set", "suite.json"]
+    refused = run("gate", folder, "--suite", suite, "--data-docs", folder)
+    assert refused.code == 2 and "has other files in it" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "--init writes a first one"),
+        (("--suite", "none.json"), "does not exist"),
+        (("--init", "--suite", "{suite}"), "--suite is for running one"),
+        (("--init", "--quiet"), "--quiet is for running one"),
+        (("--init", "--output", "{suite}"), "--overwrite replaces it"),
+        (("--init", "--tolerance", "1"), "--tolerance"),
+        (("--init", "--table", "document"), "did you mean documents"),
+        (("--init", "--table", "nodes"), "unknown table"),
+        (("--suite", "{suite}", "--tolerance", "0.2"), "are for --init"),
+        (("--suite", "{suite}", "--output-file", "{suite}"), "names the suite itself"),
+        (("--suite", "{suite}", "--output-file", "none/x.json"), "there is no folder"),
+        (("--suite", "{suite}", "-q", "-v"), "not both"),
+        (("--suite", "{suite}", "--table", "a", "--table", "b"), "more than once"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_words_that_do_not_go_together(words: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "suite.json", expect("table_row_count_to_equal", value=1))
+
+    outcome = run("gate", write_files(tmp_path / "set"), *(w.format(suite=suite) for w in words))
+
+    assert outcome.code == 2 and told in outcome.err and outcome.out == ""
+
+
+def test_a_first_suite_needs_no_library(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+
+    with mock.patch.dict(sys.modules, {"great_expectations": None, "pandas": None}):
+        one, two = (run("gate", folder, "--init", "--tolerance", t) for t in ("0", "0.5"))
+        suite = write_suite(tmp_path / "suite.json", expect("table_row_count_to_equal", value=30))
+        run_without = run("gate", folder, "--suite", suite)
+
+    counts = [outcome.json["expectations"][0]["kwargs"] for outcome in (one, two)]
+    assert counts == [{"min_value": 30, "max_value": 30}, {"min_value": 15, "max_value": 45}]
+    assert one.err == "" and one.json["meta"] == {"ragdata_tolerance": 0.0}
+    assert run_without.code == 2 and "pip install 'ragdatakit[gates]'" in run_without.err
+
+
+def test_tables_of_a_first_suite(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+
+    made = run("gate", folder, "--init", "--table", "qrels", "--table", "files.corpus").json
+
+    tables = [e["meta"]["ragdata_table"] for e in made["expectations"]]
+    assert list(dict.fromkeys(tables)) == ["qrels", "files.corpus"]

@@ -1,0 +1,476 @@
+"""Gates: a first suite holds on its own data and fails exactly on what drifts; suites of others apply; none is code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragdatakit.gate_api import batch, first_suite, gate
+from ragdatakit.reports.gates.frames import GateFrames
+from ragdatakit.reports.gates.output import found_words
+from ragdatakit.reports.gates.suites import parse_suite, read_suite
+from ragdatakit.schemas.canonical import Chunk, Edge, Node, Qrel
+from ragdatakit.schemas.errors import RagdataError
+from tests.gate_tools import (
+    Rows,
+    checks_of,
+    database_of,
+    expect,
+    good_rows,
+    needs_library,
+    suite_of,
+    write_files,
+    write_suite,
+)
+
+
+def fewer(rows: Rows) -> None:
+    rows["documents"] = rows["documents"][:50]
+
+
+def without_titles(rows: Rows) -> None:
+    rows["documents"] = [d if d.doc_id in ("d1", "d11", "d21") else d._replace(title=None) for d in rows["documents"]]
+
+
+def without_one_split(rows: Rows) -> None:
+    rows["questions"][7] = rows["questions"][7]._replace(split=None)
+
+
+def far_score(rows: Rows) -> None:
+    rows["pair_scores"][50] = rows["pair_scores"][50]._replace(score=100.0)
+
+
+def long_text(rows: Rows) -> None:
+    rows["documents"][50] = rows["documents"][50]._replace(text="word " * 1000)
+
+
+def longer_texts(rows: Rows) -> None:
+    rows["documents"] = [d._replace(text=f"{i:03} {'word ' * 48}x") for i, d in enumerate(rows["documents"])]
+
+
+def same_texts(rows: Rows) -> None:
+    rows["questions"] = [q._replace(text="question 000?") if i < 20 else q for i, q in enumerate(rows["questions"])]
+
+
+def new_grade(rows: Rows) -> None:
+    rows["qrels"][5] = rows["qrels"][5]._replace(grade=3)
+
+
+def lost_grade(rows: Rows) -> None:
+    rows["qrels"] = [q._replace(grade=min(q.grade, 1)) for q in rows["qrels"]]
+
+
+def same_key(rows: Rows) -> None:
+    rows["documents"][59] = rows["documents"][59]._replace(doc_id="d58")
+
+
+def same_judgement(rows: Rows) -> None:
+    rows["qrels"][59] = rows["qrels"][0]
+
+
+def broken_reference(rows: Rows) -> None:
+    rows["qrels"][5] = rows["qrels"][5]._replace(target_id="gone")
+
+
+DRIFTS: list[tuple[Callable[[Rows], None], str, str, Any]] = [
+    (fewer, "documents", "table_row_count_to_be_between", None),
+    (without_titles, "documents", "column_proportion_of_non_null_values_to_be_between", "title"),
+    (without_one_split, "questions", "column_values_to_not_be_null", "split"),
+    (far_score, "pair_scores", "column_values_to_be_between", "score"),
+    (long_text, "documents", "column_values_to_be_between", "text_length"),
+    (longer_texts, "documents", "column_median_to_be_between", "text_length"),
+    (same_texts, "questions", "column_proportion_of_unique_values_to_be_between", "text"),
+    (new_grade, "qrels", "column_distinct_values_to_equal_set", "grade"),
+    (lost_grade, "qrels", "column_distinct_values_to_equal_set", "grade"),
+    (same_key, "documents", "column_values_to_be_unique", "doc_id"),
+    (same_judgement, "qrels", "compound_columns_to_be_unique", None),
+    (broken_reference, "qrels", "column_mean_to_be_between", "target_id_found"),
+]
+
+
+@needs_library
+def test_a_first_suite_holds_on_its_own_data() -> None:
+    for tolerance in (0.1, 0):
+        checks = checks_of(good_rows(), suite_of(good_rows(), tolerance))
+
+        assert len(checks) > 30 and all(check.success for check in checks)
+
+
+@needs_library
+@pytest.mark.parametrize(("drift", "table", "kind", "column"), DRIFTS, ids=[d[0].__name__ for d in DRIFTS])
+def test_exactly_the_drift_fails(drift: Callable[[Rows], None], table: str, kind: str, column: str | None) -> None:
+    rows = good_rows()
+    drift(rows)
+
+    failed = [c for c in checks_of(rows, suite_of(good_rows())) if not c.success]
+
+    assert [(c.expectation.table, c.expectation.type, c.expectation.kwargs.get("column")) for c in failed] == [
+        (table, f"expect_{kind}", column)
+    ]
+    assert not failed[0].error
+
+
+@needs_library
+def test_a_set_tells_what_came_and_what_went() -> None:
+    rows = good_rows()
+    rows["qrels"] = [q._replace(grade=7 if q.grade == 2 else q.grade) for q in rows["qrels"]]
+
+    (failed,) = [c for c in checks_of(rows, suite_of(good_rows())) if not c.success]
+
+    assert (failed.examples, failed.missing) == ((7,), (2,))
+    assert found_words(failed) == "also 7; not 2"
+
+
+@needs_library
+def test_a_table_that_is_gone_fails_all_that_is_about_it() -> None:
+    rows = good_rows()
+    suite = suite_of(rows)
+    del rows["pair_scores"]
+
+    failed = [c for c in checks_of(rows, suite) if not c.success]
+
+    about = [e for e in suite["expectations"] if e["meta"]["ragdata_table"] == "pair_scores"]
+    assert len(failed) == len(about) > 3
+    assert {c.expectation.table for c in failed} == {"pair_scores"}
+    assert "no table pair_scores" in failed[0].fault
+
+
+def test_references_by_kind_of_target() -> None:
+    rows: Rows = {
+        "chunks": [Chunk("x", "text"), Chunk("y", "text", "nowhere")],
+        "nodes": [Node("n")],
+        "edges": [Edge("n", "r", "n"), Edge("n", "r", "m")],
+        "qrels": [
+            Qrel("q", "x", 1, "chunk"),
+            Qrel("q", "x", 1, "node"),
+            Qrel("q", "n", 1, "node"),
+            Qrel("q", "x", 1, "document"),
+        ],
+    }
+    with database_of(rows) as database:
+        frames = GateFrames(database)
+        found = {
+            f"{table}.{column}": frames.values(table, f"select {frames.expression(table, column)} from {{table}}")
+            for table, column in (
+                ("qrels", "target_id_found"),
+                ("edges", "target_found"),
+                ("edges", "relation_found"),
+                ("chunks", "doc_id_found"),
+                ("qrels", "question_id_found"),
+            )
+        }
+
+    assert found == {
+        "qrels.target_id_found": [1, 0, 1, 0],
+        "edges.target_found": [1, 0],
+        "edges.relation_found": [0, 0],
+        "chunks.doc_id_found": [None, 0],
+        "qrels.question_id_found": [0, 0, 0, 0],
+    }
+
+
+def test_a_first_suite_of_few_odd_or_no_values() -> None:
+    rows: Rows = {
+        "documents": [],
+        "pair_scores": [],
+        "chunks": [Chunk("c", "", ordinal=0)],
+    }
+    suite = suite_of(rows)
+
+    assert [e["kwargs"] for e in suite["expectations"][:2]] == [
+        {"min_value": 0, "max_value": 0},
+        {"min_value": 0, "max_value": 2},
+    ]
+    json.dumps(suite, allow_nan=False)
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, 1, 2, float("nan")], ids=str)
+def test_tolerances_that_are_none(tolerance: float, tmp_path: Path) -> None:
+    with pytest.raises(RagdataError, match="tolerance"):
+        first_suite(write_files(tmp_path / "set"), tolerance=tolerance)
+
+
+def one(**given: Any) -> dict[str, Any]:
+    return {"expectations": [{"type": "expect_column_values_to_be_unique", "kwargs": {"column": "doc_id"}, **given}]}
+
+
+NO_SUITES: list[tuple[str, Any, str]] = [
+    ("a list", [], "is no suite"),
+    ("no expectations", {"expectations": []}, "has no expectations"),
+    ("an expectation that is a text", {"expectations": ["x"]}, "expectation 1: expected an object"),
+    ("no type", one(type=None), "expectation 1: it has no type"),
+    ("kwargs that are a list", one(kwargs=[1]), "kwargs are no object"),
+    ("meta that is a list", one(meta=[1]), "expected an object as meta"),
+    ("a table that is a number", one(meta={"ragdata_table": 1}), "the name of a table"),
+    ("an unknown table", one(meta={"ragdata_table": "document"}), "did you mean documents"),
+    ("no table", one(), "--table"),
+    ("an unknown severity", one(severity="fatal"), "severity is 'fatal'"),
+    ("too many", {"expectations": [{}] * 5001}, "at most 5,000"),
+    ("SQL", one(type="unexpected_rows_expectation", meta={"ragdata_table": "documents"}), "it is SQL"),
+    (
+        "an expression",
+        one(kwargs={"column": "a", "row_condition": "@__import__('os').system('x')"}, meta={"ragdata_table": "qrels"}),
+        "an expression is not run",
+    ),
+    (
+        "an expression within a condition",
+        one(
+            kwargs={
+                "column": "a",
+                "row_condition": {
+                    "type": "and",
+                    "conditions": [{"type": "pass_through", "pass_through_filter": "@pd.io"}],
+                },
+            },
+            meta={"ragdata_table": "qrels"},
+        ),
+        "no comparison, nullity, and, or",
+    ),
+    (
+        "a condition on an object",
+        one(
+            kwargs={
+                "row_condition": {"type": "comparison", "column": {"name": "a"}, "operator": "==", "parameter": {}}
+            },
+            meta={"ragdata_table": "qrels"},
+        ),
+        "no text and no number",
+    ),
+    (
+        "a parameter",
+        one(kwargs={"column": "a", "min_value": {"$PARAMETER": "now()"}}, meta={"ragdata_table": "qrels"}),
+        r"\$PARAMETER",
+    ),
+    (
+        "a schema from the network",
+        one(
+            kwargs={"column": "a", "json_schema": {"properties": {"b": {"$ref": "http://example.org/s"}}}},
+            meta={"ragdata_table": "qrels"},
+        ),
+        "only what is in it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "told"), [c[1:] for c in NO_SUITES], ids=[c[0] for c in NO_SUITES])
+def test_what_is_no_suite(content: Any, told: str) -> None:
+    with pytest.raises(RagdataError, match=told):
+        parse_suite(content, "suite.json")
+
+
+def test_files_that_are_no_suites(tmp_path: Path) -> None:
+    file = tmp_path / "suite.json"
+    for content, told in ((b"{", "is no JSON"), (b"[" * 100_000, "is no JSON"), (b" " * (16 << 20) + b"{}", "16 MiB")):
+        file.write_bytes(content)
+        with pytest.raises(RagdataError, match=told):
+            read_suite(file)
+
+
+def test_suites_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    old = {
+        "expectation_suite_name": "old",
+        "expectations": [
+            {
+                "expectation_type": "expect_column_values_to_not_be_null",
+                "kwargs": {"column": "text", "result_format": "COMPLETE"},
+            }
+        ],
+    }
+
+    suite = parse_suite(old, "suite.json", "documents")
+
+    assert (suite.name, suite.expectations[0].table) == ("old", "documents")
+    assert dict(suite.expectations[0].kwargs) == {"column": "text"}
+
+
+@needs_library
+@pytest.mark.parametrize(
+    ("expectation", "told"),
+    [
+        (expect("column_values_to_be_uniqe", column="text"), "did you mean expect_column_values_to_be_unique"),
+        (expect("column_values_to_be_between", column="text", min_value=[1]), "min_value"),
+        (expect("column_values_to_not_be_null"), "column"),
+        (expect("table_row_count_to_be_between", min_value=5, max_value=1), "min_value"),
+        (expect("column_values_to_not_be_null", column="txt"), "did you mean text"),
+        (expect("column_values_to_not_be_null", column=5), "column"),
+        (expect("column_values_to_not_be_null", column="text", nonsense=1), "nonsense"),
+    ],
+    ids=["type", "value", "no column", "range", "unknown column", "number as column", "unknown argument"],
+)
+def test_expectations_that_are_none(expectation: dict[str, Any], told: str, tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "suite.json", expectation)
+
+    with pytest.raises(RagdataError, match=rf"expectation 1: .*{told}"):
+        gate(write_files(tmp_path / "set"), suite)
+
+
+@needs_library
+def test_a_suite_that_the_library_wrote_applies(tmp_path: Path) -> None:
+    from great_expectations import ExpectationSuite
+    from great_expectations import expectations as gxe
+    from great_expectations.expectations.row_conditions import Column
+
+    suite = ExpectationSuite(
+        name="theirs",
+        expectations=[
+            gxe.ExpectColumnValuesToMatchRegex(column="doc_id", regex="^d[0-9]+$", severity="warning"),
+            gxe.ExpectColumnValueLengthsToBeBetween(column="text", max_value=8, row_condition=Column("doc_id") == "d0"),
+            gxe.ExpectTableColumnsToMatchSet(column_set=["doc_id"], exact_match=False),
+            gxe.ExpectTableColumnCountToEqual(value=5),
+            gxe.ExpectColumnPairValuesToBeEqual(column_A="doc_id", column_B="title"),
+            gxe.ExpectColumnValuesToBeOfType(column="text_length", type_="int64"),
+        ],
+    )
+    file = tmp_path / "suite.json"
+    file.write_text(json.dumps(suite.to_json_dict()), encoding="utf-8")
+
+    result = gate(write_files(tmp_path / "set"), file, table="documents")
+
+    failed = [c for c in result.checks if not c.success]
+    assert [c.expectation.type for c in failed] == ["expect_column_pair_values_to_be_equal"]
+    assert (failed[0].values, failed[0].unexpected) == (30, 30)
+    assert not result.errors and len(result.checks) == 6
+
+
+@needs_library
+def test_only_columns_that_are_named_are_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, tuple[str, ...]]] = []
+    frame = GateFrames.frame
+
+    def noting(self: GateFrames, table: str, columns: Any, digests: bool) -> Any:
+        asked.append((table, (*columns, *(["digests"] if digests else []))))
+        return frame(self, table, columns, digests)
+
+    monkeypatch.setattr(GateFrames, "frame", noting)
+    suite = write_suite(
+        tmp_path / "suite.json",
+        expect("table_row_count_to_equal", value=30),
+        expect("column_values_to_be_unique", column="doc_id"),
+        expect("column_values_to_match_regex", column="doc_id", regex="^d"),
+        expect("column_values_to_not_be_null", column="text"),
+        expect("column_median_to_be_between", column="text_length", min_value=1),
+        expect("column_to_exist", column="title"),
+    )
+
+    assert gate(write_files(tmp_path / "set"), suite).success
+    assert asked == [("documents", ("doc_id", "text_length")), ("documents", ("text", "digests"))]
+    asked.clear()
+    monkeypatch.setattr("ragdatakit.reports.gates.running._SMALL", 100)
+    assert gate(tmp_path / "set", suite).success
+    assert asked == [
+        ("documents", ()),
+        ("documents", ("doc_id",)),
+        ("documents", ("text", "digests")),
+        ("documents", ("text_length",)),
+    ]
+
+
+@needs_library
+def test_files_as_they_are(tmp_path: Path) -> None:
+    suite = write_suite(
+        tmp_path / "suite.json", expect("column_values_to_match_regex", column="_id", regex="^d"), table="files.corpus"
+    )
+
+    assert gate(write_files(tmp_path / "set"), suite).success
+    made = first_suite(tmp_path / "set", tables=["files.corpus"])
+    suite.write_text(json.dumps(made), encoding="utf-8")
+    assert len(made["expectations"]) > 5 and gate(tmp_path / "set", suite).success
+
+
+@needs_library
+def test_a_sample_is_told_and_always_the_same(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set", documents=300)
+    suite = write_suite(
+        tmp_path / "suite.json",
+        expect("table_row_count_to_equal", value=300),
+        expect("column_values_to_be_in_set", column="doc_id", value_set=["x"]),
+    )
+
+    first, second = (gate(folder, suite, sample_rows=20) for _ in range(2))
+
+    assert first.checks[0].success and first.checks[0].observed == 300
+    assert (first.checks[1].values, first.checks[1].unexpected) == (20, 20)
+    assert first.checks[1].examples == second.checks[1].examples
+    assert first.notes == ["documents: 20 of 300 rows were checked"]
+    assert first.tables[0].sampled
+
+
+@needs_library
+def test_columns_that_are_too_big_are_refused(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "suite.json", expect("column_values_to_be_unique", column="text"))
+    folder = write_files(tmp_path / "set", text="word" * 500)
+
+    with pytest.raises(RagdataError, match="--sample-rows"):
+        gate(folder, suite, memory_limit=50_000)
+    assert gate(folder, suite, memory_limit=50_000, sample_rows=3).success
+
+
+@needs_library
+def test_digests_tell_what_the_texts_tell() -> None:
+    rows = good_rows()
+    suite = {
+        "expectations": [
+            {**expect("column_values_to_not_be_null", column="title"), "meta": {"ragdata_table": "documents"}},
+            {
+                **expect("column_unique_value_count_to_be_between", column="title", min_value=30, max_value=30),
+                "meta": {"ragdata_table": "documents"},
+            },
+        ]
+    }
+
+    nulls, distinct = checks_of(rows, suite)
+
+    assert (nulls.success, nulls.values, nulls.unexpected) == (False, 60, 30)
+    assert (distinct.success, distinct.observed) == (True, 30)
+
+
+@needs_library
+def test_a_check_that_the_library_cannot_do_is_an_error(tmp_path: Path) -> None:
+    suite = write_suite(
+        tmp_path / "suite.json",
+        expect("column_mean_to_be_between", column="text", min_value=1),
+        expect("column_values_to_be_unique", column="text"),
+    )
+
+    result = gate(write_files(tmp_path / "set"), suite)
+
+    assert (result.exit_code(), len(result.errors), result.failed) == (2, 1, [])
+    assert result.checks[1].success
+    assert "mean" in result.errors[0].fault and "\n" not in result.errors[0].fault
+
+
+@needs_library
+def test_a_column_that_does_not_exist_is_no_error(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "suite.json", expect("column_to_exist", column="year"))
+
+    assert gate(write_files(tmp_path / "set"), suite).exit_code() == 1
+
+
+@needs_library
+def test_progress_bars_are_off(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    partition = {"bins": [0, 20, 40], "weights": [0.5, 0.5]}
+    suite = write_suite(
+        tmp_path / "suite.json",
+        expect("column_kl_divergence_to_be_less_than", column="text_length", partition_object=partition, threshold=9),
+        expect("column_kl_divergence_to_be_less_than", column="text_length", threshold=9),
+    )
+
+    assert gate(write_files(tmp_path / "set"), suite).checks[1].success
+    assert capfd.readouterr() == ("", "")
+
+
+@needs_library
+def test_tables_are_batches(tmp_path: Path) -> None:
+    from great_expectations import expectations as gxe
+
+    rows = batch(write_files(tmp_path / "set"), "documents", ["doc_id", "text_length"])
+
+    assert rows.columns() == ["doc_id", "text_length"]
+    assert rows.validate(gxe.ExpectColumnValuesToBeUnique(column="doc_id")).success
+    assert not rows.validate(gxe.ExpectColumnMaxToBeBetween(column="text_length", max_value=10)).success
+    with pytest.raises(RagdataError, match="did you mean text"):
+        batch(tmp_path / "set", "documents", ["txt"])
