@@ -58,6 +58,7 @@ def all_cases(scale: float, *, series: bool) -> list[Case]:
         *_odd_files(scale),
         *_start(),
         *_convert(scale),
+        *_report(scale),
     ]
     return cases + ([*_series(scale / 4), *_convert_large(scale)] if series else [])
 
@@ -185,6 +186,22 @@ def _series(scale: float) -> list[Case]:
             Case(
                 f"Series: ragdata, {factor}×", "Series", made, words=_validate("light-splade"), against=floor, rounds=3
             ),
+        ]
+    return cases
+
+
+REPORTED = {"SPLADE": ("light-splade", "splade"), "GFM-RAG": ("gfm-rag", "gfm-rag")}
+"""What reports are made of: format and kind of set."""
+
+
+def _report(scale: float) -> list[Case]:
+    cases = []
+    for name, (format_, kind) in REPORTED.items():
+        made, floor = Set(kind, scale), f"Report on {name}: ragdata validate"
+        words = ("report", "{}", "--from", format_, "-q")
+        cases += [
+            Case(floor, "Reports", made, words=_validate(format_), note="what a report is measured by"),
+            Case(f"Report on {name}: ragdata report", "Reports", made, words=words, against=floor),
         ]
     return cases
 

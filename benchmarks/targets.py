@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cases import REPORTED
 from figures import Figures, quotient
 from score import Score
 
@@ -38,6 +39,7 @@ def targets(figures: Figures, scores: dict[str, Score]) -> list[Target]:
         *_peers(figures),
         *_growth(figures),
         *_conversions(figures),
+        *_reports(figures),
         *_memory(figures),
         *_start(figures),
         *_found(scores),
@@ -72,6 +74,17 @@ def _growth(f: Figures) -> list[Target]:
         wanted.append(
             Target(f"time for {factor} × the data, to {factor} × the time", 1.1, "×", quotient(growth, factor))
         )
+    return wanted
+
+
+def _reports(f: Figures) -> list[Target]:
+    wanted = []
+    for name in REPORTED:
+        own = f"Report on {name}: ragdata report"
+        wanted.append(
+            Target(f"report on {name}, to validating it", 2.0, "×", f.times(own, f"Report on {name}: ragdata validate"))
+        )
+        wanted.append(Target(f"peak memory, report on {name}", 1500, "MB", f.megabytes(own)))
     return wanted
 
 

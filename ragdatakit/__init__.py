@@ -16,10 +16,15 @@ __all__ = [
     "__version__",
     "connect",
     "convert",
+    "diff",
     "evaluate",
+    "gate",
     "index",
+    "open_database",
     "open_retriever",
+    "query",
     "read",
+    "report",
     "retrieve",
     "training_samples",
     "validate",
@@ -28,7 +33,11 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ragdatakit.api import connect, convert, read, training_samples, validate, verify
+    from ragdatakit.diff_api import diff
     from ragdatakit.evaluation_api import evaluate
+    from ragdatakit.gate_api import gate
+    from ragdatakit.query_api import query
+    from ragdatakit.report_api import open_database, report
     from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
@@ -40,10 +49,15 @@ if TYPE_CHECKING:
 _HOMES = {
     "connect": "ragdatakit.api",
     "convert": "ragdatakit.api",
+    "diff": "ragdatakit.diff_api",
     "evaluate": "ragdatakit.evaluation_api",
+    "gate": "ragdatakit.gate_api",
     "index": "ragdatakit.search_api",
+    "open_database": "ragdatakit.report_api",
     "open_retriever": "ragdatakit.search_api",
+    "query": "ragdatakit.query_api",
     "read": "ragdatakit.api",
+    "report": "ragdatakit.report_api",
     "retrieve": "ragdatakit.search_api",
     "training_samples": "ragdatakit.api",
     "validate": "ragdatakit.api",

@@ -81,7 +81,7 @@ def test_rules_as_text_and_as_json_are_all() -> None:
 def test_rules_of_one_format(fmt: Format) -> None:
     listed = run("rules", "--format", fmt.name, "--output-format", "json").json
 
-    assert {r["code"][:2] for r in listed} == {"RD", fmt.letters}
+    assert {r["code"][:2] for r in listed} == {"RD", "QU", fmt.letters}
 
 
 def test_a_severity_that_depends_on_the_profile_is_told() -> None:

@@ -41,19 +41,34 @@ WORDS: dict[str, tuple[str, ...]] = {
     "convert-dry-run": ("convert", "--to", "light-splade", "--dry-run", "fixtures/hipporag/valid/generic", "out"),
     "convert-strict": ("convert", "--to", "arag", "--strict", "fixtures/datamind/valid/repository", "out"),
     "convert-refused": ("convert", "--to", "datamind", "fixtures/arag/broken/chunk-not-string/data", "out"),
+    "index-help": ("index", "--help"),
+    "index": ("index", "fixtures/gfm-rag/valid/both-loaders"),
+    "index-nothing": ("index", "fixtures/sage/valid/documented"),
+    "retrieve-help": ("retrieve", "--help"),
+    "retrieve": ("retrieve", "fixtures/demo-search", "the ferry to the island", "-k", "2"),
+    "retrieve-explain": ("retrieve", "fixtures/demo-search", "--id", "q23", "--explain", "-k", "3"),
+    "retrieve-graph": ("retrieve", "fixtures/gfm-rag/valid/both-loaders", "--id", "b1", "--mode", "graph"),
+    "retrieve-lacking": ("retrieve", "fixtures/demo-search", "the ferry", "--mode", "dense"),
+    "eval-help": ("eval", "--help"),
+    "eval": ("eval", "fixtures/demo-search", "--min", "recall@10=0.9"),
+    "eval-compare": ("eval", "fixtures/demo-search", "-q", "--compare", "bm25", "graph", "--metrics", "ndcg@10,mrr"),
+    "eval-answers": ("eval", "fixtures/arag/valid/predictions"),
     "verify-nothing": ("verify", "fixtures/arag/valid"),
 }
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_screen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_screen(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Set RAGDATA_WRITE_SCREENS=1 to write them anew; read the difference before it is committed."""
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path))
 
     outcome = run(*WORDS[name])
 
     shown = f"$ ragdata {' '.join(WORDS[name])}\n{outcome.out}{outcome.err}(exit code {outcome.code})\n"
-    shown = re.sub(r"\d+\.\d\d s\b", "0.00 s", shown)
+    shown = re.sub(r"\d+\.\d\d s\b", "0.00 s", re.sub(r"\bin \d+\.\d (m?s)\b", r"in 0.0 \1", shown))
+    shown = re.sub(r"-[0-9a-f]{16}\b", "-KEY", shown.replace(str(tmp_path), "CACHE"))
+    shown = re.sub(r"(?<=built in 0.0 s, )[\d.]+ [kK]?B", "SIZE", shown)
     kept = SCREENS / f"{name}.txt"
     if os.environ.get("RAGDATA_WRITE_SCREENS"):
         kept.write_text(shown, encoding="utf-8")

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.schemas import all_formats, all_rules, evaluation_rules
+from ragdatakit.schemas import all_formats, all_rules, evaluation_rules, quality_rules
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 from tests.command_line import FIXTURES, GOOD, run
@@ -39,6 +39,7 @@ SHOWN_BY_OTHER_TESTS = {
     "mixed-name-kinds": "test_gfm_rag_chunks.py",  # more than 131,072 rows
     "large-masks": "test_gfm_rag_questions.py",  # gigabytes of nodes times questions
     **{rule.name: "test_evaluation_checks.py" for rule in evaluation_rules.RULES},  # found by searching
+    **{rule.name: "test_quality_rules.py" for rule in quality_rules.RULES},  # fixtures/quality, with --quality
 }
 
 Key = tuple[str, int | None, str, str]

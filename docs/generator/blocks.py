@@ -7,11 +7,12 @@ from collections.abc import Callable
 from textwrap import dedent
 
 from docs.generator import conversions
-from docs.generator.markdown import code, fence, table
+from docs.generator.markdown import code, fence, plain, rule_link, table
 from docs.generator.workspaces import ROOT
 from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.evaluation_rules import RULES as OF_EVALUATION
+from ragdatakit.schemas.quality_rules import RULES as OF_QUALITY
 from ragdatakit.schemas.shared import RULES as SHARED
 
 
@@ -25,6 +26,7 @@ def block(name: str) -> str:
         "table-columns": conversions.columns_table,
         "conversion-matrix": conversions.matrix_table,
         "conversion-proof": conversions.proof_table,
+        "evaluation-rules": _evaluation_rules,
         "source": _source,
         "file": _file,
     }
@@ -46,9 +48,15 @@ def _formats() -> str:
     head = ("format", "name", "profiles", "`validate`", "`schema`, `init`, SQL views", "`convert`")
     shared = (
         f"{len(SHARED)} [rules](docs/rules/shared.md) are shared by all formats, {len(OF_EVALUATION)} are "
-        f"[those of `ragdata eval`](docs/rules/evaluation.md); [all {len(all_rules())}](docs/rules/index.md)."
+        f"[those of `ragdata eval`](docs/rules/evaluation.md), {len(OF_QUALITY)} [those of quality]"
+        f"(docs/rules/quality.md); [all {len(all_rules())}](docs/rules/index.md)."
     )
     return f"{table(head, rows)}\n\n{shared}"
+
+
+def _evaluation_rules() -> str:
+    rows = ([rule_link(rule, None, "rules/"), rule.severity, plain(rule.summary)] for rule in OF_EVALUATION)
+    return table(("code", "severity", "what is wrong"), rows)
 
 
 def _directions(name: str) -> str:

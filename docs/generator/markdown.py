@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.evaluation_rules import LETTERS as EVALUATION
+from ragdatakit.schemas.quality_rules import LETTERS as QUALITY
 
 _SPECIAL = re.compile(r"[*<\[\]|]|(?<!\w)_|_(?!\w)")
 _FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<language>[\w-]*)(?P<rest>.*)$")
@@ -49,7 +50,7 @@ def rule_page(rule: Rule, fmt: Format | None) -> str:
     """The name of the page that has a rule's section."""
     if fmt is not None:
         return fmt.name
-    return "evaluation" if rule.code.startswith(EVALUATION) else "shared"
+    return {EVALUATION: "evaluation", QUALITY: "quality"}.get(rule.code[:2], "shared")
 
 
 def rule_link(rule: Rule, fmt: Format | None, folder: str, text: str = "") -> str:

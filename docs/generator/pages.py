@@ -10,7 +10,7 @@ from pathlib import Path
 
 from docs.generator.blocks import block
 from docs.generator.markdown import Fence, fences
-from docs.generator.workspaces import ROOT, Workspace
+from docs.generator.workspaces import ROOT, Workspace, own_cache, settled
 
 WRITTEN = (
     "README.md",
@@ -19,10 +19,17 @@ WRITTEN = (
     "docs/architecture.md",
     "docs/cli.md",
     "docs/conversion.md",
+    "docs/diff.md",
     "docs/editors.md",
+    "docs/evaluation.md",
     "docs/frames.md",
+    "docs/gates.md",
     "docs/hub.md",
     "docs/python-api.md",
+    "docs/quality.md",
+    "docs/query.md",
+    "docs/reports.md",
+    "docs/retrieval.md",
 )
 
 _BLOCK = re.compile(r"(<!-- generated: (?P<name>.*?) -->\n).*?(<!-- end generated -->)", re.S)
@@ -99,7 +106,7 @@ class Prompt(code.InteractiveInterpreter):
     def _execute(self, source: str) -> list[str]:
         shown = io.StringIO()
         self._written = ""
-        with contextlib.chdir(self._folder), contextlib.redirect_stdout(shown):
+        with contextlib.chdir(self._folder), contextlib.redirect_stdout(shown), own_cache(self._folder):
             self.runsource(source + "\n", symbol="single")
-        output = shown.getvalue() + self._written
-        return output.replace(str(self._folder), ".").rstrip("\n").split("\n") if output else []
+        output = settled(shown.getvalue() + self._written, self._folder)
+        return output.rstrip("\n").split("\n") if output else []

@@ -10,6 +10,8 @@ from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.evaluation_rules import LETTERS as EVALUATION
 from ragdatakit.schemas.evaluation_rules import RULES as OF_EVALUATION
+from ragdatakit.schemas.quality_rules import LETTERS as QUALITY
+from ragdatakit.schemas.quality_rules import RULES as OF_QUALITY
 from ragdatakit.schemas.shared import RULES as SHARED
 
 NOTE = "<!-- Written by docs/generate.py from the declarations: change those, and run `make docs`. -->\n"
@@ -20,6 +22,7 @@ def rule_pages() -> dict[str, str]:
     pages = {f"rules/{fmt.name}.md": _format_page(fmt) for fmt in all_formats()}
     pages["rules/shared.md"] = _shared_page()
     pages["rules/evaluation.md"] = _evaluation_page()
+    pages["rules/quality.md"] = _quality_page()
     pages["rules/index.md"] = _index_page()
     return pages
 
@@ -81,6 +84,21 @@ def _evaluation_page() -> str:
     )
 
 
+def _quality_page() -> str:
+    return "\n".join(
+        [
+            NOTE,
+            "# Rules of quality\n",
+            (
+                "What a loader takes without a word, and what makes a dataset worse all the same, whatever its format. "
+                "`ragdata validate --quality` looks for it; [quality](../quality.md) tells how, and the thresholds. "
+                f"Codes begin with {QUALITY}; `ragdata explain CODE` shows the same.\n"
+            ),
+            *(_section(rule, None) for rule in OF_QUALITY),
+        ]
+    )
+
+
 def _index_page() -> str:
     rows = (
         [
@@ -110,7 +128,7 @@ def _section(rule: Rule, fmt: Format | None) -> str:
     parts = [f"## {rule_title(rule)}\n", f"*{rule.severity_words()}* · {plain(rule.summary)}\n"]
     who = fmt.title if fmt is not None else "a loader"
     if isinstance(rule.upstream, str):
-        what = "What follows" if rule.code.startswith(EVALUATION) else f"What {who} does"
+        what = "What follows" if rule.code.startswith((EVALUATION, QUALITY)) else f"What {who} does"
         parts.append(f"**{what}:** {plain(_sentence(rule.upstream))}\n")
     else:
         parts.append(f"**What {who} does:**\n")

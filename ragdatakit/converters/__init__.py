@@ -35,6 +35,8 @@ CONVERTERS: dict[str, str] = {
 """Format to module. The last three are sources only: folders of plain texts, tables with a mapping, and the files of
 the contextual-retrieval cookbook."""
 
+_RAW = "gfm-rag-raw"  # a source that is part of a format
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -103,7 +105,8 @@ class Converter:
 def get_converter(name: str) -> Converter:
     """The converter of a format; raises `UnknownNameError`."""
     if name not in CONVERTERS:
-        raise UnknownNameError("format to convert", name, CONVERTERS)
+        further = () if name == _RAW else (_RAW,)
+        raise UnknownNameError("format to convert", name, (*CONVERTERS, *further))
     converter: Converter = importlib.import_module(CONVERTERS[name]).CONVERTER
     return converter
 

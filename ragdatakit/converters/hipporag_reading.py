@@ -50,8 +50,13 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
 _OF_SETS = ("corpus", "legacy-corpus", "questions")
 
 
+def set_names(dataset: Dataset) -> list[str]:
+    """The data sets that a folder holds, in the order of their files."""
+    return list(dict.fromkeys(set_name(f.name) for f in dataset.files if f.kind in _OF_SETS))
+
+
 def _chosen(dataset: Dataset, wanted: str | None) -> tuple[str, list[str]]:
-    names = list(dict.fromkeys(set_name(f.name) for f in dataset.files if f.kind in _OF_SETS))
+    names = set_names(dataset)
     if wanted:
         if wanted not in names:
             raise NotMeantError(f"{dataset.display} has no data set {wanted}; it has {', '.join(names)}")

@@ -63,6 +63,13 @@ def starts(text: str) -> list[int]:
     return [match.start() for match in _TOKEN.finditer(classes(text))]
 
 
+def class_of(code: int) -> int:
+    """What the character of a code point is, as `classes` tells it."""
+    if code < _TABLED:
+        return _class_of(chr(code))
+    return SINGLE if code < _BEHIND_CJK else WORD
+
+
 def _class_of(character: str) -> int:
     if character.isspace():
         return BLANK

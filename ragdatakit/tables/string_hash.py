@@ -35,6 +35,13 @@ def _connection() -> duckdb.DuckDBPyConnection:
 Name = TypeVar("Name")
 
 
+def hash_expression(column: str) -> str:
+    """The code of a text, in SQL."""
+    # DuckDB's hash takes texts for equal that differ only at the ends of two 8-byte words, once in 256 times; with the
+    # same text moved by half a word as a second argument, what is weak in one is strong in the other.
+    return f"hash({column}, 'abcd' || {column})"
+
+
 def hash_columns(columns: dict[Name, Any]) -> dict[Name, npt.NDArray[np.uint64]]:
     """A code for each text of each column (nulls give some code: mask them), in one query for all."""
     if not columns:
@@ -42,9 +49,7 @@ def hash_columns(columns: dict[Name, Any]) -> dict[Name, npt.NDArray[np.uint64]]
     connection = _connection()
     names = list(columns)
     connection.register("block", pa.table({f"c{i}": columns[n] for i, n in enumerate(names)}))
-    # DuckDB's hash takes texts for equal that differ only at the ends of two 8-byte words, once in 256 times; with the
-    # same text moved by half a word as a second argument, what is weak in one is strong in the other.
-    wanted = ", ".join(f"hash(c{i}, 'abcd' || c{i}) as c{i}" for i in range(len(names)))
+    wanted = ", ".join(f"{hash_expression(f'c{i}')} as c{i}" for i in range(len(names)))
     result = connection.execute(f"select {wanted} from block").fetchnumpy()
     return {n: np.ma.filled(result[f"c{i}"], 0) for i, n in enumerate(names)}
 

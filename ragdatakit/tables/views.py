@@ -48,7 +48,7 @@ def open_views(path: Path, format_name: str | None = None) -> duckdb.DuckDBPyCon
     for dataset, schema in zip(found.datasets, _schemas(path, found.datasets), strict=True):
         if schema != "main":
             connection.execute(f"create schema {_name(schema)}")
-        for view, query in _views(dataset, boundary):
+        for view, query in file_views(dataset, boundary):
             connection.execute(f"create view {_name(schema)}.{_name(view)} as {query}")
         listed.append((schema, dataset.display, dataset.format.name))
     rows = ", ".join("({})".format(", ".join(map(_text, row))) for row in listed)
@@ -69,7 +69,8 @@ def _schemas(path: Path, datasets: list[Dataset]) -> list[str]:
     return names
 
 
-def _views(dataset: Dataset, boundary: Tree | None) -> Iterable[tuple[str, str]]:
+def file_views(dataset: Dataset, boundary: Tree | None = None) -> Iterable[tuple[str, str]]:
+    """Name and query of the view of each kind of file with records; files beyond ``boundary`` are left out."""
     for kind in dataset.format.files:
         if not kind.records:
             continue

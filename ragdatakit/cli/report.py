@@ -1,0 +1,194 @@
+"""`ragdata report`: words into options, the summaries, the output that was asked for."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import dataset_options, read_words
+from ragdatakit.cli.validate import DataPath, MemorySize
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.results import Report
+    from ragdatakit.schemas.summaries import Summary
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_BY_NAME = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".markdown": "markdown"}
+_USUAL_WIDTH, _LEAST_WIDTH, _MOST_WIDTH = 100, 60, 120
+_SIGNS = "▁▂▃▅▇…·–"
+_FINDINGS_PER_RULE = 100
+
+
+@click.command("report", short_help="Say what is in datasets.")
+@click.argument("paths", nargs=-1, type=DataPath(readable=False, path_type=Path), metavar="[PATH]...")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "markdown", "html"]),
+    help="How to print (default: as the name of --output-file says, or text).",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
+@click.option("--output-file", type=_FILE, metavar="FILE", help="Write there instead.")
+@click.option("--save-database", type=_FILE, metavar="FILE", help="Leave the tables in a DuckDB file, too.")
+@click.option("--overwrite", is_flag=True, help="Replace the database that is there.")
+@click.option(
+    "--findings/--no-findings",
+    default=None,
+    help="Also what `ragdata validate` finds (default: in HTML only).",
+)
+@click.option(
+    "--details/--no-details", default=None, help="Show each dataset whole (default: where there are at most 3)."
+)
+@click.option(
+    "--examples",
+    type=click.IntRange(0, 100),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Random rows of each table to look at, beside the first, the longest and the shortest.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=13, show_default=True, metavar="N", help="Chooses those rows."
+)
+@click.option(
+    "--memory-limit", type=MemorySize(), metavar="SIZE", help="What tables may take before they go to the disk."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only what there is, and the warnings.")
+@click.option("-v", "--verbose", is_flag=True, help="Also all files, values and examples.")
+@dataset_options
+def command(**words: Any) -> int:
+    """Say what is in the datasets at PATH (folders or files; default: here).
+
+    Files and tables, shares of missing, empty and repeated values, lengths, frequencies, ids, graphs, examples. Nothing
+    is judged (`ragdata validate` does that): data that is wrong gives a report all the same, which says what could not
+    be read.
+    Exit code: 0 done, 2 it could not be done.
+
+    \b
+    ragdata report data/
+    ragdata report data/ --output-file report.html
+    ragdata report data/ --output-format markdown >> README.md
+    ragdata report data/ --save-database data.duckdb
+    """
+    form = _form(words)
+    _refuse_places(words, form)
+    summaries, findings = _made(words, form)
+    data = _rendered(summaries, findings, words, form)
+    if words["output_file"] is not None:
+        from ragdatakit.tables.writing import write_whole
+
+        write_whole(words["output_file"], data)
+    else:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    return 0
+
+
+def _form(words: dict[str, Any]) -> str:
+    given: str | None = words["output_format"]
+    if words["as_json"]:
+        if given not in (None, "json"):
+            raise click.UsageError(f"give --json or --output-format {given}, not both")
+        return "json"
+    if given is None and words["output_file"] is not None:
+        given = _BY_NAME.get(words["output_file"].suffix.lower())
+    return given or "text"
+
+
+def _refuse_places(words: dict[str, Any], form: str) -> None:
+    """Raise where the outputs cannot go where they are to go, before anything is read."""
+    for name in ("output_file", "save_database"):
+        place = words[name]
+        if place is not None and not place.absolute().parent.is_dir():
+            raise click.UsageError(f"--{name.replace('_', '-')}: there is no folder {place.absolute().parent}")
+    saved, out = words["save_database"], words["output_file"]
+    if saved is not None and saved.exists() and not words["overwrite"]:
+        raise click.UsageError(f"--save-database: {saved} is there; --overwrite replaces it")
+    if saved is not None and out is not None and saved.absolute() == out.absolute():
+        raise click.UsageError("--save-database and --output-file name the same file")
+    if words["overwrite"] and saved is None:
+        raise click.UsageError("--overwrite is for --save-database; an --output-file is replaced without it")
+    if form == "html" and out is None and sys.stdout.isatty():
+        raise click.UsageError("a page is not for the terminal: give --output-file report.html")
+    if words["quiet"] and words["verbose"]:
+        raise click.UsageError("give --quiet or --verbose, not both")
+
+
+def _made(words: dict[str, Any], form: str) -> tuple[list[Summary], Report | None]:
+    from ragdatakit.cli.progress import terminal_progress
+    from ragdatakit.report_api import report
+
+    paths = list(words["paths"]) or [Path()]
+    with terminal_progress() as progress:
+        summaries = report(
+            paths,
+            **read_words(words),
+            examples=words["examples"],
+            seed=words["seed"],
+            save=words["save_database"],
+            neighbourhoods=form == "html",
+            memory_limit=words["memory_limit"] or 0,
+            progress=progress,
+        )
+        wanted = words["findings"] if words["findings"] is not None else form == "html"
+        findings = _findings(paths, words, form, progress) if wanted else None
+    return summaries, findings
+
+
+def _findings(paths: list[Path], words: dict[str, Any], form: str, progress: Any) -> Report | None:
+    """What validation says; None where it was not asked for and has no rules for what is there, such as plain texts."""
+    from ragdatakit.schemas.errors import RagdataError
+    from ragdatakit.validators.collector import Selection
+    from ragdatakit.validators.dataset_run import RunOptions
+    from ragdatakit.validators.run import validate_paths
+
+    most = _FINDINGS_PER_RULE if form == "html" else 1
+    selection = Selection(severity="warning", max_per_rule=most)
+    try:
+        return validate_paths(paths, words["source_format"] or None, (), selection, RunOptions(progress=progress))
+    except RagdataError:
+        if words["findings"]:
+            raise
+        return None
+
+
+def _rendered(summaries: list[Summary], findings: Report | None, words: dict[str, Any], form: str) -> bytes:
+    if form == "json":
+        from ragdatakit.reports.summary_json import summary_json
+
+        return summary_json(summaries, findings)
+    if form == "html":
+        from ragdatakit.reports.html_page import summary_page
+
+        return summary_page(summaries, findings)
+    if form == "markdown":
+        from ragdatakit.reports.summary_markdown import summary_markdown
+
+        return "".join(f"{line}\n" for line in summary_markdown(summaries, words["details"], findings)).encode()
+    from ragdatakit.reports.summary_text import SummaryTextOptions, summary_lines
+
+    to_file = words["output_file"] is not None
+    encoding = "utf-8" if to_file else sys.stdout.encoding or "utf-8"
+    columns = _USUAL_WIDTH if to_file else shutil.get_terminal_size((_USUAL_WIDTH, 24)).columns
+    options = SummaryTextOptions(
+        colour=not to_file and wants_colour(),
+        width=min(max(columns, _LEAST_WIDTH), _MOST_WIDTH),
+        quiet=words["quiet"],
+        verbose=words["verbose"],
+        details=words["details"],
+        plain=not _encodes(encoding),
+    )
+    lines = summary_lines(summaries, options, findings)
+    return "".join(f"{line}\n" for line in lines).encode(encoding, "backslashreplace")
+
+
+def _encodes(encoding: str) -> bool:
+    try:
+        _SIGNS.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,30 @@
+"""Which canonical tables SQL can take straight from the files of a dataset: those whose size makes it worth it.
+
+What is taken so has the rows that the reader gives. That is proved, not hoped: DuckDB coerces, so each table is looked
+at when it is loaded, and the files are looked through for what the two read differently; where anything is found the
+rows come from the reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragdatakit.converters.run import ConvertOptions, Source, converted_root
+from ragdatakit.converters.sql_gfm_rag import gfm_rag_tables
+from ragdatakit.converters.sql_light_splade import light_splade_tables
+from ragdatakit.tables.dataset_database import SqlTable
+
+_LEAST_BYTES = 1 << 20
+"""Below that reading rows takes no longer."""
+_FORMATS = {"light-splade": light_splade_tables, "gfm-rag": gfm_rag_tables}
+
+
+def sql_tables(source: Source, options: ConvertOptions, least_bytes: int = _LEAST_BYTES) -> Mapping[str, SqlTable]:
+    """The tables by name; none where something is made of the rows (chunks, ids of an earlier conversion)."""
+    tables = _FORMATS.get(source.format)
+    if tables is None or len(source.parts) != 1 or options.chunking or options.prepare is not None:
+        return {}
+    part = source.parts[0]
+    if converted_root(part) is not None or sum(path.stat().st_size for _, path in source.files()) < least_bytes:
+        return {}
+    return tables(part)

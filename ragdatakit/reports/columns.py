@@ -1,0 +1,101 @@
+"""Texts in columns of a terminal: how wide they are, cut to fit, wrapped, set as a table."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from ragdatakit.reports.text import Painter, visible_path
+
+_LEAST_ROOM = 12
+
+
+def one_line(text: str, most: int = 2000) -> str:
+    """Any text as one line that a terminal shows and does not obey; of a long one only the beginning is looked at."""
+    return visible_path(" ".join(text[:most].split()))
+
+
+def width_of(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_width(c) for c in text)
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut_to(text: str, width: int, more: str = "…") -> str:
+    """The text in at most so many columns; ``more`` stands for what is left out."""
+    if width_of(text) <= width:
+        return text
+    used, kept = len(more), []
+    for character in text:
+        used += _character_width(character)
+        if used > width:
+            break
+        kept.append(character)
+    return "".join(kept).rstrip() + more
+
+
+def padded(text: str, width: int) -> str:
+    """The text with blanks behind it, so that it takes so many columns."""
+    return text + " " * (width - width_of(text))
+
+
+def cut_head(text: str, width: int, more: str = "…") -> str:
+    """The end of the text in at most so many columns; ``more`` stands for what is left out before it."""
+    return cut_to(text[::-1], width, more[::-1])[::-1] if width_of(text) > width else text
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most so many columns, broken at blanks, or anywhere in a word that is too long."""
+    room = max(width, _LEAST_ROOM)
+    lines, line = [], ""
+    for word in text.split(" "):
+        whole = f"{line} {word}" if line else word
+        if width_of(whole) <= room:
+            line = whole
+            continue
+        lines += [line] if line else []
+        while width_of(word) > room:
+            head = cut_to(word, room, "")
+            lines.append(head)
+            word = word[len(head) :]
+        line = word
+    return [*lines, line] if line or not lines else lines
+
+
+def flowing(head: str, parts: Sequence[str], width: int, gap: str = ", ") -> Iterator[str]:
+    """``head`` and then the parts, as many in a line as fit; further lines are indented as far as the head goes."""
+    indent = width_of(head)
+    line, room = "", max(width - indent, _LEAST_ROOM)
+    first = True
+    pieces = [p + (gap.rstrip() if number + 1 < len(parts) else "") for number, p in enumerate(parts)]
+    for told in (line for piece in pieces for line in wrapped(piece, room)):
+        whole = f"{line} {told}" if line else told
+        if not line or width_of(whole) <= room:
+            line = whole
+        else:
+            yield (head if first else " " * indent) + line
+            line, first = told, False
+    yield (head if first else " " * indent) + line
+
+
+def column_lines(
+    rows: Sequence[Sequence[str]], paint: Painter, *, left: Sequence[int] = (0,), gap: int = 2, indent: str = "  "
+) -> Iterator[str]:
+    """Rows in columns, the first of them the heading; the columns of ``left`` are flush left, the others right."""
+    count = max(map(len, rows))
+    widths = [max((width_of(row[i]) for row in rows if i < len(row)), default=0) for i in range(count)]
+    for number, row in enumerate(rows):
+        cells = []
+        for i, cell in enumerate(row):
+            space = " " * (widths[i] - width_of(cell))
+            if widths[i]:
+                cells.append(cell + space if i in left else space + cell)
+        line = f"{indent}{(' ' * gap).join(cells)}".rstrip()
+        yield paint("dim", line) if number == 0 else line

@@ -1,0 +1,238 @@
+"""What is in a dataset: a `Summary` of its canonical tables, by SQL and by arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ragdatakit.reports.summary_columns import IDS, id_summary, table_summary
+from ragdatakit.reports.summary_examples import examples as example_rows
+from ragdatakit.reports.summary_graph import graph_summary, read_edges
+from ragdatakit.reports.summary_ids import IdNumbers
+from ragdatakit.reports.summary_metadata import metadata_frequencies
+from ragdatakit.reports.summary_numbers import frequencies, of_query
+from ragdatakit.reports.summary_stages import stage_distributions, stages_of
+from ragdatakit.reports.summary_texts import Column, distributions, languages, measure, sample_note, scripts
+from ragdatakit.reports.summary_training import (
+    coverage,
+    leakage,
+    per_question,
+    quoted,
+    read_triplets,
+    splits_of,
+    triplets_per_question,
+    uneven,
+)
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.summaries import Summary
+
+if TYPE_CHECKING:
+    from ragdatakit.tables.dataset_database import DatasetDatabase
+
+Progress = Callable[[str, int, int], None]
+
+_TEXTS = {
+    "documents": ("text", "documents"),
+    "chunks": ("text", "chunks"),
+    "questions": ("text", "questions"),
+    "summaries": ("text", "summaries"),
+    "answers": ("text", "answers of systems"),
+    "runs": ("text", "results"),
+}
+_FREQUENCIES = (
+    ("chunks", "modality", "chunks.modality", "Modality of chunks"),
+    ("nodes", "type", "nodes.type", "Types of nodes"),
+    ("edges", "relation", "edges.relation", "Relations"),
+    ("qrels", "grade", "qrels.grade", "Grades"),
+    ("qrels", "target_kind", "qrels.target_kind", "What is judged"),
+    ("qrels", "node_type", "qrels.node_type", "Types of judged nodes"),
+    ("start_nodes", "node_type", "start_nodes.node_type", "Types of start nodes"),
+    ("summaries", "level", "summaries.level", "Levels of summaries"),
+    ("runs", "stage", "runs.stage", "Results by stage"),
+    ("assets", "kind", "assets.kind", "Kinds of files"),
+)
+_COUNTS = (
+    (
+        "chunks",
+        "select count(*) from main.chunks where doc_id is not null group by doc_id",
+        "chunks.per_document",
+        "Chunks per document",
+        "chunks",
+    ),
+    (
+        "questions",
+        "select nullif(len(aliases) + (answer is not null)::integer, 0) from main.questions",
+        "questions.answers",
+        "Right answers per question",
+        "answers",
+    ),
+    ("summaries", "select len(children) from main.summaries", "summaries.children", "Children of a summary", "texts"),
+    ("pair_scores", "select score from main.pair_scores", "pair_scores.score", "Scores of the teacher", "score"),
+    ("edges", "select confidence from main.edges", "edges.confidence", "Confidence of edges", "confidence"),
+    (
+        "start_nodes",
+        "select count(*) from main.start_nodes group by question_id",
+        "start_nodes.per_question",
+        "Start nodes per question",
+        "nodes",
+    ),
+)
+_LOSS_WORDS = {
+    "dropped": "left out",
+    "lost": "not kept",
+    "coerced": "taken in another form",
+    "renumbered": "renamed",
+    "derived": "made up",
+}
+
+
+def summarize(
+    database: DatasetDatabase,
+    *,
+    path: str = "",
+    examples: int = 3,
+    seed: int = 13,
+    progress: Progress | None = None,
+) -> Summary:
+    """The numbers of a dataset. ``path`` is what its user called it; ``examples`` rows are chosen by ``seed``.
+
+    Everything is exact but what a note whose name begins with ``sampled.`` says. The same data gives the same summary.
+    Files are the caller's part.
+    """
+    return _Summing(database, Summary(path, database.name, database.format), examples, seed, progress).run()
+
+
+class _Summing:
+    def __init__(
+        self, database: DatasetDatabase, summary: Summary, examples: int, seed: int, progress: Progress | None
+    ) -> None:
+        self._database, self._summary, self._progress = database, summary, progress
+        self._examples, self._seed = examples, seed
+        self._tables = [t for t in database.tables if database.rows(t)]
+        self._texts: dict[str, Column] = {}
+        self._counted: dict[str, dict[str, int]] = {}
+        self._ids = IdNumbers(database)
+
+    def run(self) -> Summary:
+        """Fill the summary."""
+        steps = (
+            self._graph,
+            self._measure_texts,
+            self._shapes,
+            self._per_question,
+            self._count_values,
+            self._tables_and_ids,
+            self._show_examples,
+        )
+        for number, step in enumerate(steps):
+            if self._progress is not None:
+                self._progress(f"summing up {self._summary.path or self._summary.name}", number, len(steps))
+            step()
+        self._summary.losses = loss_words(self._database.losses)
+        return self._summary
+
+    def _graph(self) -> None:
+        if "edges" not in self._tables:
+            return
+        edges = read_edges(self._database)
+        self._counted["edges"] = edges.distinct()
+        self._summary.graph, found, notes = graph_summary(self._database, edges)
+        self._summary.distributions += found
+        self._summary.notes += notes
+
+    def _measure_texts(self) -> None:
+        for table, (name, what) in _TEXTS.items():
+            if table not in self._tables:
+                continue
+            column = self._texts[table] = measure(self._database, table, name, self._progress)
+            if not (column.characters >= 0).any():
+                continue
+            self._summary.distributions += distributions(column, what)
+            for part, chosen in self._parts(table, column):
+                self._summary.distributions += distributions(chosen, what, part)
+            self._words(column, what)
+            note = sample_note(column, what)
+            if note is not None:
+                self._summary.notes.append(note)
+        if "questions" in self._tables:
+            answers = measure(self._database, "questions", "answer", self._progress)
+            self._summary.distributions += distributions(answers, "gold answers")
+
+    def _words(self, column: Column, what: str) -> None:
+        """In which scripts and languages texts are."""
+        if column.table == "runs" and "documents" in self._tables:
+            return  # the same texts
+        found = scripts(column, what)
+        guessed, note = languages(self._database, column, what)
+        self._summary.frequencies += [one for one in (found, guessed) if one is not None]
+        if note is not None:
+            self._summary.notes.append(note)
+
+    def _parts(self, table: str, column: Column) -> list[tuple[str, Column]]:
+        """The texts of each split or stage, where there are several."""
+        by, names = ("split", splits_of(self._database, table)) if table == "questions" else ("stage", [])
+        if table == "runs":
+            names = stages_of(self._database)
+        found = []
+        for name in names:
+            query = f'select coalesce({by} = {quoted(name)}, false) as chosen from main."{table}"'
+            chosen = self._database.load(table).execute(query).fetchnumpy()["chosen"]
+            found.append((name, column.of(chosen.astype(bool))))
+        return found
+
+    def _shapes(self) -> None:
+        for table, query, name, title, unit in _COUNTS:
+            if table in self._tables:
+                one = of_query(self._database.load(table), query, name, title, unit)
+                if one is not None:
+                    self._summary.distributions.append(one)
+        self._summary.distributions += stage_distributions(self._database)
+
+    def _per_question(self) -> None:
+        ids = self._ids
+        self._summary.distributions += per_question(self._database)
+        if "triplets" in self._tables:
+            triplets = read_triplets(ids)
+            self._counted["triplets"] = triplets.distinct()
+            self._summary.distributions += triplets_per_question(self._database, triplets)
+        self._summary.notes += coverage(self._database, ids)
+        self._summary.notes += leakage(self._database)
+        self._summary.notes += uneven(self._database)
+
+    def _count_values(self) -> None:
+        for table, column, name, title in _FREQUENCIES:
+            if table in self._tables:
+                one = frequencies(self._database.load(table), f"select {column} from main.{table}", name, title)
+                if one is not None:
+                    self._summary.frequencies.append(one)
+        self._summary.frequencies += metadata_frequencies(self._database)
+
+    def _tables_and_ids(self) -> None:
+        for table, column in IDS:
+            if table in self._tables:
+                found = id_summary(self._database, table, column, self._ids)
+                if found is not None:
+                    self._summary.ids.append(found)
+                    self._counted.setdefault(table, {})[column] = found.distinct
+        for table in self._database.tables:
+            known = self._counted.get(table, {})
+            self._summary.tables.append(table_summary(self._database, table, known))
+
+    def _show_examples(self) -> None:
+        for table in self._tables:
+            if table == "traces" and len(self._tables) > 1:
+                continue  # questions, runs and answers tell the same
+            self._summary.examples += example_rows(
+                self._database, table, self._texts.get(table), self._examples, self._seed
+            )
+
+
+def loss_words(losses: Losses) -> list[str]:
+    """Sentences about what could not be read as it is."""
+    found = []
+    for loss in losses:
+        what = f"{loss.table}.{loss.column}" if loss.column else loss.table
+        values = "value" if loss.column else "record"
+        many = f"{loss.count:,} {values}{'s' if loss.count != 1 else ''}"
+        found.append(f"{what}: {many} {_LOSS_WORDS[loss.kind]}: {loss.reason}")
+    return found

@@ -1,0 +1,167 @@
+"""Distributions and frequencies: of numbers in arrays, and of what a query gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import numpy.typing as npt
+
+QUANTILES = (5, 25, 50, 75, 95, 99)
+MOST_VALUES = 20
+_MOST_BINS = 20
+_SKEWED = 8
+_LONGEST_VALUE = 200
+
+
+def of_query(
+    connection: duckdb.DuckDBPyConnection, query: str, name: str, title: str, unit: str, by: str | None = None
+) -> Distribution | None:
+    """The distribution of the numbers in the first column of a query; None where it gives none.
+
+    NULL and what is no finite number do not count.
+    """
+    import numpy as np
+
+    grouped = f"""
+        select value::double as value, count(*) as count from ({query}) given(value)
+        where value is not null and isfinite(value::double) group by 1 order by 1
+    """
+    found = connection.execute(grouped).fetchnumpy()
+    return of_counts(np.asarray(found["value"]), np.asarray(found["count"]), name, title, unit, by)
+
+
+def of_numbers(
+    values: npt.NDArray[Any], name: str, title: str, unit: str, by: str | None = None
+) -> Distribution | None:
+    """The distribution of the numbers in an array; None where it is empty."""
+    import numpy as np
+
+    distinct, counts = np.unique(values, return_counts=True)
+    return of_counts(distinct, counts, name, title, unit, by)
+
+
+def of_counts(
+    values: npt.NDArray[Any], counts: npt.NDArray[Any], name: str, title: str, unit: str, by: str | None = None
+) -> Distribution | None:
+    """The distribution of numbers that are given once each, in ascending order, and how often each occurs."""
+    import numpy as np
+
+    if not len(values):
+        return None
+    values = values.astype(np.float64)
+    counts = counts.astype(np.int64)
+    until = np.cumsum(counts)
+    total = int(until[-1])
+    quantiles = {q: _quantile(values, until, q / 100) for q in QUANTILES}
+    logarithmic = _is_skewed(values, quantiles)
+    edges = _growing(float(values[-1])) if logarithmic else _even(values)
+    return Distribution(
+        name,
+        title,
+        unit,
+        total,
+        float(values[0]),
+        float(values[-1]),
+        float((values * counts).sum() / total),
+        quantiles,
+        _bins(values, until, edges),
+        logarithmic,
+        by,
+    )
+
+
+def _quantile(values: npt.NDArray[np.float64], until: npt.NDArray[np.int64], share: float) -> float:
+    """Between the two values about that place, in proportion."""
+    import numpy as np
+
+    place = (int(until[-1]) - 1) * share
+    low = values[np.searchsorted(until, math.floor(place), "right")]
+    high = values[np.searchsorted(until, math.ceil(place), "right")]
+    return float(low + (high - low) * (place - math.floor(place)))
+
+
+def _is_skewed(values: npt.NDArray[np.float64], quantiles: dict[int, float]) -> bool:
+    """Whether most values are so small beside the greatest that even bins would show one bar."""
+    least, most = float(values[0]), float(values[-1])
+    return least >= 0 and most > _MOST_BINS and most > _SKEWED * max(quantiles[75], 1)
+
+
+def _growing(most: float) -> list[float]:
+    """Edges that double: 0, 1, 2, 4 and so on."""
+    edges = [0.0, 1.0]
+    while edges[-1] <= most:
+        edges.append(edges[-1] * 2)
+    return edges
+
+
+def _even(values: npt.NDArray[np.float64]) -> list[float]:
+    """Edges at round numbers, so that there are at most 20 bins; a bin for each integer where these are few."""
+    least, most = float(values[0]), float(values[-1])
+    whole = bool((values == values.round()).all()) and abs(most) < 1 << 53 and abs(least) < 1 << 53
+    if whole and most - least < _MOST_BINS:
+        return [least + n for n in range(int(most - least) + 2)]
+    if least == most:
+        return [least, most]
+    step = _round_up((most - least) / _MOST_BINS)
+    if whole:
+        step = max(1.0, step)
+    first = math.floor(least / step)
+    number = math.floor(most / step) - first + 1
+    return [(first + n) * step for n in range(number + 1)]
+
+
+def _round_up(number: float) -> float:
+    """The next of 1, 2, 2.5 and 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(number))
+    return next(power * factor for factor in (1, 2, 2.5, 5, 10, 20) if power * factor >= number)
+
+
+def _bins(values: npt.NDArray[np.float64], until: npt.NDArray[np.int64], edges: Sequence[float]) -> tuple[Bin, ...]:
+    import numpy as np
+
+    before = np.concatenate(([0], until))
+    places = np.searchsorted(values, edges, "left")
+    places[0], places[-1] = 0, len(values)
+    counts = np.diff(before[places])
+    found = [Bin(low, high, int(n)) for low, high, n in zip(edges, edges[1:], counts, strict=False)]
+    while len(found) > 1 and not found[0].count:
+        del found[0]
+    while len(found) > 1 and not found[-1].count:
+        del found[-1]
+    return tuple(found)
+
+
+def frequencies(
+    connection: duckdb.DuckDBPyConnection, query: str, name: str, title: str, most: int = MOST_VALUES
+) -> Frequencies | None:
+    """How often each value of the first column of a query occurs, as text; None where it gives none. NULL is left out.
+
+    Of values that occur equally often the smaller text comes first.
+    """
+    grouped = f"""
+        with counted as (
+            select value::varchar as value, count(*) as count from ({query}) given(value)
+            where value is not null group by 1
+        )
+        select value, count, count(*) over (), sum(count) over () from counted order by count desc, value limit {most}
+    """
+    return from_rows(connection.execute(grouped).fetchall(), name, title)
+
+
+def from_rows(rows: Sequence[tuple[Any, ...]], name: str, title: str) -> Frequencies | None:
+    """Frequencies of rows of value, count, number of distinct values and sum of all counts."""
+    if not rows:
+        return None
+    values = tuple((_cut(str(value)), int(count)) for value, count, _, _ in rows)
+    return Frequencies(name, title, values, int(rows[0][2]), int(rows[0][3]) - sum(count for _, count in values))
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= _LONGEST_VALUE else value[: _LONGEST_VALUE - 1] + "…"

@@ -1,0 +1,311 @@
+"""The numbers of a summary in words, for every output that people read: counts, shares, amounts, small histograms."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ragdatakit.schemas.results import FileSummary
+from ragdatakit.schemas.summaries import (
+    Bin,
+    ColumnSummary,
+    Distribution,
+    Frequencies,
+    GraphSummary,
+    IdSummary,
+    Note,
+    Summary,
+    TableSummary,
+)
+
+_SINGULAR = {
+    "summaries": "summary",
+    "communities": "community",
+    "qrels": "judgement",
+    "triplets": "triplet",
+    "indices": "index",
+}
+_PLURAL = {"qrels": "judgements"}
+_MEASURES = ("characters", "tokens", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The signs beyond letters that a screen uses; ``empty`` is a bar of no height."""
+
+    bars: str = "▁▂▃▅▇"
+    empty: str = " "
+    more: str = "…"
+    none: str = "–"
+    point: str = "·"
+
+
+PLAIN_SIGNS = Signs(bars=".:+*#", more="...", none="-", point="-")
+"""For a terminal whose encoding has no others than those of ASCII."""
+
+
+def many(number: int, noun: str) -> str:
+    """A count with its noun: ``1 file``, ``2 files``."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def counted(number: int, table: str) -> str:
+    """A count of rows of a table, as ``5,183 documents``."""
+    noun = table.replace("_", " ")
+    singular = _SINGULAR.get(table, noun.removesuffix("s"))
+    return f"{number:,} {singular if number == 1 else _PLURAL.get(table, noun)}"
+
+
+def percent(part: float, whole: float = 1) -> str:
+    """A share; what is not nothing is never told as nothing, what is not all never as all."""
+    if not whole or not math.isfinite(part / whole):
+        return "–"
+    share = part / whole
+    if share <= 0:
+        return "0%"
+    if share >= 1:
+        return "100%" if share == 1 else f"{share:,.0%}"
+    if share < 0.001:
+        return "<0.1%"
+    return ">99.9%" if share > 0.999 else f"{share:.1%}" if share < 0.1 or share >= 0.995 else f"{share:.0%}"
+
+
+def amount(value: float) -> str:
+    """A number of a distribution, short: whole ones and large ones without decimals, others with three digits."""
+    if not math.isfinite(value):
+        return "–"
+    if abs(value) >= 1e6:
+        return f"{value / 1e6:,.3g} M" if abs(value) < 1e9 else f"{value:.3g}"
+    if value == int(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def bars(bins: Sequence[Bin], most: int, signs: Signs) -> str:
+    """A histogram of one line, of at most ``most`` characters; neighbouring bins are put together where they must."""
+    together = max(math.ceil(len(bins) / max(most, 1)), 1)
+    counts = [sum(b.count for b in bins[i : i + together]) for i in range(0, len(bins), together)]
+    highest = max(counts, default=0)
+    steps = len(signs.bars)
+    return "".join(
+        signs.bars[min(math.ceil(count / highest * steps), steps) - 1] if count > 0 else signs.empty for count in counts
+    )
+
+
+def headline(summary: Summary) -> str:
+    """What the tables hold, in a line."""
+    told = [counted(table.rows, table.name) for table in summary.tables if table.rows]
+    return ", ".join(told) or "no rows"
+
+
+def rows_of(summary: Summary) -> int:
+    """The rows of all tables."""
+    return sum(table.rows for table in summary.tables)
+
+
+def bytes_of(summary: Summary) -> int:
+    """The size of all files."""
+    return sum(file.bytes for file in summary.files)
+
+
+def formats_of(summaries: Iterable[Summary]) -> str:
+    """The formats, with how many datasets have them: ``beir 14, sage 13``."""
+    counts = Counter(summary.format for summary in summaries)
+    return ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items(), key=lambda p: (-p[1], p[0])))
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A line about files: one of them, or several of one kind and split (``count``)."""
+
+    kind: str
+    split: str | None
+    records: int | None
+    bytes: int
+    path: str
+    count: int = 1
+
+
+def without_common_folder(paths: Sequence[str]) -> list[str]:
+    """The paths below the folder that all of them are in."""
+    folders = [path.rstrip("/").split("/")[:-1] for path in paths]
+    common = 0
+    if len(paths) > 1:
+        for parts in zip(*folders, strict=False):
+            if len(set(parts)) > 1:
+                break
+            common += 1
+    return ["/".join(path.split("/")[common:]) or path for path in paths]
+
+
+def file_rows(summary: Summary, most: int) -> list[FileRow]:
+    """The files in order; where there are more than ``most``, those of one kind and split together."""
+    splits = [*summary.file_splits, *[None] * (len(summary.files) - len(summary.file_splits))]
+    pairs = list(zip(summary.files, splits, strict=False))
+    if len(pairs) <= most:
+        return [FileRow(f.kind, split, f.records, f.bytes, _below(f, summary.path)) for f, split in pairs]
+    found: dict[tuple[str, str | None], list[FileSummary]] = {}
+    for file, split in pairs:
+        found.setdefault((file.kind, split), []).append(file)
+    rows = []
+    for (kind, split), files in found.items():
+        known = [f.records for f in files if f.records is not None]
+        records = sum(known) if known else None
+        path = _below(files[0], summary.path)
+        rows.append(FileRow(kind, split, records, sum(f.bytes for f in files), path, len(files)))
+    return rows
+
+
+def _below(file: FileSummary, folder: str) -> str:
+    """The path of a file below its dataset."""
+    head = folder.rstrip("/") + "/"
+    return file.path[len(head) :] if file.path.startswith(head) else file.path
+
+
+def splits_of(table: TableSummary) -> list[tuple[str | None, int]]:
+    """Rows by split; empty where there is no split."""
+    named = list(table.by_split.items())
+    return [] if all(split is None for split, _ in named) else named
+
+
+def remarks(table: TableSummary) -> list[tuple[str, list[str]]]:
+    """What is to be said of its columns: the name, and how many rows lack a value, have an empty or a repeated one.
+
+    A column without any value is one that the format does not have.
+    """
+    told = [(column.name, _remarks_of(column, table.rows)) for column in table.columns if column.missing < table.rows]
+    return [(name, words) for name, words in told if words]
+
+
+def _remarks_of(column: ColumnSummary, rows: int) -> list[str]:
+    counts = (("missing", column.missing), ("empty", column.empty), ("repeated", column.duplicates or 0))
+    return [f"{number:,} {word} ({percent(number, rows)})" for word, number in counts if number]
+
+
+def unused_columns(table: TableSummary) -> list[str]:
+    """The columns that no row has a value of."""
+    return [column.name for column in table.columns if table.rows and column.missing >= table.rows]
+
+
+def id_words(ids: IdSummary) -> Iterator[tuple[str, str]]:
+    """What is to be said of the ids of a table: pairs of a level (``info``, ``warning``) and words."""
+    if not ids.count:
+        return
+    if ids.integers == ids.count:
+        yield "info", "integers" if ids.minimum is None else f"integers from {ids.minimum} to {ids.maximum}"
+        if ids.gaps:
+            yield "info", f"{ids.gaps:,} unused in between" if ids.gaps <= ids.count else "with large gaps"
+    elif ids.integers:
+        yield "info", f"texts, {ids.integers:,} of {ids.count:,} of them integers"
+    else:
+        yield "info", "texts"
+    if ids.distinct < ids.count:
+        yield "warning", f"{ids.count - ids.distinct:,} repeated"
+
+
+def distribution_groups(summary: Summary) -> list[list[Distribution]]:
+    """Distributions of one name together: that of all first, then those by split or stage."""
+    groups: dict[str, list[Distribution]] = {}
+    for shown in summary.distributions:
+        groups.setdefault(shown.name, []).append(shown)
+    return [sorted(group, key=lambda d: d.by is not None) for group in groups.values()]
+
+
+def is_constant(group: Sequence[Distribution]) -> bool:
+    """Whether all values are the same."""
+    return group[0].by is None and group[0].count > 0 and group[0].minimum == group[0].maximum
+
+
+def constant_words(shown: Distribution) -> str:
+    """Its one value, with the unit where the title does not tell what is counted."""
+    told = f"{shown.title} {amount(shown.minimum)}"
+    if shown.unit not in _MEASURES:
+        return told
+    return f"{told} {shown.unit.removesuffix('s') if shown.minimum == 1 else shown.unit}"
+
+
+def value_counts(shown: Frequencies) -> list[tuple[str, str]]:
+    """Each listed value with how many rows have it, and what share that is.
+
+    Of the keys in metadata no share is told: a row has several.
+    """
+    whole = rows_counted(shown)
+    keys = shown.name.endswith(".metadata")
+    return [(value, f"{n:,}" if keys else f"{n:,} ({percent(n, whole)})") for value, n in shown.values]
+
+
+def rest_words(shown: Frequencies, listed: int) -> str:
+    """What is not listed of the values; empty where all are."""
+    others = shown.distinct - listed
+    rows = shown.rest + sum(number for _, number in shown.values[listed:])
+    return f"{many(others, 'other')}: {rows:,}" if others > 0 else ""
+
+
+def rows_counted(shown: Frequencies) -> int:
+    """The rows that have a value."""
+    return shown.rest + sum(number for _, number in shown.values)
+
+
+def graph_words(graph: GraphSummary) -> list[tuple[str, str]]:
+    """What is to be said of a graph: pairs of a level and a sentence."""
+    size = f"{many(graph.nodes, 'node')}, {many(graph.edges, 'edge')}, {many(graph.relations, 'relation')}"
+    told = [("info", size)]
+    if graph.components == 1:
+        told.append(("info", "all nodes are connected"))
+    elif graph.components:
+        share = percent(graph.largest_component, graph.nodes)
+        told.append(("info", f"{many(graph.components, 'component')}, the largest has {share} of the nodes"))
+    odd = [
+        many(number, noun)
+        for number, noun in (
+            (graph.isolated, "node without an edge"),
+            (graph.self_loops, "self-loop"),
+            (graph.parallel_edges, "parallel edge"),
+        )
+        if number
+    ]
+    odd = [words.replace("node without an edges", "nodes without an edge") for words in odd]
+    if odd:
+        told.append(("info", ", ".join(odd)))
+    if graph.reachable:
+        level = "info" if max(graph.reachable.values()) >= 0.5 else "warning"
+        parts = [f"{percent(share)} within {many(edges, 'edge')}" for edges, share in sorted(graph.reachable.items())]
+        of = f" of {many(graph.questions, 'question')}" if graph.questions else ""
+        told.append((level, f"targets reached from the start nodes{of}: {', '.join(parts)}"))
+    return told
+
+
+def notes_in_order(summary: Summary) -> list[Note]:
+    """The notes, warnings first."""
+    return sorted(summary.notes, key=lambda note: note.level != "warning")
+
+
+def warnings_of(summary: Summary) -> int:
+    """How many warnings there are, with what could not be read."""
+    return len(summary.losses) + sum(note.level == "warning" for note in summary.notes)
+
+
+def value_text(value: object) -> str:
+    """A value of an example row as text."""
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool | int | float):
+        return str(value) if value is not None else ""
+    import json
+
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return type(value).__name__
+
+
+_PLACES = {"text": 2, "field_order": 3}
+
+
+def shown_values(row: Iterable[tuple[str, object]], most: int = 0) -> list[tuple[str, str]]:
+    """The columns of an example that have a value, as text, long texts last; at most so many (0: all)."""
+    told = [(name, value_text(value)) for name, value in row if value not in (None, "", [], {}, ())]
+    told.sort(key=lambda pair: _PLACES.get(pair[0], 1))
+    return told[:most] if most else told

@@ -1,0 +1,171 @@
+"""What a report on a dataset holds: numbers, distributions, shares and examples, made to be shown in any form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragdatakit.schemas.neighbourhoods import Neighbourhoods
+from ragdatakit.schemas.results import FileSummary
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A bar of a histogram: how many values are from ``low`` (included) to ``high`` (excluded but in the last)."""
+
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How a number is distributed over the rows of a table.
+
+    ``name`` is an identifier such as ``documents.text.characters``, ``title`` says it in words, ``unit`` what is
+    counted (``characters``, ``tokens``, ``seconds``). ``quantiles`` has 5, 25, 50, 75, 95 and 99 (per cent).
+    ``logarithmic`` bins grow by a factor. ``by`` is the split or stage it belongs to, None for all together.
+    """
+
+    name: str
+    title: str
+    unit: str
+    count: int
+    minimum: float
+    maximum: float
+    mean: float
+    quantiles: Mapping[int, float]
+    bins: tuple[Bin, ...]
+    logarithmic: bool = False
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """How often each value of a column of few values occurs; the most frequent ones, and how many are in the rest."""
+
+    name: str
+    title: str
+    values: tuple[tuple[str, int], ...]
+    distinct: int
+    rest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSummary:
+    """A column of a canonical table: rows without a value, rows with an empty one, distinct values, repeated rows.
+
+    ``distinct`` is exact; ``duplicates`` counts the rows whose value stood before (None where this says nothing).
+    """
+
+    name: str
+    missing: int
+    empty: int
+    distinct: int | None = None
+    duplicates: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdSummary:
+    """The ids of a table: how many are integers, their range, the gaps in it, and ids that stand twice."""
+
+    table: str
+    column: str
+    count: int
+    distinct: int
+    integers: int
+    minimum: int | None = None
+    maximum: int | None = None
+    gaps: int | None = None
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableSummary:
+    """A canonical table: its rows, in all and by split (None: no split), and its columns."""
+
+    name: str
+    rows: int
+    by_split: Mapping[str | None, int]
+    columns: tuple[ColumnSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A row to look at. ``why`` is ``first``, ``longest``, ``shortest`` or ``random``; ``row`` has JSON values, long
+    texts cut (``cut`` names the columns)."""
+
+    table: str
+    why: str
+    row: Mapping[str, Any]
+    cut: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A node with many edges."""
+
+    name: str
+    degree: int
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSummary:
+    """The graph of a dataset. Components are those of the undirected graph; ``reachable`` is the share of judged
+    questions whose target nodes are reached from their start nodes within so many edges, by that number."""
+
+    nodes: int
+    edges: int
+    relations: int
+    components: int
+    largest_component: int
+    isolated: int
+    self_loops: int
+    parallel_edges: int
+    hubs: tuple[Hub, ...]
+    reachable: Mapping[int, float] = field(default_factory=dict)
+    questions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A fact in words that a reader should know: leakage between splits, uneven splits, coverage, what was sampled.
+
+    ``value`` is a share or a count; ``level`` is ``info`` or ``warning``.
+    """
+
+    name: str
+    words: str
+    value: float
+    level: str = "info"
+
+
+@dataclass(slots=True)
+class Summary:
+    """The result of `ragdatakit.report` for one dataset.
+
+    ``seconds`` is how long it took; ``losses`` are sentences about what could not be read. ``neighbourhoods`` is the
+    part of the graph that a page takes along (None where there is no graph, or nobody asked for it).
+    """
+
+    path: str
+    name: str
+    format: str
+    files: list[FileSummary] = field(default_factory=list)
+    file_splits: list[str | None] = field(default_factory=list)
+    tables: list[TableSummary] = field(default_factory=list)
+    ids: list[IdSummary] = field(default_factory=list)
+    distributions: list[Distribution] = field(default_factory=list)
+    frequencies: list[Frequencies] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    graph: GraphSummary | None = None
+    examples: list[Example] = field(default_factory=list)
+    losses: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    neighbourhoods: Neighbourhoods | None = field(default=None, repr=False)
+
+    def table(self, name: str) -> TableSummary | None:
+        """The summary of a table, None where the dataset does not have it."""
+        return next((t for t in self.tables if t.name == name), None)

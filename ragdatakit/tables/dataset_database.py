@@ -1,0 +1,312 @@
+"""One dataset as a DuckDB database: its canonical tables by name, and a view for each kind of file beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.tables.canonical_frames import arrow_schema
+from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.tables.datasets import Dataset
+from ragdatakit.tables.row_batches import row_batches
+from ragdatakit.tables.views import file_views
+
+if TYPE_CHECKING:
+    import duckdb
+
+FILES = "files"
+"""The schema of the views."""
+USUAL_MEMORY = 768 << 20
+"""Bytes that DuckDB may hold before it moves tables to the disk."""
+_STORAGE = "v1.2.0"
+_MAGIC = b"DUCK"
+
+
+class Unproved(Exception):
+    """SQL cannot take a table from its files as it is meant; the rows of the reader will."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTable:
+    """A way to fill a canonical table by SQL straight from the files.
+
+    ``load`` creates the table of the given name on the connection, and returns the records of each file as far as it
+    knows them, by what messages call it. It raises `Unproved` (or DuckDB does of itself) where it is not certain that
+    the rows are those that the reader would give. ``integers`` are columns of which it is then known that they have
+    integers only, as these are usually written.
+    """
+
+    table: str
+    load: Callable[[duckdb.DuckDBPyConnection, str], dict[str, int]] = field(repr=False)
+    integers: tuple[str, ...] = ()
+
+
+class DatasetDatabase:
+    """A database with the canonical tables of one dataset in schema ``main`` and views of its files in ``files``.
+
+    ``name`` is what the dataset is called, ``format`` where it comes from, ``tables`` the names of the tables it has.
+    The database is in memory, beyond ``memory_limit`` bytes in a scratch folder that goes away with `close`. Tables
+    are filled when `load` or `connection` asks for them: by SQL where ``by_sql`` has a way that proves itself, else
+    from the rows of the reader. What could not be read is in ``losses``; data is never refused.
+    """
+
+    def __init__(
+        self,
+        tables: CanonicalTables,
+        parts: Sequence[Dataset] = (),
+        by_sql: Mapping[str, SqlTable] | None = None,
+        *,
+        memory_limit: int = USUAL_MEMORY,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        self._tables = tables
+        self._parts = tuple(parts)
+        self._by_sql = dict(by_sql or {})
+        self._memory_limit = memory_limit
+        self._progress = progress
+        self.name = tables.name
+        self.format = tables.format
+        self.tables = tuple(name for name in TABLES if name in tables)
+        self.views: tuple[str, ...] = ()
+        self.taken_by_sql: set[str] = set()
+        self.file_records: dict[str, int] = {}
+        self.integer_columns: set[tuple[str, str]] = set()
+        self._loaded: dict[str, int] = {}
+        self._splits: dict[str, dict[str | None, int]] = {}
+        self._scratch = TemporaryDirectory(prefix="ragdata-")
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def __repr__(self) -> str:
+        return f"DatasetDatabase({self.name!r}, {self.format!r}: {', '.join(self.tables) or 'no tables'})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def losses(self) -> Losses:
+        """What could not be read, or only in another form; whole once all tables are loaded."""
+        return self._tables.losses
+
+    @property
+    def parts(self) -> tuple[Dataset, ...]:
+        """The datasets on the disk that it was made of, with their files."""
+        return self._parts
+
+    def peek(self, table: str) -> Iterator[Any]:
+        """The rows of a table as the reader gives them, with files that go along as paths."""
+        return self._tables.peek(table)
+
+    @property
+    def scratch(self) -> Path:
+        """A folder for what belongs to the database; it goes away with it."""
+        return Path(self._scratch.name)
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The database with all its tables and views."""
+        self.load(*self.tables)
+        return self._connect()
+
+    def load(self, *tables: str) -> duckdb.DuckDBPyConnection:
+        """Fill these tables, if they are not; the connection. Raises `UnknownNameError` for one it does not have."""
+        connection = self._connect()
+        for table in tables:
+            if table not in self.tables:
+                raise UnknownNameError(f"table of {self.name}", table, self.tables)
+            if table not in self._loaded:
+                self._loaded[table] = self._fill(connection, table)
+        return connection
+
+    def rows(self, table: str) -> int:
+        """How many rows a table has; 0 where the dataset has no such table."""
+        if table not in self.tables:
+            return 0
+        self.load(table)
+        return self._loaded[table]
+
+    def splits(self, table: str) -> dict[str | None, int]:
+        """The rows of a table by split, in the order in which the splits come; those of none under None."""
+        if table not in self._splits:
+            found: dict[str | None, int] = {None: self.rows(table)} if self.rows(table) else {}
+            if "split" in TABLES[table].columns:
+                query = f'select split, count(*) from main."{table}" group by split order by min(rowid)'
+                found = dict(self.load(table).execute(query).fetchall())
+            self._splits[table] = found
+        return self._splits[table]
+
+    def close(self) -> None:
+        """Let go of the database and its scratch folder."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._loaded.clear()
+        self._splits.clear()
+        self._scratch.cleanup()
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        if self._connection is None:
+            import duckdb
+
+            settings: dict[str, str | bool | int | float | list[str]] = {
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "memory_limit": f"{self._memory_limit}B",
+                "temp_directory": str(self.scratch / "spilled"),
+            }
+            connection = duckdb.connect(config=settings)
+            connection.execute("set enable_progress_bar = false")
+            connection.execute(f"create schema {FILES}")
+            self.views = tuple(self._add_views(connection))
+            self._connection = connection
+        return self._connection
+
+    def _add_views(self, connection: duckdb.DuckDBPyConnection) -> Iterable[str]:
+        import duckdb
+
+        queries: dict[str, list[str]] = {}
+        for part in self._parts:
+            for view, query in file_views(part):
+                queries.setdefault(view, []).append(query)
+        for view, parts in queries.items():
+            try:
+                connection.execute(f'create view {FILES}."{view}" as {" union all by name ".join(parts)}')
+            except duckdb.Error:  # a file in which DuckDB sees nothing it could read
+                continue
+            yield view
+
+    def _fill(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
+        import duckdb
+
+        way = self._by_sql.get(table)
+        if way is not None:
+            self._tell(f"loading {table}", 0, 1)
+            try:
+                self.file_records.update(way.load(connection, table))
+            except (Unproved, duckdb.Error):
+                connection.execute(f'drop table if exists main."{table}"')
+            else:
+                self.taken_by_sql.add(table)
+                self.integer_columns.update((table, column) for column in way.integers)
+                return self._count(connection, table)
+        self._fill_by_rows(connection, table)
+        return self._count(connection, table)
+
+    def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+        import duckdb
+        import pyarrow as pa
+
+        raised: list[BaseException] = []
+
+        def watched() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from row_batches(table, self._tables.peek(table), self.losses)
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        reader = pa.RecordBatchReader.from_batches(arrow_schema(table), watched())
+        connection.register("incoming_rows", reader)
+        try:
+            connection.execute(f'create table main."{table}" as select * from incoming_rows')
+        except duckdb.Error:
+            if raised:  # what stopped the reader, such as Ctrl-C, not what DuckDB makes of it
+                raise raised[0] from None
+            raise
+        finally:
+            connection.unregister("incoming_rows")
+
+    @staticmethod
+    def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+        return int(connection.execute(f'select count(*) from main."{table}"').fetchall()[0][0])
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(what, done, total)
+
+
+class DatabaseFile:
+    """A DuckDB file that databases are copied to, each to a schema of its own (``main`` where there is only one).
+
+    It is written beside its place and moved there when the ``with`` block ends without an exception. The table
+    ``datasets`` of schema ``main`` lists what is in it. Raises `RagdataError` where there is a file that is no DuckDB
+    database; a database is replaced.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._rows: list[tuple[str, str, str, str]] = []
+
+    def __enter__(self) -> Self:
+        if self.path.is_dir() or (self.path.exists() and not _is_database(self.path)):
+            raise RagdataError(f"{self.path} is there and is no DuckDB database; it is not replaced")
+        if not self.path.parent.is_dir():
+            raise RagdataError(f"{self.path.parent} is no folder")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._list()
+                self._part.replace(self.path)
+        finally:
+            for path in (self._part, self._part.with_name(f"{self._part.name}.wal")):
+                path.unlink(missing_ok=True)
+
+    def add(self, database: DatasetDatabase, schema: str = "main", path: str = "") -> None:
+        """Copy all tables of a database to a schema of the file; ``path`` is what its user called the dataset."""
+        connection = database.connection
+        self._attach(connection)
+        try:
+            if schema != "main":
+                connection.execute(f"create schema saved.{_name(schema)}")
+            for table in database.tables:
+                connection.execute(f"create table saved.{_name(schema)}.{_name(table)} as from main.{_name(table)}")
+        finally:
+            connection.execute("detach saved")
+        self._rows.append((schema, path, database.format, database.name))
+
+    def _attach(self, connection: duckdb.DuckDBPyConnection) -> None:
+        import duckdb
+
+        place = str(self._part).replace("'", "''")
+        try:
+            connection.execute(f"attach '{place}' as saved (storage_version '{_STORAGE}')")
+        except duckdb.Error as error:
+            raise RagdataError(f"{self.path} cannot be written: {str(error).splitlines()[0]}") from None
+
+    def _list(self) -> None:
+        import duckdb
+
+        with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+            self._attach(connection)
+            connection.execute(
+                'create table saved.main.datasets ("schema" varchar, path varchar, format varchar, name varchar)'
+            )
+            if self._rows:
+                connection.executemany("insert into saved.main.datasets values (?, ?, ?, ?)", self._rows)
+            connection.execute("detach saved")
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(12)[8:] == _MAGIC
+
+
+def _name(value: str) -> str:
+    return '"' + value.replace('"', '""') + '"'

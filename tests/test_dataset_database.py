@@ -1,0 +1,224 @@
+"""A dataset as a database: the same rows by SQL as by the reader, whatever is in the files; what is saved; clean-up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import ragdatakit
+from ragdatakit.converters.run import ConvertOptions, find_sources, read_source
+from ragdatakit.converters.sql_tables import sql_tables
+from ragdatakit.report_api import open_database, report
+from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.tables.dataset_database import DatasetDatabase
+from tests.conversion_tools import tables_of
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+FAST = [
+    path
+    for kind in ("light-splade", "gfm-rag")
+    for path in (*sorted((FIXTURES / kind / "valid").iterdir()), *sorted((FIXTURES / kind / "broken").iterdir())[::9])
+]
+
+
+def rows(database: DatasetDatabase, table: str) -> list[tuple[Any, ...]]:
+    names = ", ".join(f'"{name}"' for name in TABLES[table].columns)
+    return database.load(table).execute(f'select {names} from main."{table}" order by rowid').fetchall()
+
+
+@contextmanager
+def both_ways(path: Path) -> Iterator[tuple[DatasetDatabase, DatasetDatabase]]:
+    """By SQL however small the files are, and by rows."""
+    words = ConvertOptions(target_format="")
+    source = find_sources(path, words)[0]
+    by_sql = sql_tables(source, words, least_bytes=0)
+    first, second = (read_source(source, words, Losses()) for _ in range(2))
+    with DatasetDatabase(first, source.parts, by_sql) as fast, DatasetDatabase(second, source.parts) as plain:
+        yield fast, plain
+
+
+@pytest.mark.parametrize("path", FAST, ids=lambda p: f"{p.parents[1].name}-{p.parent.name}-{p.name}")
+def test_sql_gives_what_the_reader_gives(path: Path) -> None:
+    try:
+        with both_ways(path) as (fast, plain):
+            assert fast.tables == plain.tables
+            for table in plain.tables:
+                assert rows(fast, table) == rows(plain, table), table
+    except ragdatakit.RagdataError:
+        with pytest.raises(ragdatakit.RagdataError):
+            report(path)
+
+
+@pytest.mark.parametrize("name", ["triplet", "shards", "gz", "both"])
+def test_light_splade_is_taken_by_sql(name: str) -> None:
+    with both_ways(FIXTURES / "light-splade" / "valid" / name) as (fast, _):
+        fast.load(*fast.tables)
+        assert fast.taken_by_sql == set(fast.tables) - {"pair_scores"}
+
+
+def test_a_graph_is_taken_by_sql() -> None:
+    with both_ways(FIXTURES / "gfm-rag" / "valid" / "many") as (fast, _):
+        fast.load(*fast.tables)
+        assert {"documents", "nodes", "edges"} <= fast.taken_by_sql
+
+
+BAD_LINES = [
+    '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11,}',
+    '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 1.5}',
+    '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": true}',
+    '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": null}',
+    '{"qid": 1, "pos_doc_id": 10}',
+    '{"qid": 1, "qid": 2, "pos_doc_id": 10, "neg_doc_id": 11}',
+    '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": NaN}',
+    '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 1e1}',
+    '{"qid": "1", "pos_doc_id": 10, "neg_doc_id": 11}',
+    '{"qid": 123456789012345678901234567890, "pos_doc_id": 10, "neg_doc_id": 11}',
+    '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11} {"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11}',
+    "",
+    "null",
+    "[1, 10, 11]",
+    '{"qid": 1,',
+]
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_a_line_that_readers_differ_on(tmp_path: Path, line: str) -> None:
+    folder = light_splade(tmp_path)
+    with (folder / "triplets.ndjson").open("a") as file:
+        file.write(f"{line}\n" + '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11}\n')
+    with both_ways(tmp_path) as (fast, plain):
+        assert rows(fast, "triplets") == rows(plain, "triplets")
+
+
+@pytest.mark.parametrize("text", ["5", "true", "null", '{"a": 1}', "[1]", '"\\ud800"', '""', '"5"', "1.5e3"])
+def test_a_text_that_is_none(tmp_path: Path, text: str) -> None:
+    folder = light_splade(tmp_path)
+    with (folder / "doc_master.ndjson").open("a") as file:
+        file.write(f'{{"doc_id": 12, "text": {text}}}\n')
+    with both_ways(tmp_path) as (fast, plain):
+        assert rows(fast, "documents") == rows(plain, "documents")
+
+
+def light_splade(tmp_path: Path) -> Path:
+    folder = tmp_path / "train"
+    folder.mkdir()
+    (folder / "doc_master.ndjson").write_text('{"doc_id": 10, "text": "a"}\n{"doc_id": 11, "text": "b"}\n')
+    (folder / "query_master.ndjson").write_text('{"qid": 1, "text": "q"}\n')
+    (folder / "positive_lists.ndjson").write_text('{"qid": 1, "positive_doc_ids": [10]}\n')
+    (folder / "triplets.ndjson").write_text('{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11}\n')
+    return folder
+
+
+CELLS = [
+    "{}", "", "None", "{'a': 'say \"x\"'}", "{'a': 'b'}", "{'a': \"it's\"}",
+    '{"a": 1, "a": 2}', '{"a": [1, 2]}', '{"a": ["x", "y"]}',
+    '{"a": ": x"}', '{"a": "x, "}', '{"a": ", ", "b": 1}', "{'a': 'x\\n'}", '{"a": true}', "{'a': True}", "{'a': (1,)}",
+    '{"a": 007}', '{"a": 1e400}', "{'confidence': 0.5}", "{'source': 'p1', 'k': 'v'}", "{'derived_by': 'ragdata'}",
+    "{'a': 'é漢'}", "{'content': 'text'}", "no dict", "{'a': 1", "{'a': 'b'} ", "{'a': 'b', }", "{'': ''}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_attributes(tmp_path: Path, cell: str) -> None:
+    folder = tmp_path / "stage1"
+    folder.mkdir()
+    quoted = '"' + cell.replace('"', '""') + '"'
+    (folder / "nodes.csv").write_text(
+        f"name,type,attributes\na,entity,{quoted}\nb,document,{{}}\nc,document,{quoted}\n"
+    )
+    (folder / "relations.csv").write_text("name,attributes\nr,{}\n")
+    edges = "".join(f"{s},r,{t},{c}\n" for s, t, c in [("a", "b", "{}"), ("b", "c", quoted), ("c", "a", "{}")])
+    (folder / "edges.csv").write_text(f"source,relation,target,attributes\n{edges}")
+    with both_ways(tmp_path) as (fast, plain):
+        for table in ("nodes", "edges", "documents"):
+            assert rows(fast, table) == rows(plain, table)
+
+
+def test_what_rows_cannot_be_is_told() -> None:
+    from ragdatakit.schemas.canonical import Chunk, Document
+
+    half, huge = "a\ud800b", 2**70
+    tables = tables_of(documents=[Document("1", half), Document("2", "x")], chunks=[Chunk("1", "t", ordinal=huge)])
+    with DatasetDatabase(tables) as database:
+        assert [row[1] for row in rows(database, "documents")] == ["a\ufffdb", "x"]
+        assert rows(database, "chunks")[0][3] is None
+    told = {(loss.kind, loss.table, loss.column, loss.count) for loss in tables.losses}
+    assert told == {("coerced", "documents", "text", 1), ("lost", "chunks", "ordinal", 1)}
+
+
+def test_reading_that_fails_keeps_what_was_read() -> None:
+    from ragdatakit.schemas.canonical import Document
+    from ragdatakit.tables.canonical_tables import CanonicalTables
+
+    def failing() -> Iterator[Document]:
+        yield Document("1", "x")
+        raise ragdatakit.RagdataError("the disk is gone")
+
+    tables = CanonicalTables("notes", "beir", {"documents": failing}, Losses())
+    with DatasetDatabase(tables) as database:
+        assert len(rows(database, "documents")) == 1
+    (loss,) = tables.losses
+    assert "the disk is gone" in loss.reason
+
+
+def test_views_of_files_stand_beside_the_tables() -> None:
+    with open_database(FIXTURES / "beir" / "valid" / "folder") as database:
+        connection = database.connection
+        assert set(database.views) == {"corpus", "queries", "qrels"}
+        seen = connection.execute("select count(*) from files.corpus").fetchall()[0][0]
+        assert seen == database.rows("documents") > 0
+        with pytest.raises(ragdatakit.UnknownNameError, match="did you mean documents"):
+            database.load("document")
+
+
+def test_scratch_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with open_database(FIXTURES / "beir" / "valid" / "folder") as database:
+        assert database.rows("documents")
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())
+
+
+def test_several_datasets_are_refused() -> None:
+    with pytest.raises(ragdatakit.RagdataError, match=r"holds \d+ datasets"):
+        open_database(FIXTURES / "beir" / "valid")
+
+
+def test_a_saved_database(tmp_path: Path) -> None:
+    file = tmp_path / "saved.duckdb"
+    report(FIXTURES / "beir" / "valid" / "folder", save=file)
+    report(FIXTURES / "beir" / "valid" / "folder", save=file)
+    with duckdb.connect(str(file), read_only=True) as connection:
+        listed = connection.execute("from datasets").fetchall()
+        documents = connection.execute("select doc_id, text from documents").fetchall()
+    assert [(row[0], row[2]) for row in listed] == [("main", "beir")]
+    given = (FIXTURES / "beir" / "valid" / "folder" / "corpus.jsonl").read_text().splitlines()
+    assert documents == [(r["_id"], r["text"]) for r in map(json.loads, given)]
+    assert [p.name for p in tmp_path.iterdir()] == ["saved.duckdb"]
+
+
+def test_saved_datasets_have_schemas_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / "saved.duckdb"
+    valid = FIXTURES / "beir" / "valid"
+    report([valid / "folder", valid / "splits", valid / "folder"], save=file)
+    with duckdb.connect(str(file), read_only=True) as connection:
+        listed = connection.execute('select "schema", path from datasets').fetchall()
+        assert [row[0] for row in listed] == ["folder", "splits", "folder beir"]
+        assert connection.execute('select count(*) from "folder beir".documents').fetchall()[0][0] > 0
+
+
+def test_what_is_no_database_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    with pytest.raises(ragdatakit.RagdataError, match="no DuckDB database"):
+        report(FIXTURES / "beir" / "valid" / "folder", save=file)
+    assert file.read_text() == "mine"
+    with pytest.raises(ragdatakit.RagdataError, match="no folder"):
+        report(FIXTURES / "beir" / "valid" / "folder", save=tmp_path / "missing" / "x.duckdb")

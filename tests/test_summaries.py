@@ -1,0 +1,387 @@
+"""The numbers of reports, against pandas; what is said of splits, coverage, texts and ids; data that is broken."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragdatakit
+from ragdatakit.report_api import report
+from ragdatakit.reports.summaries import summarize
+from ragdatakit.reports.summary_numbers import of_counts, of_numbers
+from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Run, StartNode, Triplet
+from ragdatakit.schemas.summaries import Distribution, Summary
+from ragdatakit.tables.dataset_database import DatasetDatabase
+from tests.conversion_tools import tables_of
+from tests.stage1_sets import graph_of, knowledge_graph
+from tests.upstream_data import UPSTREAM_DATA
+
+pd = pytest.importorskip("pandas")
+from tests import summary_oracle as oracle  # noqa: E402 - it needs pandas
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+VALID = sorted(p for p in FIXTURES.glob("*/valid/*") if p.name != "two-sets")
+REAL: list[tuple[str, dict[str, Any]]] = [
+    ("scifact-beir", {}),
+    ("light-splade-toy", {}),
+    ("2wiki-hipporag/2wikimultihopqa_corpus.json.gz", {}),
+]
+
+
+def check(summary: Summary, path: Path, **words: Any) -> None:
+    """Every number that pandas can tell, and no other."""
+    with ragdatakit.read(path, **words) as dataset:
+        frames = oracle.frames_of(dataset)
+    assert {t.name: t.rows for t in summary.tables if t.rows} == {name: len(f) for name, f in frames.items()}
+    for table in summary.tables:
+        if table.rows:
+            check_columns(table, frames[table.name])
+    check_distributions(summary, oracle.distributions(frames))
+    check_frequencies(summary, oracle.frequencies(frames))
+    check_ids(summary, frames)
+    if summary.graph is not None:
+        graph = summary.graph
+        told = {name: getattr(graph, name) for name in oracle.graph(frames) if name != "hubs"}
+        told |= {"hubs": [(hub.name, hub.degree) for hub in graph.hubs], "reachable": dict(graph.reachable)}
+        assert told == oracle.graph(frames)
+    assert (summary.graph is not None) == ("edges" in frames)
+
+
+def check_columns(table: Any, frame: Any) -> None:
+    for column in table.columns:
+        values = frame[column.name]
+        lists = values.map(lambda v: isinstance(v, tuple))
+        missing = values.isna() | (lists & (values == ()))
+        assert column.missing == missing.sum(), (table.name, column.name)
+        empty = values[~missing].map(lambda v: isinstance(v, str) and not v.strip(" \t\n\r"))
+        objects = column.name in ("metadata", "attributes")
+        if column.name != "content":
+            assert column.empty == (values[~missing].eq("{}").sum() if objects else empty.sum())
+        if column.distinct is not None:
+            assert column.distinct == values[~missing].nunique(), (table.name, column.name)
+        if column.duplicates is not None:
+            assert column.duplicates == values[~missing].duplicated().sum()
+    if "split" in frame:
+        assert sum(table.by_split.values()) == len(frame)
+        assert {k: v for k, v in table.by_split.items() if k} == dict(frame["split"].value_counts())
+
+
+def check_distributions(summary: Summary, expected: dict[oracle.Key, Any]) -> None:
+    told = {(d.name, d.by): d for d in summary.distributions}
+    assert told.keys() == expected.keys()
+    assert len(told) == len(summary.distributions)
+    for key, values in expected.items():
+        check_distribution(told[key], values)
+
+
+def check_distribution(told: Distribution, values: Any) -> None:
+    assert (told.count, told.minimum, told.maximum) == (len(values), values.min(), values.max()), told.name
+    assert told.mean == pytest.approx(values.mean())
+    for q, value in told.quantiles.items():
+        assert value == pytest.approx(values.quantile(q / 100)), (told.name, q)
+    assert sum(b.count for b in told.bins) == told.count
+    for place, one in enumerate(told.bins):
+        below = values <= one.high if place == len(told.bins) - 1 else values < one.high
+        assert one.count == (below & (values >= one.low)).sum(), (told.name, one)
+
+
+def check_frequencies(summary: Summary, expected: dict[str, Any]) -> None:
+    told = {f.name: f for f in summary.frequencies}
+    assert expected.keys() <= told.keys()
+    for name, counts in expected.items():
+        ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        assert list(told[name].values) == ordered[:20]
+        assert (told[name].distinct, told[name].rest) == (len(counts), sum(n for _, n in ordered[20:]))
+
+
+def check_ids(summary: Summary, frames: dict[str, Any]) -> None:
+    for ids in summary.ids:
+        values = frames[ids.table][ids.column].dropna()
+        numbers = {int(v) for v in values if v.lstrip("-").isascii() and v.lstrip("-").isdigit() and str(int(v)) == v}
+        numbers = {n for n in numbers if -(2**63) <= n < 2**63}
+        assert (ids.count, ids.distinct) == (len(values), values.nunique())
+        assert ids.integers == values.isin(set(map(str, numbers))).sum()
+        if numbers:
+            assert (ids.minimum, ids.maximum) == (min(numbers), max(numbers))
+            assert ids.gaps == max(numbers) - min(numbers) + 1 - len(numbers)
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda p: f"{p.parents[1].name}-{p.name}")
+def test_fixtures_agree_with_pandas(path: Path) -> None:
+    summaries = report(path)
+    for summary in summaries:
+        place = path if len(summaries) == 1 else Path(summary.path)
+        check(summary, place)
+        assert json.dumps([e.row for e in summary.examples])
+
+
+@pytest.mark.parametrize(("name", "words"), REAL, ids=[name.split("/")[0] for name, _ in REAL])
+def test_real_data_agrees_with_pandas(name: str, words: dict[str, Any]) -> None:
+    path = UPSTREAM_DATA / name
+    if not path.exists():
+        pytest.skip(f"the public data set is not there ({path})")
+    (summary,) = report(path, **words)
+    check(summary, path, **words)
+
+
+def test_a_real_graph_agrees_with_pandas(tmp_path: Path) -> None:
+    if not (UPSTREAM_DATA / "kg-triples-small").is_dir():
+        pytest.skip(f"the public data set is not there ({UPSTREAM_DATA / 'kg-triples-small'})")
+    folder = graph_of(knowledge_graph("umls").train).write(tmp_path)
+    (summary,) = report(folder)
+    check(summary, folder)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(FIXTURES.glob("*/broken/*"))[::23], ids=lambda p: f"{p.parents[1].name}-{p.name}"
+)
+def test_broken_data_gives_a_report(path: Path) -> None:
+    summaries = report(path)
+    assert summaries
+    for summary in summaries:
+        assert summary.files
+        assert all(isinstance(loss, str) and loss for loss in summary.losses)
+
+
+def test_each_set_of_a_folder_has_its_report() -> None:
+    summaries = report(FIXTURES / "hipporag" / "valid" / "two-sets")
+    assert [s.name for s in summaries] == ["harbours", "reefs"]
+    assert all(s.table("questions") is not None for s in summaries)
+
+
+def test_a_folder_of_many_formats(tmp_path: Path) -> None:
+    copied = tmp_path / "copied"
+    for name in ("beir/valid/folder", "light-splade/valid/triplet"):
+        shutil.copytree(FIXTURES / name, copied / name.split("/")[0])
+    assert [s.format for s in report(copied)] == ["beir", "light-splade"]
+    assert len(report([copied / "beir", copied / "light-splade"])) == 2
+
+
+def test_files_have_their_records_and_splits() -> None:
+    (summary,) = report(FIXTURES / "light-splade" / "valid" / "both")
+    checked = ragdatakit.validate(FIXTURES / "light-splade" / "valid" / "both")
+    files = {f.path: (f.records, f.bytes) for d in checked.datasets for f in d.files}
+    assert {f.path.removeprefix(f"{summary.path}/"): (f.records, f.bytes) for f in summary.files} == files
+    splits = {f.path.split("/")[-2]: split for f, split in zip(summary.files, summary.file_splits, strict=True)}
+    assert splits["train"] == "train"
+    assert splits["validation"] == "validation"
+
+
+def summary_of(**rows: Any) -> Summary:
+    words = {name: rows.pop(name) for name in ("examples", "seed") if name in rows}
+    with DatasetDatabase(tables_of(**rows)) as database:
+        return summarize(database, **words)
+
+
+def notes(summary: Summary) -> dict[str, tuple[float, str]]:
+    return {note.name: (note.value, note.level) for note in summary.notes}
+
+
+def test_leakage_between_splits() -> None:
+    questions = [
+        Question("1", "Who lit the lamp?", split="train"),
+        Question("2", "  who lit the LAMP? ", split="test"),
+        Question("3", "When?", split="test"),
+    ]
+    qrels = [Qrel("1", "a", split="train"), Qrel("2", "a", split="test"), Qrel("3", "b", split="test")]
+    found = notes(summary_of(questions=questions, qrels=qrels, documents=[Document("a", "x"), Document("b", "y")]))
+    assert found["leakage.questions"] == (1, "warning")
+    assert found["leakage.positives"] == (1, "info")
+
+
+def test_no_leakage() -> None:
+    questions = [Question("1", "Who?", split="train"), Question("2", "When?", split="test")]
+    qrels = [Qrel("1", "a", split="train"), Qrel("2", "b", split="test")]
+    assert not [name for name in notes(summary_of(questions=questions, qrels=qrels)) if name.startswith("leakage")]
+
+
+@pytest.mark.parametrize("ids", ["123", "abc"], ids=["integers", "names"])
+def test_coverage(ids: str) -> None:
+    first, second, third = ids
+    documents = [Document(i, "x") for i in ids]
+    questions = [Question("q1", "a"), Question("q2", "b"), Question("q3", "c")]
+    triplets = [Triplet("q1", first, second), Triplet("q1", first, second), Triplet("q2", first, "9")]
+    summary = summary_of(documents=documents, questions=questions, triplets=triplets)
+    found = notes(summary)
+    assert found["coverage.questions"] == (pytest.approx(2 / 3), "warning")
+    assert found["coverage.documents"] == (pytest.approx(2 / 3), "info")
+    by_name = {d.name: d for d in summary.distributions}
+    assert by_name["triplets.per_question"].maximum == 2
+    assert by_name["triplets.negatives"].maximum == 1
+    (table,) = [t for t in summary.tables if t.name == "triplets"]
+    assert {c.name: c.distinct for c in table.columns}["negative_id"] == 2
+    assert third not in {row.negative_id for row in triplets}
+
+
+def test_uneven_splits() -> None:
+    questions = [Question(str(n), f"q{n}", split="train") for n in range(300)] + [Question("x", "z", split="test")]
+    assert notes(summary_of(questions=questions))["splits.questions"] == (pytest.approx(1 / 300), "warning")
+
+
+def test_reachability_counts_unknown_nodes_as_missed() -> None:
+    edges = [Edge("a", "r", "b"), Edge("b", "r", "c"), Edge("c", "r", "d")]
+    starts = [StartNode("1", "a"), StartNode("2", "a"), StartNode("3", "nowhere"), StartNode("4", "a")]
+    targets = {"1": "b", "2": "d", "3": "a", "4": "nowhere"}
+    qrels = [Qrel(q, t, target_kind="node") for q, t in targets.items()]
+    graph = summary_of(edges=edges, start_nodes=starts, qrels=qrels).graph
+    assert graph is not None
+    assert (dict(graph.reachable), graph.questions) == ({1: 0.25, 2: 0.25, 3: 0.5}, 4)
+
+
+def test_a_graph_with_everything_odd() -> None:
+    nodes = [Node("a", "x"), Node("a", "y"), Node("lone", "x")]
+    edges = [Edge("a", "r", "a"), Edge("a", "r", "b"), Edge("a", "r", "b"), Edge("a", "s", "b")]
+    summary = summary_of(nodes=nodes, edges=edges)
+    graph = summary.graph
+    assert graph is not None
+    assert (graph.nodes, graph.edges, graph.relations) == (3, 4, 2)
+    assert (graph.components, graph.largest_component, graph.isolated) == (2, 2, 1)
+    assert (graph.self_loops, graph.parallel_edges) == (1, 1)
+    assert [(h.name, h.degree, h.type) for h in graph.hubs] == [("a", 5, "x"), ("b", 3, None)]
+    assert notes(summary)["graph.unlisted"] == (1, "warning")
+
+
+def test_compression_is_against_the_stage_before() -> None:
+    runs = [
+        Run("1", "retrieval", 1, text="x" * 100, seconds=0.5),
+        Run("1", "reranking", 1, text="x" * 50, seconds=0.25),
+        Run("1", "refining", 1, text="x" * 10, seconds=1.5),
+        Run("2", "retrieval", 1, text="x" * 40),
+        Run("2", "refining", 1, text="x" * 10),
+    ]
+    found = {(d.name, d.by): d for d in summary_of(runs=runs).distributions}
+    one = found["runs.compression", None]
+    assert (one.minimum, one.maximum, one.count) == (0.2, 0.25, 2)
+    assert found["runs.seconds", "reranking"].mean == 0.25
+
+
+def test_scripts_and_languages() -> None:
+    texts = [
+        "The lamp of the lighthouse was lit in the evening.",
+        "Die Lampe des Turms wurde nicht von der Wache entzündet.",
+        "灯台の明かりは夜に点く。",
+        "灯塔的灯在晚上点亮。",
+        "Маяк был построен для того, чтобы его было видно, как и другие.",
+        "등대의 불빛",
+        "12 34",
+        "",
+    ]
+    found = {
+        f.name: dict(f.values)
+        for f in summary_of(documents=[Document(str(i), t) for i, t in enumerate(texts)]).frequencies
+    }
+    assert found["documents.text.script"] == {
+        "Latin": 2, "none": 2, "Cyrillic": 1, "Han": 1, "Hangul": 1, "Japanese": 1,
+    }  # fmt: skip
+    assert found["documents.text.language"] == {
+        "English": 1, "German": 1, "Japanese": 1, "Chinese": 1, "Russian": 1, "Korean": 1,
+    }  # fmt: skip
+
+
+def test_examples_are_chosen_by_the_seed() -> None:
+    documents = [Document(str(n), "x" * (50 - n) if n else "middle") for n in range(50)] + [Document("e", "")]
+    first, again = (summary_of(documents=documents, examples=4, seed=7).examples for _ in range(2))
+    other = summary_of(documents=documents, examples=4, seed=8).examples
+    assert first == again
+    assert [e.row["doc_id"] for e in first[:3]] == ["0", "1", "49"]
+    assert [e.why for e in first] == ["first", "longest", "shortest", *["random"] * 4]
+    assert len({e.row["doc_id"] for e in first}) == 7
+    assert [e.row["doc_id"] for e in first[3:]] != [e.row["doc_id"] for e in other[3:]]
+    assert len(summary_of(documents=documents, examples=0).examples) == 3
+    assert len(summary_of(documents=documents, examples=1000).examples) == 51
+
+
+def test_long_texts_of_examples_are_cut() -> None:
+    (example,) = summary_of(documents=[Document("1", "x" * 5000)]).examples
+    assert len(example.row["text"]) == 400
+    assert example.cut == ("text",)
+
+
+def test_values_that_are_no_numbers() -> None:
+    runs = [Run("1", "retrieval", n, score=s) for n, s in enumerate((1.0, math.nan, math.inf, None, 2.0), 1)]
+    summary = summary_of(runs=runs)
+    (scores,) = [d for d in summary.distributions if d.name == "runs.score"]
+    assert (scores.count, scores.minimum, scores.maximum) == (2, 1, 2)
+    assert json.dumps([e.row for e in summary.examples], allow_nan=False)
+
+
+def test_hostile_values() -> None:
+    odd = [
+        "'; drop table documents; --",
+        "<script>",
+        "\x00\x1b[31m",
+        "a\ud800",
+        "\u202e",
+        " \t",
+        "x" * 70_000,
+        "ｆｕｌｌ",
+    ]
+    documents = [Document(t, t, metadata=json.dumps({t: t, "type": t})) for t in odd]
+    qrels = [Qrel(t, t, split=t, target_kind=t) for t in odd]
+    questions = [Question(t, t, split=t) for t in odd]
+    edges = [Edge(t, t, t) for t in odd]
+    runs = [Run(t, t, 1, text=t, metadata="{") for t in odd]
+    summary = summary_of(documents=documents, qrels=qrels, questions=questions, edges=edges, runs=runs)
+    assert summary.table("documents") is not None
+    assert summary.graph is not None
+    assert summary.graph.self_loops == len(odd)
+    assert max(d.maximum for d in summary.distributions if d.name == "documents.text.characters") == 70_000
+
+
+def test_nothing_in_it() -> None:
+    summary = summary_of(documents=[], edges=[], questions=[])
+    assert [t.rows for t in summary.tables] == [0, 0, 0]
+    assert (summary.distributions, summary.graph, summary.examples) == ([], None, [])
+
+
+def test_the_same_data_gives_the_same_summary() -> None:
+    first, second = (report(FIXTURES / "gfm-rag" / "valid" / "both-loaders")[0] for _ in range(2))
+    second.seconds = first.seconds
+    assert first == second
+
+
+def test_progress_is_told() -> None:
+    told: list[str] = []
+    report(FIXTURES / "beir" / "valid" / "folder", progress=lambda what, done, total: told.append(what))
+    assert any(what.startswith("summing up") for what in told)
+
+
+def test_wrong_words() -> None:
+    with pytest.raises(ragdatakit.RagdataError, match="no path"):
+        report([])
+    with pytest.raises(ragdatakit.RagdataError, match="no such file"):
+        report(FIXTURES / "missing")
+    with pytest.raises(ragdatakit.RagdataError, match="examples"):
+        report(FIXTURES / "beir" / "valid" / "folder", examples=-1)
+    with pytest.raises(ragdatakit.UnknownNameError):
+        report(FIXTURES / "beir" / "valid" / "folder", options={"nonsense": 1})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0], [5] * 9, [1, 2, 3], list(range(200)), [1] * 1000 + [10_000], [0.0, 1e-9], [-5.5, 3.25, 1e6], [0.1] * 3,
+        [1e300, -1e300], [2**40, 2**40 + 1], [0, 0, 0, 100_000], [7.5],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bins_hold_all_values(values: list[float]) -> None:
+    import numpy as np
+
+    told = of_numbers(np.array(values), "n", "t", "u")
+    assert told is not None
+    check_distribution(told, pd.Series(values, dtype=float))
+    assert 1 <= len(told.bins) <= 64
+    assert all(a.high == b.low for a, b in zip(told.bins, told.bins[1:], strict=False))
+
+
+def test_counts_are_weights() -> None:
+    import numpy as np
+
+    weighed = of_counts(np.array([1, 2, 9]), np.array([3, 1, 6]), "n", "t", "u")
+    assert weighed == of_numbers(np.array([1, 1, 1, 2, *[9] * 6]), "n", "t", "u")
