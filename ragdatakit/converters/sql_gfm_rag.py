@@ -199,8 +199,8 @@ case
 end
 """
 """The JSON of a cell of one text that has quotes of one kind, or of that pattern, where leaving out the blanks between
-its parts is all there is to do. No string in it begins with a colon or ends with a blank, which could be taken for those
-between them. NULL where the cell is another."""
+its parts is all there is to do. No string in it begins with a colon or ends with a blank, which could be taken for
+those between them. NULL where the cell is another."""
 
 
 def _reword(connection: duckdb.DuckDBPyConnection, table: str, where: str, *, edges: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ragdatakit.reports.summary_columns import IDS, id_summary, table_summary
@@ -24,7 +25,7 @@ from ragdatakit.reports.summary_training import (
     uneven,
 )
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.summaries import Summary
+from ragdatakit.schemas.summaries import Distribution, Note, Summary
 
 if TYPE_CHECKING:
     from ragdatakit.tables.dataset_database import DatasetDatabase
@@ -111,10 +112,26 @@ class _Summing:
         self._tables = [t for t in database.tables if database.rows(t)]
         self._texts: dict[str, Column] = {}
         self._counted: dict[str, dict[str, int]] = {}
-        self._ids = IdNumbers(database)
 
     def run(self) -> Summary:
-        """Fill the summary."""
+        """Fill the summary; ids are counted in a thread meanwhile."""
+        for table in self._database.tables:
+            self._database.splits(table)
+        with IdNumbers(self._database) as self._ids, ThreadPoolExecutor(1) as pool:
+            self._counting = pool.submit(self._count_ids)
+            self._run()
+        self._summary.losses = loss_words(self._database.losses)
+        return self._summary
+
+    def _count_ids(self) -> tuple[list[Distribution], list[Note]]:
+        found: list[Distribution] = []
+        if "triplets" in self._tables:
+            triplets = read_triplets(self._ids)
+            self._counted["triplets"] = triplets.distinct()
+            found = triplets_per_question(self._database, self._ids, triplets)
+        return found, coverage(self._database, self._ids)
+
+    def _run(self) -> None:
         steps = (
             self._graph,
             self._measure_texts,
@@ -128,8 +145,6 @@ class _Summing:
             if self._progress is not None:
                 self._progress(f"summing up {self._summary.path or self._summary.name}", number, len(steps))
             step()
-        self._summary.losses = loss_words(self._database.losses)
-        return self._summary
 
     def _graph(self) -> None:
         if "edges" not in self._tables:
@@ -189,13 +204,10 @@ class _Summing:
         self._summary.distributions += stage_distributions(self._database)
 
     def _per_question(self) -> None:
-        ids = self._ids
         self._summary.distributions += per_question(self._database)
-        if "triplets" in self._tables:
-            triplets = read_triplets(ids)
-            self._counted["triplets"] = triplets.distinct()
-            self._summary.distributions += triplets_per_question(self._database, triplets)
-        self._summary.notes += coverage(self._database, ids)
+        counted, notes = self._counting.result()
+        self._summary.distributions += counted
+        self._summary.notes += notes
         self._summary.notes += leakage(self._database)
         self._summary.notes += uneven(self._database)
 

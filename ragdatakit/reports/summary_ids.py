@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,11 +28,24 @@ class Place(NamedTuple):
 
 
 class IdNumbers:
-    """Numbers the ids of a database's columns; what was read of a column is kept."""
+    """Numbers the ids of a database's columns; what was read of a column is kept.
+
+    It has a ``connection`` of its own, so that it may work in another thread; the tables have to be filled. Use it in a
+    ``with`` block.
+    """
 
     def __init__(self, database: DatasetDatabase) -> None:
         self._database = database
+        self.connection = database.load().cursor()
         self._known: dict[Place, _Integers | None] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connection.close()
 
     def of(self, *places: Place) -> tuple[list[Numbers], int]:
         """The ids of columns as numbers from 0, equal ids as equal numbers, missing ones as -1; how many there may be.
@@ -39,18 +53,17 @@ class IdNumbers:
         The columns are in the order of their rows. Integers that lie close together are their own numbers, less the
         least of them.
         """
-        connection = self._database.load(*{place.table for place in places})
         for place in places:
             if place not in self._known:
                 known = (place.table, place.column) in self._database.integer_columns
-                self._known[place] = _integers(connection, place, known)
+                self._known[place] = _integers(self.connection, place, known)
         integers = [found for place in places if (found := self._known[place]) is not None]
         if len(integers) == len(places):
             given = [found for found in integers if found.number]
             least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
             if most - least < _MOST_SPREAD * max(sum(f.number for f in given), 1):
                 return [_less(found, least) for found in integers], most - least + 1
-        return _by_names(connection, places)
+        return _by_names(self.connection, places)
 
     def integer_ids(self, place: Place) -> tuple[int, int, int, int, int] | None:
         """Of a column that is known to have integers only: how many, distinct ones, least, greatest, gaps."""

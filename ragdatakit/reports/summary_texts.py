@@ -39,7 +39,7 @@ _STOP_WORDS = {
     "Italian": "il lo gli della che di è per una con sono nel non anche più come dei alla delle si",
     "Dutch": "het een van en niet dat op te zijn met voor er maar om ook als aan wordt bij door",
     "Swedish": "och att det som en på är av för med till den inte om ett har från jag men var",
-    "Polish": "i w nie na się z do to że jest jak o po ale za co od tak przez był",
+    "Polish": "nie na się że jest jak ale co od tak przez był oraz który która przy już tylko także dla",
     "Turkish": "ve bir bu için ile da de çok daha olarak gibi olan ne ama kadar sonra değil ya en her",
     "Indonesian": "yang dan di itu dengan untuk tidak ini dari dalam akan pada juga ke adalah oleh ada bisa atau",
     "Russian": "что как это для так все было или она они при было только был если может где когда",

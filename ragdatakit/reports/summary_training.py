@@ -92,7 +92,7 @@ def read_triplets(ids: IdNumbers) -> Triplets:
     return Triplets(questions, positives, negatives, question_count, passage_count)
 
 
-def triplets_per_question(database: DatasetDatabase, triplets: Triplets) -> list[Distribution]:
+def triplets_per_question(database: DatasetDatabase, ids: IdNumbers, triplets: Triplets) -> list[Distribution]:
     """Triplets, and different negatives, per question that has any; over all and by split."""
     import numpy as np
 
@@ -101,7 +101,7 @@ def triplets_per_question(database: DatasetDatabase, triplets: Triplets) -> list
         chosen: Any = slice(None)
         if split is not None:
             query = f"select coalesce(split = {quoted(split)}, false) as chosen from main.triplets"
-            chosen = np.asarray(database.load("triplets").execute(query).fetchnumpy()["chosen"], np.bool_)
+            chosen = np.asarray(ids.connection.execute(query).fetchnumpy()["chosen"], np.bool_)
         owners, count = triplets.questions[chosen], triplets.question_count
         made.append(
             of_numbers(per_id(owners, count), "triplets.per_question", "Triplets per question", "triplets", split)
