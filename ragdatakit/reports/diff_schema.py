@@ -6,8 +6,10 @@ Version 1 may gain fields, so readers should pass over those they do not know; n
 from __future__ import annotations
 
 from ragdatakit.reports.schema_parts import (
+    VERSION,
     Schema,
     count,
+    head_of,
     list_of,
     map_of,
     number,
@@ -17,9 +19,7 @@ from ragdatakit.reports.schema_parts import (
     text,
     truth,
 )
-from ragdatakit.schemas.json_schema import DIALECT
 
-_VERSION: Schema = {"const": 1, "description": "Version of this contract."}
 _ANY = "A text, number, truth value or null; lists and objects as JSON text; a long text is cut, with … at the cut."
 
 
@@ -30,8 +30,8 @@ def query_schemas() -> dict[str, Schema]:
 
 def _document(name: str, command: str, properties: dict[str, Schema], definitions: dict[str, Schema]) -> Schema:
     told = f"What `{command}` prints. Fields may be added; none is renamed or dropped."
-    head = {"$schema": DIALECT, "$id": f"urn:ragdata:output-{name}:1", "title": f"Output of ragdata {name}"}
-    return {**head, **object_of(told, {"version": _VERSION, **properties}), "$defs": definitions}
+    head = head_of(f"output-{name}", f"Output of ragdata {name}")
+    return {**head, **object_of(told, {"version": VERSION, **properties}), "$defs": definitions}
 
 
 def _column() -> Schema:

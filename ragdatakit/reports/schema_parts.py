@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ragdatakit.schemas.json_schema import DIALECT
+
 Schema = dict[str, Any]
+
+VERSION: Schema = {"const": 1, "description": "Version of this contract."}
+
+
+def head_of(name: str, title: str) -> Schema:
+    """The first members of a document that describes an output; ``name`` makes its identifier."""
+    return {"$schema": DIALECT, "$id": f"urn:ragdata:{name}:1", "title": title}
 
 
 def object_of(description: str, properties: dict[str, Schema], also: dict[str, Schema] | None = None) -> Schema:

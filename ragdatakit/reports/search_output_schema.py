@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from ragdatakit.reports.output_schema import FINDING, RELATED
 from ragdatakit.reports.schema_parts import (
+    VERSION,
     Schema,
     count,
+    head_of,
     list_of,
     map_of,
     number,
@@ -20,10 +22,8 @@ from ragdatakit.reports.schema_parts import (
     text,
     truth,
 )
-from ragdatakit.schemas.json_schema import DIALECT
 from ragdatakit.schemas.retrieved import MODES
 
-_VERSION: Schema = {"const": 1, "description": "Version of this contract."}
 _MODE: Schema = {"enum": list(MODES), "description": "A way to search."}
 _UNIT: Schema = {"enum": ["document", "chunk"], "description": "What a passage is."}
 _BY_METRIC = map_of("By metric.", number("The value."))
@@ -35,13 +35,13 @@ def search_output_schemas() -> dict[str, Schema]:
 
 
 def _document(name: str, title: str, body: Schema, definitions: dict[str, Schema] | None = None) -> Schema:
-    head = {"$schema": DIALECT, "$id": f"urn:ragdata:output-{name}:1", "title": title}
+    head = head_of(f"output-{name}", title)
     return {**head, **body, **({"$defs": definitions} if definitions else {})}
 
 
 def _dataset() -> dict[str, Schema]:
     return {
-        "version": _VERSION,
+        "version": VERSION,
         "dataset": text("The path that was given."),
         "name": text("What the dataset is called."),
         "format": text("Its format, see `ragdata formats`."),
@@ -98,9 +98,7 @@ def _index_list() -> Schema:
         "indexes": list_of("With --list: all of them.", stored),
         "removed": list_of("With --prune: those that were removed.", stored),
     }
-    body = object_of(
-        "What `ragdata index --list --json` and `--prune --json` print.", {"version": _VERSION}, properties
-    )
+    body = object_of("What `ragdata index --list --json` and `--prune --json` print.", {"version": VERSION}, properties)
     return _document("index-list", "Output of ragdata index --list", body)
 
 

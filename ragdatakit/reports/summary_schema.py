@@ -6,8 +6,10 @@ Version 1 may gain fields, so readers should pass over those they do not know; n
 from __future__ import annotations
 
 from ragdatakit.reports.schema_parts import (
+    VERSION,
     Schema,
     count,
+    head_of,
     list_of,
     map_of,
     number,
@@ -20,7 +22,6 @@ from ragdatakit.reports.schema_parts import (
     truth,
 )
 from ragdatakit.schemas.findings import SEVERITIES
-from ragdatakit.schemas.json_schema import DIALECT
 
 
 def summary_schema() -> Schema:
@@ -39,12 +40,12 @@ def summary_schema() -> Schema:
     body = object_of(
         "What `ragdata report --output-format json` prints. Fields may be added; none is renamed or dropped.",
         {
-            "version": {"const": 1, "description": "Version of this contract."},
+            "version": VERSION,
             "datasets": list_of("What was found, in the order of the paths.", "dataset"),
             "findings": optional(findings),
         },
     )
-    head = {"$schema": DIALECT, "$id": "urn:ragdata:output-report:1", "title": "Output of ragdata report"}
+    head = head_of("output-report", "Output of ragdata report")
     definitions = {
         "dataset": _dataset(),
         "table": _table(),
