@@ -23,13 +23,13 @@ from reference_steps import METRIC, Step, steps
 from sets.names import default_folder
 
 from ragdatakit import __version__
-from ragdatakit.evaluation_api import evaluate
+from ragdatakit.api.evaluate import evaluate
+from ragdatakit.api.search import dataset_tables, open_retriever
 from ragdatakit.retrieval.evaluation import search_run
 from ragdatakit.retrieval.gold import Gold, read_gold
 from ragdatakit.retrieval.metrics import depth_of
 from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.schemas.evaluations import Evaluation, RunResult
-from ragdatakit.search_api import dataset_tables, open_retriever
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "reference-results.md"

@@ -32,36 +32,38 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from ragdatakit.api import connect, convert, read, training_samples, validate, verify
-    from ragdatakit.diff_api import diff
-    from ragdatakit.evaluation_api import evaluate
-    from ragdatakit.gate_api import gate
-    from ragdatakit.query_api import query
-    from ragdatakit.report_api import open_database, report
+    from ragdatakit.api.convert import convert
+    from ragdatakit.api.diff import diff
+    from ragdatakit.api.evaluate import evaluate
+    from ragdatakit.api.gate import gate
+    from ragdatakit.api.query import query
+    from ragdatakit.api.read import connect, read, training_samples, verify
+    from ragdatakit.api.report import open_database, report
+    from ragdatakit.api.search import index, open_retriever, retrieve
+    from ragdatakit.api.validate import validate
     from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.results import Report
-    from ragdatakit.search_api import index, open_retriever, retrieve
     from ragdatakit.tables.canonical_frames import Dataset
 
 _HOMES = {
-    "connect": "ragdatakit.api",
-    "convert": "ragdatakit.api",
-    "diff": "ragdatakit.diff_api",
-    "evaluate": "ragdatakit.evaluation_api",
-    "gate": "ragdatakit.gate_api",
-    "index": "ragdatakit.search_api",
-    "open_database": "ragdatakit.report_api",
-    "open_retriever": "ragdatakit.search_api",
-    "query": "ragdatakit.query_api",
-    "read": "ragdatakit.api",
-    "report": "ragdatakit.report_api",
-    "retrieve": "ragdatakit.search_api",
-    "training_samples": "ragdatakit.api",
-    "validate": "ragdatakit.api",
-    "verify": "ragdatakit.api",
+    "connect": "ragdatakit.api.read",
+    "convert": "ragdatakit.api.convert",
+    "diff": "ragdatakit.api.diff",
+    "evaluate": "ragdatakit.api.evaluate",
+    "gate": "ragdatakit.api.gate",
+    "index": "ragdatakit.api.search",
+    "open_database": "ragdatakit.api.report",
+    "open_retriever": "ragdatakit.api.search",
+    "query": "ragdatakit.api.query",
+    "read": "ragdatakit.api.read",
+    "report": "ragdatakit.api.report",
+    "retrieve": "ragdatakit.api.search",
+    "training_samples": "ragdatakit.api.read",
+    "validate": "ragdatakit.api.validate",
+    "verify": "ragdatakit.api.read",
     "ConversionResult": "ragdatakit.schemas.conversions",
     "Dataset": "ragdatakit.tables.canonical_frames",
     "Finding": "ragdatakit.schemas.findings",

@@ -12,9 +12,9 @@ import duckdb
 import pytest
 
 import ragdatakit
+from ragdatakit.api.report import open_database, report
 from ragdatakit.converters.run import ConvertOptions, find_sources, read_source
 from ragdatakit.converters.sql_tables import sql_tables
-from ragdatakit.report_api import open_database, report
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.tables.dataset_database import DatasetDatabase

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.gate_api import batch, first_suite, gate
+from ragdatakit.api.gate import batch, first_suite, gate
 from ragdatakit.reports.gates.frames import GateFrames
 from ragdatakit.reports.gates.output import found_words
 from ragdatakit.reports.gates.suites import parse_suite, read_suite

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ragdatakit.api.search import open_retriever
 from ragdatakit.retrieval.accents import accent_pattern, spelled_with_other_accents, without_accents
-from ragdatakit.search_api import open_retriever
 from tests.command_line import run
 
 pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
+from ragdatakit.api.search import dataset_source
 from ragdatakit.retrieval import fingerprints, index_places, index_store
 from ragdatakit.retrieval.index_store import Index, open_index
 from ragdatakit.retrieval.passages import Passages
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.search_api import dataset_source
 from ragdatakit.tables.sealed_json import read_sealed, sealed
 from tests.command_line import ROOT, run
 from tests.search_tools import BLANK, DOCUMENTS, CountedPart, CountedRanker, write_beir
@@ -312,7 +312,7 @@ BUILDER = """
 import sys, time
 from pathlib import Path
 from ragdatakit.retrieval import index_store
-from ragdatakit.search_api import dataset_source
+from ragdatakit.api.search import dataset_source
 from tests.search_tools import CountedPart
 
 write = index_store.write_passages

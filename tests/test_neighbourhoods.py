@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragdatakit.report_api import open_database
+from ragdatakit.api.report import open_database
 from ragdatakit.reports.neighbourhoods import read_neighbourhoods
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, StartNode
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ragdatakit
-from ragdatakit.query_api import query
+from ragdatakit.api.query import query
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import GOOD, ROOT, run
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
+from ragdatakit.api.search import open_retriever
 from ragdatakit.reports.retrieval import path_text
 from ragdatakit.retrieval.explaining import gold_places
 from ragdatakit.retrieval.gold import GoldQuestion
 from ragdatakit.schemas.retrieved import PathStep
-from ragdatakit.search_api import open_retriever
 from tests.command_line import FIXTURES, run
 from tests.search_tools import BLANK, DOCUMENTS, QRELS, QUESTIONS, ranking, write_beir
 

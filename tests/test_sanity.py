@@ -317,7 +317,7 @@ def test_the_pass_over_the_corpus_finds_what_each_text_has(tmp_path: Path) -> No
 @pytest.mark.skipif(not (UPSTREAM_DATA / "cranfield").exists(), reason="the public datasets are not there")
 def test_cranfield_joined_by_number_and_by_position(tmp_path: Path) -> None:
     pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")
-    from ragdatakit.search_api import open_retriever
+    from ragdatakit.api.search import open_retriever
 
     found = {}
     for topics in ("number", "position"):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.report_api import report
+from ragdatakit.api.report import report
 from ragdatakit.reports.summaries import summarize
 from ragdatakit.reports.summary_numbers import of_counts, of_numbers
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Run, StartNode, Triplet

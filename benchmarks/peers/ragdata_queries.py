@@ -13,8 +13,8 @@ from pathlib import Path
 
 from lexical_engines import K, ask
 
+from ragdatakit.api.search import open_retriever
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.search_api import open_retriever
 
 
 def opened(root: Path, what: str, folder: Path) -> Callable[[str], list[str]]:

@@ -146,7 +146,7 @@ def command(**words: Any) -> int:
 
 
 def _run(words: dict[str, Any]) -> ConversionResult:
-    from ragdatakit.api import convert
+    from ragdatakit.api.convert import convert
     from ragdatakit.cli.progress import terminal_progress
 
     with terminal_progress() as progress:

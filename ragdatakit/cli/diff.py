@@ -75,8 +75,8 @@ def command(**words: Any) -> int:
     ragdata diff HEAD~1:data data
     ragdata diff scifact/ converted/ --ignore metadata
     """
+    from ragdatakit.api.diff import diff
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.diff_api import diff
 
     out = words["output_file"]
     if out is not None and not out.absolute().parent.is_dir():

@@ -147,9 +147,9 @@ def command(**words: Any) -> int:
 
 
 def _evaluated(words: dict[str, Any]) -> Evaluation:
+    from ragdatakit.api.evaluate import evaluate
     from ragdatakit.cli.index import say
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.evaluation_api import evaluate
 
     with terminal_progress() as progress:
         return evaluate(

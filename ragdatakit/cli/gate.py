@@ -127,8 +127,8 @@ def _form(words: dict[str, Any]) -> str:
 def _write_suite(words: dict[str, Any]) -> int:
     import orjson
 
+    from ragdatakit.api.gate import USUAL_TOLERANCE, first_suite
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.gate_api import USUAL_TOLERANCE, first_suite
 
     tolerance = USUAL_TOLERANCE if words["tolerance"] is None else words["tolerance"]
     with terminal_progress() as progress:
@@ -143,8 +143,8 @@ def _write_suite(words: dict[str, Any]) -> int:
 
 
 def _run(words: dict[str, Any]) -> int:
+    from ragdatakit.api.gate import gate
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.gate_api import gate
 
     with terminal_progress() as progress:
         result = gate(

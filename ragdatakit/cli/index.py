@@ -79,8 +79,8 @@ def say(text: str) -> None:
 def opened(path: Path, words: dict[str, Any], modes: list[str], tell: Callable[[str], None] | None = say) -> Retriever:
     """A retriever over the dataset, with all parts of its index that these modes need (none given: all that it can
     have). Progress is shown on a terminal, and ``tell`` gets what is built anew and why."""
+    from ragdatakit.api.search import open_retriever
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.search_api import open_retriever
 
     search = search_words(words)
     with terminal_progress() as progress:

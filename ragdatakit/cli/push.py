@@ -43,7 +43,7 @@ def command(**words: Any) -> int:
     \b
     ragdata push data OWNER/NAME --license apache-2.0 --language en --dry-run
     """
-    from ragdatakit.api import validate
+    from ragdatakit.api.validate import validate
     from ragdatakit.tables.hub_push import plan_push
 
     report = validate(words["folder"], format=words["format_name"], severity="warning")

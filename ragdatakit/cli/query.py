@@ -82,8 +82,8 @@ def command(**words: Any) -> int:
     ragdata query scifact/ "select count(*) from documents where length(text) < 100"
     ragdata query scifact/ "from qrels" --output-format parquet --output-file qrels.parquet
     """
+    from ragdatakit.api.query import open_queries
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.query_api import open_queries
     from ragdatakit.tables.safe_queries import QueryError, parse_select
 
     sql = _check(words)

@@ -119,8 +119,8 @@ def _refuse_places(words: dict[str, Any], form: str) -> None:
 
 
 def _made(words: dict[str, Any], form: str) -> tuple[list[Summary], Report | None]:
+    from ragdatakit.api.report import report
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.report_api import report
 
     paths = list(words["paths"]) or [Path()]
     with terminal_progress() as progress:

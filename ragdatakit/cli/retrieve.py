@@ -143,11 +143,11 @@ def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
     """The questions of the dataset with their gold, where they are asked for."""
     if words["question_id"] is None and not words["questions"]:
         return None
+    from ragdatakit.api.search import with_gold
     from ragdatakit.cli.index import say
     from ragdatakit.retrieval.gold import read_gold
     from ragdatakit.retrieval.index_notes import GOLD, left_out
     from ragdatakit.schemas.errors import RagdataError
-    from ragdatakit.search_api import with_gold
 
     tables = retriever.index.source.tables()
     if words["qrels"] is not None or words["queries"] is not None:

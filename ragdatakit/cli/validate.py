@@ -160,7 +160,7 @@ def command(**words: Any) -> int:
 
 def _quality(words: dict[str, Any], selection: Selection) -> Quality | None:
     """The quality to check, by thresholds of the project's settings and of the command line; None where nobody asks."""
-    from ragdatakit.quality_api import asks_for_quality, checked_quality
+    from ragdatakit.api.quality import asks_for_quality, checked_quality
 
     if not words["quality"] and not asks_for_quality(selection):
         for name in ("quality_options", "options"):

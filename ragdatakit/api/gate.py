@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.api import PathLike, Progress
+from ragdatakit.api.arguments import PathLike, Progress, refuse_number
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ def gate(
     from ragdatakit.schemas.gates import GateResult
 
     started = time.perf_counter()
-    if sample_rows < 0:
-        raise RagdataError(f"sample_rows is {sample_rows}, expected at least 0")
+    refuse_number("sample_rows", sample_rows, 0)
     if table:
         check_table(table, "table")
     files = [suites] if isinstance(suites, str | os.PathLike) else list(suites)
@@ -155,7 +154,7 @@ def batch(
 
 
 def _open(path: PathLike, **words: Any) -> DatasetDatabase:
-    from ragdatakit.report_api import open_database
+    from ragdatakit.api.report import open_database
 
     return open_database(path, **words)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api import PathLike, Progress
+from ragdatakit.api.arguments import PathLike, Progress, given_paths, reading_options, refuse_number
+from ragdatakit.api.sources import only_source
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -48,13 +48,10 @@ def report(
 
     from ragdatakit.tables.dataset_database import DatabaseFile
 
-    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
-    if not paths:
-        raise RagdataError("no path given")
-    if examples < 0:
-        raise RagdataError(f"examples is {examples}, expected at least 0")
-    wanted = _wanted(source_format, options, chunking, progress)
-    found = [pair for p in paths for source in _sources(Path(p), wanted) for pair in _sets(source, wanted)]
+    paths = given_paths(path)
+    refuse_number("examples", examples, 0)
+    wanted = reading_options(source_format, options, chunking, progress)
+    found = [pair for p in paths for source in _sources(p, wanted) for pair in _sets(source, wanted)]
     summaries = []
     with DatabaseFile(Path(save)) if save is not None else nullcontext() as file:
         schemas = _schemas([source for source, _ in found])
@@ -95,33 +92,8 @@ def open_database(
     folder. The arguments are those of `report`. Raises `RagdataError` where nothing is recognised, or several datasets
     are.
     """
-    wanted = _wanted(source_format, options, chunking, progress, name)
-    found = list(_sources(Path(path), wanted))
-    if len(found) > 1:
-        places = ", ".join(source.display for source in found[:5])
-        raise RagdataError(
-            f"{path} holds {len(found):,} datasets ({places}{', …' if len(found) > 5 else ''}); give one"
-        )
-    return _database(found[0], wanted, memory_limit)
-
-
-def _wanted(
-    source_format: str,
-    options: Mapping[str, object] | None,
-    chunking: Mapping[str, object] | None,
-    progress: Progress | None,
-    name: str = "",
-) -> ConvertOptions:
-    from ragdatakit.converters.run import ConvertOptions
-
-    return ConvertOptions(
-        target_format="",
-        source_format=source_format,
-        name=name,
-        values={key: str(v).lower() if isinstance(v, bool) else str(v) for key, v in (options or {}).items()},
-        chunking=dict(chunking or {}),
-        progress=progress,
-    )
+    wanted = reading_options(source_format, options, chunking, progress, name)
+    return _database(only_source(Path(path), wanted), wanted, memory_limit)
 
 
 def _sources(path: Path, wanted: ConvertOptions) -> Iterator[Source]:

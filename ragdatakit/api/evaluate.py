@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.api import PathLike, Progress
+from ragdatakit.api.arguments import PathLike, Progress
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.evaluations import Evaluation
 from ragdatakit.schemas.retrieved import MODES
@@ -95,12 +95,12 @@ def evaluate(
     demands by metric that the best run has to meet. ``worst`` is for how many questions of a run titles are given,
     ``most_findings`` limits the findings of one rule (0: all are kept), ``seed`` is for what is drawn at random.
 
-    The other arguments are those of `ragdatakit.search_api.open_retriever`. Faults of the data are findings. Raises
+    The other arguments are those of `ragdatakit.api.search.open_retriever`. Faults of the data are findings. Raises
     `RagdataError` where it cannot be done, `UnknownNameError` for unknown names, `MissingExtraError` where the
     libraries of the extra ``retrieval`` are missing.
     """
+    from ragdatakit.api.search import dataset_tables
     from ragdatakit.retrieval.metrics import depth_of, metric_names
-    from ragdatakit.search_api import dataset_tables
 
     started = time.perf_counter()
     demands = _demands(minimums or {})
@@ -208,7 +208,7 @@ class _Evaluating:
         return self._retriever
 
     def _overlaid(self, tables: CanonicalTables) -> CanonicalTables:
-        from ragdatakit.search_api import with_gold
+        from ragdatakit.api.search import with_gold
 
         w = self._wanted
         return with_gold(tables, w.questions, w.qrels, unit=w.unit, passages=lambda: self._passages)
@@ -326,9 +326,9 @@ class _Evaluating:
             yield replace(run, name=name)
 
     def _run_tables(self) -> Iterator[tuple[Path, CanonicalTables]]:
+        from ragdatakit.api.search import dataset_tables
         from ragdatakit.retrieval.evaluated_gold import told_tables
         from ragdatakit.retrieval.index_notes import RUNS, left_out
-        from ragdatakit.search_api import dataset_tables
 
         w = self._wanted
         compared = [Path(name) for name in w.compare or () if name not in MODES and Path(name).exists()]
@@ -445,6 +445,6 @@ class _Evaluating:
 
 
 def _first_tables(place: Path) -> CanonicalTables:
-    from ragdatakit.search_api import dataset_tables
+    from ragdatakit.api.search import dataset_tables
 
     return dataset_tables(place)[1]

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ragdatakit.api import PathLike, Progress
+from ragdatakit.api.arguments import PathLike, Progress, refuse_number
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def diff(
     """
     from ragdatakit.reports.dataset_diff import DiffOptions, compare_datasets
 
-    if records < 0:
-        raise RagdataError(f"records is {records}, expected at least 0")
+    refuse_number("records", records, 0)
     started = time.perf_counter()
     wanted = DiffOptions(
         records=records,
@@ -80,7 +79,7 @@ def _opened(
     notes: list[str],
 ) -> Iterator[Compared]:
     """One side: a path, or what git has of it."""
-    from ragdatakit.report_api import open_database
+    from ragdatakit.api.report import open_database
     from ragdatakit.reports.dataset_diff import Compared
     from ragdatakit.tables.git_files import extract_revision, parse_revision
 

@@ -1,118 +1,26 @@
-"""The Python interface: what ``import ragdatakit`` offers."""
+"""The Python interface of `ragdata convert`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.api.arguments import PathLike, Progress, refuse_memory, refuse_number, word
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
-from ragdatakit.schemas.findings import Finding, Severity
-from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
-    import duckdb
-
     from ragdatakit.converters.run import ConvertOptions, Source
     from ragdatakit.retrieval.preparation import Preparation
     from ragdatakit.schemas.conversions import Conversion, ConversionResult, ExtractionEstimate
-    from ragdatakit.tables.canonical_frames import Dataset
+    from ragdatakit.schemas.results import Report
     from ragdatakit.tables.canonical_tables import CanonicalTables
-    from ragdatakit.tables.manifest import Difference
     from ragdatakit.tables.record_reading import Refused
-    from ragdatakit.tables.training_samples import TrainingSamples
     from ragdatakit.validators.source_check import SourceCheck
 
-PathLike = str | os.PathLike[str]
-Progress = Callable[[str, int, int], None]
-
-LEAST_MEMORY = 16 << 20
-MOST_HOPS = 64
 MOST_SEED = 2**63 - 1
-
-
-def validate(
-    path: PathLike | Iterable[PathLike],
-    *,
-    format: str | None = None,  # noqa: A002 - the word of the command line
-    profile: str | Iterable[str] = (),
-    select: str | Iterable[str] = (),
-    ignore: str | Iterable[str] = (),
-    severity: Severity = "info",
-    max_per_rule: int = 20,
-    memory_limit: int = 1 << 30,
-    follow_links: bool = False,
-    max_hops: int = 3,
-    quality: bool | Mapping[str, object] = False,
-    on_finding: Callable[[Finding], None] | None = None,
-) -> Report:
-    """Say what a framework would reject, drop or misread in the datasets at ``path`` (one path, or several).
-
-    ``format`` and ``profile`` are those of ``ragdata formats``; ``select`` and ``ignore`` take codes, prefixes of
-    codes and rule names. ``max_per_rule`` limits the findings that are kept (0: none are dropped), never the counts.
-    ``severity`` is the least severe level that counts (the command line leaves out ``info`` unless told otherwise).
-    ``memory_limit`` is in bytes, at least 16 MiB. ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of
-    a question may be away from its start nodes. ``quality``: also look for what loads and is worse all the same (rules
-    QU…), with thresholds by name in place of True; selecting such rules asks for it, too. ``on_finding`` is called for
-    each finding as it is found, before the report is put in order.
-
-    Raises `RagdataError` if a path is missing or holds nothing recognised or a number is out of range, and
-    `UnknownNameError` for unknown names.
-    Faults of the data are never raised.
-    """
-    from ragdatakit.quality_api import checked_quality
-    from ragdatakit.validators.collector import Selection, known_rules
-    from ragdatakit.validators.dataset_run import RunOptions
-    from ragdatakit.validators.run import validate_paths
-
-    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
-    if not paths or any(not os.fspath(p) for p in paths):
-        raise RagdataError("no path given" if not paths else "an empty path was given")
-    _refuse_number("max_per_rule", max_per_rule, 0)
-    _refuse_number("memory_limit", memory_limit, LEAST_MEMORY, unit="a number of bytes, such as 1 << 30")
-    _refuse_number("max_hops", max_hops, 1, MOST_HOPS)
-    profiles = (profile,) if isinstance(profile, str) else tuple(profile)
-    selection = Selection(
-        select=known_rules([select] if isinstance(select, str) else select),
-        ignore=known_rules([ignore] if isinstance(ignore, str) else ignore),
-        severity=severity,
-        max_per_rule=max_per_rule,
-    )
-    options = RunOptions(
-        memory_limit=memory_limit,
-        follow_links=follow_links,
-        max_hops=max_hops,
-        on_finding=on_finding,
-        quality=checked_quality(selection, quality),
-    )
-    return validate_paths([Path(p) for p in paths], format, tuple(p for p in profiles if p), selection, options)
-
-
-def _refuse_number(name: str, value: object, least: int, most: int | None = None, unit: str = "an integer") -> None:
-    """Raise where an argument is no integer from ``least`` to ``most``."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise RagdataError(f"{name} is {value!r}, expected {unit}")
-    if value < least or (most is not None and value > most):
-        span = f"at least {least:,}" if most is None else f"{least:,} to {most:,}"
-        raise RagdataError(f"{name} is {value:,}, expected {span}")
-
-
-def connect(
-    path: PathLike,
-    *,
-    format: str | None = None,  # noqa: A002 - the word of the command line
-) -> duckdb.DuckDBPyConnection:
-    """A DuckDB database in memory, with one view for each kind of file of the datasets at ``path``.
-
-    A view has the fields of the records, and the columns ``split`` and ``file``; the view ``datasets`` tells the schema
-    of each dataset (``main`` where there is only one). The views read the files anew with every query and coerce what
-    is damaged: they are for looking; what is wrong, `validate` tells. Raises `RagdataError` as `validate` does.
-    """
-    from ragdatakit.tables.views import open_views
-
-    return open_views(Path(path), format)
 
 
 def convert(
@@ -171,19 +79,19 @@ def convert(
     from ragdatakit.tables.staging import refuse_target
 
     started = time.perf_counter()
-    _refuse_number("memory_limit", memory_limit, LEAST_MEMORY, unit="a number of bytes, such as 1 << 30")
-    _refuse_number("seed", seed, -MOST_SEED, MOST_SEED)
+    refuse_memory(memory_limit)
+    refuse_number("seed", seed, -MOST_SEED, MOST_SEED)
     texts = {"to": to, "source_format": source_format, "profile": profile, "name": name}
-    for word, value in (texts | {"extractor": extractor, "negatives": negatives}).items():
+    for argument, value in (texts | {"extractor": extractor, "negatives": negatives}).items():
         if not isinstance(value, str):
-            raise RagdataError(f"{word} is {value!r}, expected a text")
+            raise RagdataError(f"{argument} is {value!r}, expected a text")
     wanted = ConvertOptions(
         target_format=to,
         source_format=source_format,
         profile=profile,
         name=name,
         seed=seed,
-        values={key: _word(value) for key, value in (options or {}).items()},
+        values={key: word(value) for key, value in (options or {}).items()},
         chunking=dict(chunking or {}),
         sidecar=sidecar,
         memory_limit=memory_limit,
@@ -231,10 +139,6 @@ def _preparation(
         seed=options.seed,
         progress=options.progress,
     )
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _refuse_nested(source: Path, target: Path) -> None:
@@ -385,6 +289,8 @@ def _conversions(found: list[Source], top: Path | None, options: ConvertOptions,
 
 def _checked_output(folder: Path, options: ConvertOptions) -> Report:
     """The report on what was written; paths in it are relative to the target."""
+    from ragdatakit.api.validate import validate
+
     try:
         report = validate(
             folder,
@@ -434,58 +340,3 @@ def _folders_of(found: list[Source]) -> list[str]:
             name += "-2"
         names.append(name)
     return names
-
-
-def read(
-    path: PathLike,
-    *,
-    source_format: str = "",
-    name: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-) -> Dataset:
-    """The dataset at ``path`` as canonical tables (documents, chunks, questions, qrels, edges and so on).
-
-    Tables come as DuckDB relations, Arrow tables, pandas frames or an iterator of rows. The data is taken as it is:
-    what is wrong with it `validate` tells; what could not be read is in ``losses``. Raises `RagdataError` where
-    nothing is recognised, or several datasets are.
-    """
-    from ragdatakit.converters.run import ConvertOptions, find_sources, read_source, refuse_unknown_options
-    from ragdatakit.schemas.conversions import Losses
-    from ragdatakit.tables.canonical_frames import Dataset
-
-    wanted = ConvertOptions(
-        target_format="",
-        source_format=source_format,
-        name=name,
-        values={key: _word(value) for key, value in (options or {}).items()},
-        chunking=dict(chunking or {}),
-    )
-    found = find_sources(Path(path), wanted)
-    if len(found) > 1:
-        places = ", ".join(d.display for d in found[:5])
-        raise RagdataError(f"{path} holds {len(found)} datasets ({places}{', …' if len(found) > 5 else ''}); give one")
-    refuse_unknown_options(wanted.values, (found[0].format,))
-    return Dataset(read_source(found[0], wanted, Losses()))
-
-
-def verify(path: PathLike, *, source: PathLike | None = None, progress: Progress | None = None) -> list[Difference]:
-    """How the files below ``path`` differ from the manifests that ragdata wrote there; empty where nothing does.
-
-    With ``source`` the digest of what they were converted from is compared, too. Raises `RagdataError` where there is
-    no manifest.
-    """
-    from ragdatakit.converters.verification import verify_folder
-
-    return verify_folder(Path(path), Path(source) if source is not None else None, progress)
-
-
-def training_samples(path: PathLike, split: str = "train") -> TrainingSamples:
-    """The training samples of a light-splade dataset: ``(query_text, positive_text, negative_text)``, by triplet.
-
-    They come in the order of the file, or seeded and random by ``shuffled(seed)``; the masters stay on the disk. Use it
-    in a ``with`` block. Raises `RagdataError` where the dataset or its split is missing, and for dangling ids.
-    """
-    from ragdatakit.tables.training_samples import TrainingSamples
-
-    return TrainingSamples(path, split)

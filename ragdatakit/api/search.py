@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.api import PathLike, Progress
+from ragdatakit.api.arguments import PathLike, Progress, reading_options
+from ragdatakit.api.sources import only_source
 from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.retrieved import IndexSummary, Query, Retrieval
     from ragdatakit.tables.canonical_tables import CanonicalTables
 
-_MOST_SHOWN = 5
 _LOOKED_AT = 1000
 
 
@@ -198,31 +198,12 @@ def dataset_source(
     """The dataset at ``path`` as a source of an index, not read yet. Raises `RagdataError` as `read` does."""
     from functools import cache
 
-    from ragdatakit.converters.run import (
-        ConvertOptions,
-        files_read,
-        find_sources,
-        name_of,
-        refuse_unknown_options,
-    )
+    from ragdatakit.converters.run import files_read, name_of
     from ragdatakit.retrieval.index_store import IndexSource
 
     where = Path(path)
-    wanted = ConvertOptions(
-        target_format="",
-        source_format=source_format,
-        values={name: str(v).lower() if isinstance(v, bool) else str(v) for name, v in (options or {}).items()},
-        chunking=dict(chunking or {}),
-        progress=progress,
-    )
-    found = find_sources(where, wanted)
-    if len(found) > 1:  # a folder that is one of them itself has been chosen by its name
-        own = [source for source in found if source.root.resolve() == where.resolve()]
-        if len(own) != 1:
-            raise RagdataError(_several(where, found))
-        found = own
-    source = found[0]
-    refuse_unknown_options(wanted.values, (source.format,))
+    wanted = reading_options(source_format, options, chunking, progress)
+    source = only_source(where, wanted)
     _refuse_unknown_chunking(wanted.chunking)
 
     @cache
@@ -243,12 +224,6 @@ def dataset_source(
         roots=_roots(where, source),
         guessed=source.format in ("table", "text") and not source_format and "map" not in wanted.values,
     )
-
-
-def _several(path: Path, found: list[Source]) -> str:
-    places = ", ".join(source.display for source in found[:_MOST_SHOWN])
-    more = f" and {len(found) - _MOST_SHOWN:,} more" if len(found) > _MOST_SHOWN else ""
-    return f"{path} holds {len(found):,} datasets; give one of them: {places}{more}"
 
 
 def _refuse_unknown_chunking(chunking: Mapping[str, object]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ragdatakit.api import PathLike, Progress
+from ragdatakit.api.arguments import PathLike, Progress, refuse_number
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def query(
     """
     import pyarrow as pa
 
-    if limit < 0:
-        raise RagdataError(f"limit is {limit}, expected at least 0")
+    refuse_number("limit", limit, 0)
     words = {"source_format": source_format, "options": options, "chunking": chunking, "progress": progress}
     with open_queries(path, timeout=timeout, memory_limit=memory_limit, **words) as queries:  # type: ignore[arg-type]
         batches = queries.run(sql).batches()
@@ -66,7 +65,7 @@ def open_queries(
     progress: Progress | None = None,
 ) -> Iterator[SafeQueries]:
     """What may be asked of the dataset at ``path``, for a ``with`` block. The arguments are those of `query`."""
-    from ragdatakit.report_api import open_database
+    from ragdatakit.api.report import open_database
     from ragdatakit.tables.safe_queries import SafeQueries
 
     if timeout is not None and not timeout > 0:

@@ -1,0 +1,77 @@
+"""The Python interface of reading: datasets as canonical tables, views of their files, training samples; `verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragdatakit.api.arguments import PathLike, Progress, reading_options
+from ragdatakit.api.sources import only_source
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ragdatakit.tables.canonical_frames import Dataset
+    from ragdatakit.tables.manifest import Difference
+    from ragdatakit.tables.training_samples import TrainingSamples
+
+
+def connect(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the command line
+) -> duckdb.DuckDBPyConnection:
+    """A DuckDB database in memory, with one view for each kind of file of the datasets at ``path``.
+
+    A view has the fields of the records, and the columns ``split`` and ``file``; the view ``datasets`` tells the schema
+    of each dataset (``main`` where there is only one). The views read the files anew with every query and coerce what
+    is damaged: they are for looking; what is wrong, `validate` tells. Raises `RagdataError` as `validate` does.
+    """
+    from ragdatakit.tables.views import open_views
+
+    return open_views(Path(path), format)
+
+
+def read(
+    path: PathLike,
+    *,
+    source_format: str = "",
+    name: str = "",
+    options: Mapping[str, object] | None = None,
+    chunking: Mapping[str, object] | None = None,
+) -> Dataset:
+    """The dataset at ``path`` as canonical tables (documents, chunks, questions, qrels, edges and so on).
+
+    Tables come as DuckDB relations, Arrow tables, pandas frames or an iterator of rows. The data is taken as it is:
+    what is wrong with it `validate` tells; what could not be read is in ``losses``. Raises `RagdataError` where
+    nothing is recognised, or several datasets are.
+    """
+    from ragdatakit.converters.run import read_source
+    from ragdatakit.schemas.conversions import Losses
+    from ragdatakit.tables.canonical_frames import Dataset
+
+    wanted = reading_options(source_format, options, chunking, name=name)
+    return Dataset(read_source(only_source(Path(path), wanted), wanted, Losses()))
+
+
+def verify(path: PathLike, *, source: PathLike | None = None, progress: Progress | None = None) -> list[Difference]:
+    """How the files below ``path`` differ from the manifests that ragdata wrote there; empty where nothing does.
+
+    With ``source`` the digest of what they were converted from is compared, too. Raises `RagdataError` where there is
+    no manifest.
+    """
+    from ragdatakit.converters.verification import verify_folder
+
+    return verify_folder(Path(path), Path(source) if source is not None else None, progress)
+
+
+def training_samples(path: PathLike, split: str = "train") -> TrainingSamples:
+    """The training samples of a light-splade dataset: ``(query_text, positive_text, negative_text)``, by triplet.
+
+    They come in the order of the file, or seeded and random by ``shuffled(seed)``; the masters stay on the disk. Use it
+    in a ``with`` block. Raises `RagdataError` where the dataset or its split is missing, and for dangling ids.
+    """
+    from ragdatakit.tables.training_samples import TrainingSamples
+
+    return TrainingSamples(path, split)
