@@ -16,7 +16,7 @@ pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ragdatakit import validate
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.schemas.quality_options import QualityOptions
+from ragdatakit.schemas.quality_options import QualityOptions, thresholds_in
 from ragdatakit.schemas.quality_rules import RULES
 from ragdatakit.tables.configuration import project_settings
 from tests.command_line import FIXTURES, GOOD, run, spawn
@@ -168,12 +168,18 @@ def test_settings_end_at_the_repository(tmp_path: Path) -> None:
     assert project_settings("quality", inside) == ({}, None)
 
 
-def test_names_of_thresholds_are_told_in_the_rules() -> None:
-    words = " ".join(f"{rule.summary} {rule.hint}" for rule in RULES)
-    named = {name.replace("_", "-") for name in QualityOptions.__dataclass_fields__}
+def test_every_threshold_is_named_by_a_rule() -> None:
+    named = {name for rule in RULES for name, _, _ in thresholds_in(rule.summary)}
 
-    untold = {"near-words", "most-shared-positives", "least-hub-edges", "least-hub-ratio"}
-    assert {name for name in named if f"`{name}`" in words} == named - untold
+    assert named == {name.replace("_", "-") for name in QualityOptions.__dataclass_fields__}
+
+
+def test_explain_tells_thresholds() -> None:
+    told = run("explain", "QU501").out
+
+    assert "  most-hub-share = 0.05: share of the edges" in told
+    assert "  least-hub-edges = 100: edges that a hub has at least" in told
+    assert "Thresholds" not in run("explain", "QU205").out + run("explain", "RD101").out
 
 
 def packed(dataset: Path) -> int:
@@ -274,3 +280,20 @@ def test_plain_validation_imports_nothing_of_it() -> None:
     outcome = spawn(GOOD, code=("-c", code))
 
     assert (outcome.out.strip(), outcome.code) == ("[]", 0)
+
+
+def test_the_column_of_what_is_written_with_escapes(tmp_path: Path) -> None:
+    dataset = shutil.copytree(CORPUS, tmp_path / "data")
+    record = '{"_id": "d1", "title": "", "text": "About the World\\u00E2\\u20AC\\u2122s bridges"}\n'
+    (dataset / "corpus.jsonl").write_text(record)
+
+    (found,) = validate(dataset, select="QU204").findings
+    assert found.column == record.index("World") + 1
+
+
+def test_the_record_of_texts_that_are_the_same_where_ids_are_places(tmp_path: Path) -> None:
+    titled = [{"title": f"Part {n}", "text": "An old story of the sea and of ships." if n else ""} for n in range(3)]
+    (tmp_path / "toy_corpus.json").write_text(json.dumps([*titled, {"title": "End", "text": ""}], indent=1))
+
+    findings = validate(tmp_path, select=("QU201", "QU202")).findings
+    assert [(f.code, f.record) for f in findings] == [("QU201", 0), ("QU202", 2), ("QU201", 3)]

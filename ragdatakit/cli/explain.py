@@ -30,6 +30,8 @@ def command(rule: str) -> None:
             click.echo(f"What {fmt.title} does:")
             for profile, text in found.upstream.items():
                 click.echo(_wrap(f"{profile}: {text}", "  "))
+        if fmt is None:
+            _thresholds(found.summary)
         click.echo()
         click.echo(_wrap(f"What to do: {found.hint}."))
         for label, text in (("Bad", found.bad), ("Good", found.good)):
@@ -50,6 +52,17 @@ def _shared(name: str, consequence: str, formats: tuple[object, ...]) -> None:
         text = told if isinstance(told, str) else "; ".join(f"{p}: {t}" for p, t in told.items())
         level = adopted.severity or "no fault"
         click.echo(_wrap(f"{fmt.name} ({level}): {text}", "  "))  # type: ignore[attr-defined]
+
+
+def _thresholds(summary: str) -> None:
+    """The thresholds of a quality rule, with their defaults."""
+    from ragdatakit.schemas.quality_options import thresholds_in
+
+    told = thresholds_in(summary)
+    if told:
+        click.echo("\nThresholds (--quality-option NAME=VALUE, or [quality] in ragdata.toml):")
+    for name, default, meaning in told:
+        click.echo(_wrap(f"{name} = {default:g}: {meaning}", "  "))
 
 
 def _wrap(text: str, indent: str = "") -> str:

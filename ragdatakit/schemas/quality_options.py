@@ -32,7 +32,7 @@ class QualityOptions:
     most_shared_positives: float = _share(0.5, "share of the questions whose positives may be those of training")
     least_split_questions: int = _number(10, "questions that a split has at least")
     most_split_ratio: int = _number(100, "how many times more questions the largest split may have than another")
-    most_hub_share: float = _share(0.1, "share of the edges that one node may take part in")
+    most_hub_share: float = _share(0.05, "share of the edges that one node may take part in")
     least_hub_edges: int = _number(100, "edges that a hub has at least")
     least_hub_ratio: int = _number(10, "how many times more edges than the mean of all nodes a hub has at least")
 
@@ -49,6 +49,13 @@ class QualityOptions:
             found = known[spelled]
             given[found.name] = _read(f"{where} {spelled}={value}", value, bool(found.metadata["share"]))
         return cls(**given)  # type: ignore[arg-type]
+
+
+def thresholds_in(words: str) -> list[tuple[str, float, str]]:
+    """The thresholds that a rule's words name (in backticks): name, default, meaning; in their own order."""
+    told = ((f.name.replace("_", "-"), f) for f in fields(QualityOptions))
+    defaults = QualityOptions()
+    return [(name, getattr(defaults, f.name), f.metadata["help"]) for name, f in told if f"`{name}`" in words]
 
 
 def _read(told: str, value: object, share: bool) -> float:

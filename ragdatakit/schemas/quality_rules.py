@@ -49,7 +49,8 @@ RULES: tuple[Rule, ...] = (
         severity="warning",
         summary=(
             "Two documents or chunks that share `near-similarity` of their runs of 3 words, where one has but words "
-            "more; `near-similarity-replaced` where each has a word that the other lacks."
+            "more; `near-similarity-replaced` where each has a word that the other lacks. Texts of fewer than "
+            "`near-words` words are not compared, nor those told apart by a number."
         ),
         message="{table} {id} is {similarity} the same as {other}",
         upstream="results repeat themselves, and a copy of the gold counts as wrong",
@@ -70,7 +71,10 @@ RULES: tuple[Rule, ...] = (
         code="QU205",
         name="control-character",
         severity="warning",
-        summary="A control character in a text, or U+FFFD, which stands for a character that was lost.",
+        summary=(
+            "A control character in a text, one that turns the direction of all behind it (U+202D, U+202E), or U+FFFD, "
+            "which stands for a character that was lost."
+        ),
         message="the {what} stands in the {field} of {table} {id}{more}",
         upstream="tokenizers see another word, and tools that show the text may obey it",
         hint="remove it, or put back the character that it stands for",
@@ -109,7 +113,10 @@ RULES: tuple[Rule, ...] = (
         code="QU303",
         name="shared-positives",
         severity="info",
-        summary="Most questions of an evaluated split have a positive that is one of training questions, too.",
+        summary=(
+            "Most questions of an evaluated split (`most-shared-positives`) have a positive that is one of training "
+            "questions, too."
+        ),
         message="{share} of the {questions:,} questions of {split} have a positive that {trained} has, too",
         upstream="a trained system may find it because it remembers it",
         hint="split by documents, if you want to know how new documents are found",
@@ -154,7 +161,10 @@ RULES: tuple[Rule, ...] = (
         code="QU501",
         name="hub-node",
         severity="warning",
-        summary="A node of the graph that takes part in a great share of its edges (`most-hub-share`).",
+        summary=(
+            "A node of the graph that takes part in a great share of its edges (`most-hub-share`, and at least "
+            "`least-hub-edges`), in many more than the mean of all nodes (`least-hub-ratio` times)."
+        ),
         message="node {id} takes part in {edges:,} of {all:,} edges ({share})",
         upstream="walks and neighbourhoods all lead through it, and nothing near it tells one question from another",
         hint="take it out, make its edges more specific, or leave out edges to it when you build neighbourhoods",

@@ -11,6 +11,8 @@ import unicodedata
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")
+_BETWEEN = re.compile(r"[^\x00-\x7f\w]+")
+_ALONE = re.compile(f"[{_UNSPACED}]")
 
 
 def flat_words(text: str) -> list[str]:
@@ -18,3 +20,12 @@ def flat_words(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     return _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def flat_bytes(text: str) -> bytes:
+    """A text of which the words are `flat_words`, as runs of ASCII letters of either case, ASCII digits and bytes
+    beyond ASCII."""
+    if text.isascii():
+        return text.encode("ascii")
+    text = _BETWEEN.sub(" ", unicodedata.normalize("NFKC", text).casefold())
+    return _ALONE.sub(r" \g<0> ", text).encode("utf-8", "surrogatepass")

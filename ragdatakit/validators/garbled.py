@@ -1,8 +1,13 @@
 """Whether a text was decoded with a wrong encoding at some time, and what it was before.
 
 For encodings of the West ftfy tells it: its heuristic names texts that look odd, and only those of them count that
-decode to something else consistently. What UTF-8 of Japanese or Chinese becomes as Shift-JIS or GBK it does not know:
-there, nearly every other character is one of a few that are rare in true text.
+decode to something else consistently. What it does not know is told by other signs:
+
+- UTF-8 read as Shift-JIS: nearly every other character is one of a few that are rare in true text;
+- UTF-8 read as GBK: encoded again, runs of its characters are UTF-8, which those of true text never are;
+- Cyrillic or Greek read as Latin: words of accented letters alone.
+
+UTF-8 read as Big5 or as Korean stays unknown: too many of its bytes are lost on the way.
 """
 
 from __future__ import annotations
@@ -10,9 +15,21 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-_AS_SHIFT_JIS = re.compile("[縺繧繝繹]")
+_SHIFT_JIS = "縺繧繝繹"
+_AS_SHIFT_JIS = re.compile(f"[{_SHIFT_JIS}]")
 _AS_GBK = "锟斤拷"
 _LEAST, _SHARE = 4, 0.15
+_EAST = re.compile("[\u3400-\u9fff]{6,40}")
+_MOST_RUNS, _UTF8 = 3, 0.8
+"""Runs of characters of a text that are encoded again, and the share of the bytes that must then be UTF-8 of the
+East."""
+_QUOTES = re.compile("[A-Za-z.,!?;:)] ?(?:鈥|窶)[^\x00-\x7f]?")
+"""The first two bytes of quotation marks and dashes, read as GBK or Shift-JIS, behind a word of the West."""
+_ACCENTS_ALONE = re.compile("[À-ÖØ-öø-ÿ]{6,}")
+_LEAST_ACCENTS = 2
+"""Words of six accented letters and no other: Estonian has `öö-öö`, and nobody two longer ones."""
+_SUSPICIOUS = re.compile("[\x80-\x9fŒœÂÃ]|[\xa0-\u2dff\uf8ff\ufb00-\ufb06\ufffd]{2}")
+"""What stands in all that ftfy takes for odd; to look for this is ten times as quick."""
 _AROUND = 24
 _LONGEST = 200
 _MOST_TRIED = 50
@@ -28,11 +45,18 @@ def garbled(text: str) -> tuple[str, str] | None:
         return None
     if _AS_GBK in text:
         return _AS_GBK, ""
-    found = _AS_SHIFT_JIS.findall(text)
-    if len(found) >= _LEAST and len(found) >= _SHARE * sum(not c.isascii() for c in text):
+    found = sum(map(text.count, _SHIFT_JIS))
+    if found >= _LEAST and found >= _SHARE * sum(not c.isascii() for c in text):
         match = _AS_SHIFT_JIS.search(text)
         start = match.start() if match else 0
         return text[start : start + _AROUND], _repaired(text[start : start + _AROUND])
+    if (east := _of_the_east(text)) is not None:
+        return east
+    if _SUSPICIOUS.search(text) is None:
+        return None
+    accents = list(islice(_ACCENTS_ALONE.finditer(text), _LEAST_ACCENTS))
+    if len(accents) == _LEAST_ACCENTS:
+        return accents[0][0][:_LONGEST], ""
     from ftfy import fix_encoding
     from ftfy.badness import BADNESS_RE, is_bad
 
@@ -47,6 +71,20 @@ def garbled(text: str) -> tuple[str, str] | None:
         repaired = fix_encoding(words)
         if repaired != words:
             return words, repaired
+    return None
+
+
+def _of_the_east(text: str) -> tuple[str, str] | None:
+    """Words that an encoding of East Asia made of UTF-8, and what they were."""
+    if (quote := _QUOTES.search(text)) is not None:
+        start = text.rfind(" ", 0, quote.start() + 1) + 1
+        return text[max(start, quote.start() - _AROUND) : quote.end()], ""
+    for match in islice(_EAST.finditer(text), _MOST_RUNS):
+        again = match[0].encode("gbk", "ignore")
+        before = again.decode("utf-8", "ignore")
+        of_three_bytes = 3 * sum(character >= "\u0800" for character in before)
+        if of_three_bytes >= _UTF8 * max(len(again), 2 * len(match[0])):
+            return match[0][:_AROUND], before[:_AROUND]
     return None
 
 

@@ -1,18 +1,19 @@
 """Texts that are nearly the same: MinHash signatures (by rensa) in bands, candidates proved by comparing their words.
 
 A text is the set of its runs of three words. Two texts whose sets have a share of 0.8 in common meet in a band with a
-probability of 99.8 %, at 0.7 with 93 %; those that meet are compared exactly. Where each has a word that the
-other lacks, as texts of one template about two things have, another share is asked for. Held in memory are the bands,
-176 bytes a text, and for a part of the candidates at a time their runs of words.
+probability of 99.8 %, at 0.7 with 95 %; those that meet are compared exactly. Where each has a word that the
+other lacks, as texts of one template about two things have, another share is asked for; and where each has a number
+that the other lacks, they are about two things. Held in memory are the bands, 76 bytes a text, and for a part of the
+candidates at a time their runs of words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-from zlib import crc32
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragdatakit.tables.flat_text import flat_words
+from ragdatakit.tables.word_codes import DIGITS, mixed, word_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,54 +22,53 @@ if TYPE_CHECKING:
     _Codes = npt.NDArray[np.uint64]
 
 _RUN = 3
-_BANDS, _ROWS = 20, 6
+_BANDS, _ROWS = 16, 5
 _SEED = 13
-_BATCH_WORDS = 300_000
+_TOGETHER = 1 << 20
+"""Characters of candidates whose words are made codes of at once."""
 _MOST_HELD = 30_000_000
 """Runs of words that are held to compare candidates: 240 MB."""
 Pair = tuple[int, int, float]
 
 
+class _Held(NamedTuple):
+    """Of a text: its runs of words, its words, and those of them that have a digit."""
+
+    runs: _Codes
+    words: _Codes
+    numbers: _Codes
+
+
 class NearCopies:
-    """Takes texts as words, by ordinal (rising); `pairs` then tells which are near copies of earlier ones."""
+    """Takes texts as codes of their words, by ordinal (rising); `pairs` then tells which are near copies of earlier
+    ones."""
 
     def __init__(self, similarity: float, other_words: float) -> None:
         self._similarity = similarity
         self._other_words = other_words
-        self._codes = _WordCodes()
-        self._ordinals: list[int] = []
-        self._lengths: list[int] = []
-        self._words: list[int] = []
         self._of_batches: list[tuple[Any, Any, Any]] = []
 
-    def add(self, ordinal: int, words: Sequence[str]) -> None:
-        """One text of at least three words."""
-        self._ordinals.append(ordinal)
-        self._lengths.append(len(words))
-        self._words += map(self._codes.__getitem__, words)
-        if len(self._words) > _BATCH_WORDS:
-            self._flush()
-
-    def _flush(self) -> None:
+    def add(self, ordinals: npt.NDArray[np.int64], words: _Codes, lengths: npt.NDArray[np.int64]) -> None:
+        """Texts of at least three words each; their words stand one after the other."""
         import numpy as np
         from rensa import RMinHash
 
-        if not self._ordinals:
+        if not len(ordinals):
             return
-        runs = _runs(np.array(self._words, np.uint64))
-        lengths = np.array(self._lengths, np.int64)
+        runs = _runs(words)
         ends = np.cumsum(lengths)
         inside = np.ones(len(runs), bool)
         for back in range(_RUN - 1):  # runs that begin at the end of a text reach into the next one
             inside[ends - 1 - back] = False
         offsets = np.concatenate(([0], np.cumsum(lengths - (_RUN - 1)))).astype(np.uint64)
         found = RMinHash.digest_matrix_from_flat_token_hashes(runs[inside], offsets, _BANDS * _ROWS, _SEED)
-        rows = np.array(found.to_rows(), np.uint64).reshape(len(lengths), _BANDS, _ROWS)
+        each = chain.from_iterable(found.to_rows())
+        rows = np.fromiter(each, np.uint32, len(lengths) * _BANDS * _ROWS).reshape(len(lengths), _BANDS, _ROWS)
         bands = np.zeros((len(lengths), _BANDS), np.uint64)
         for row in range(_ROWS):
-            bands = _mixed(bands ^ rows[:, :, row])
-        self._of_batches.append((np.array(self._ordinals, np.int64), np.ascontiguousarray(bands.T), lengths))
-        self._ordinals, self._lengths, self._words = [], [], []
+            bands = mixed(bands ^ rows[:, :, row])
+        short = np.ascontiguousarray((bands >> np.uint64(32)).astype(np.uint32).T)
+        self._of_batches.append((ordinals.astype(np.int64), short, lengths.astype(np.int32)))
 
     def pairs(self, keys: npt.NDArray[np.int64], read: Callable[[], Iterator[tuple[int, str]]]) -> list[Pair]:
         """(text, earlier text, similarity), ordered; each text once, with the earlier one that is most like it.
@@ -78,7 +78,6 @@ class NearCopies:
         """
         import numpy as np
 
-        self._flush()
         if not self._of_batches:
             return []
         ordinals = np.concatenate([batch[0] for batch in self._of_batches])
@@ -103,12 +102,18 @@ class NearCopies:
                 best[later] = (-similarity, earlier)
         return [(later, earlier, -negative) for later, (negative, earlier) in sorted(best.items())]
 
-    def _judged(self, a: tuple[_Codes, _Codes], b: tuple[_Codes, _Codes]) -> float:
+    def _judged(self, a: _Held, b: _Held) -> float:
         """How alike two texts are; 0 where that is not enough."""
-        similarity = _share(a[0], b[0])
-        both = len(_common(a[1], b[1]))
-        replaced = both < min(len(a[1]), len(b[1]))
-        return similarity if similarity >= (self._other_words if replaced else self._similarity) else 0.0
+        similarity = _share(a.runs, b.runs)
+        if similarity < min(self._similarity, self._other_words):
+            return 0.0
+        both = len(_common(a.words, b.words))
+        if both == min(len(a.words), len(b.words)):
+            return similarity if similarity >= self._similarity else 0.0
+        numbers = len(_common(a.numbers, b.numbers))
+        if similarity < self._other_words or numbers < min(len(a.numbers), len(b.numbers)):
+            return 0.0
+        return similarity
 
     def _compared(
         self, candidates: Any, sizes: Mapping[int, int], read: Callable[[], Iterator[tuple[int, str]]]
@@ -123,29 +128,38 @@ class NearCopies:
                 size += sum(sizes[number] for number in candidates[taken].tolist())
                 taken += 1
             wanted = set(np.unique(candidates[done:taken]).tolist())
-            held: dict[int, tuple[_Codes, _Codes]] = {}
-            for ordinal, text in read():
-                if ordinal in wanted:
-                    codes = np.array([self._codes[word] for word in flat_words(text)], np.uint64)
-                    held[ordinal] = (np.unique(_runs(codes)[: 1 - _RUN]), np.unique(codes))
-                    if len(held) == len(wanted):
-                        break
+            held = _held(islice((one for one in read() if one[0] in wanted), len(wanted)))
             for later, earlier in candidates[done:taken].tolist():
                 yield later, earlier, self._judged(held[later], held[earlier])
             done = taken
 
 
-class _WordCodes(dict[str, int]):
-    """A code for each word, the same in every run; those of the first words are kept."""
+def _held(texts: Iterator[tuple[int, str]]) -> dict[int, _Held]:
+    """What is compared of texts, by their ordinals."""
+    import numpy as np
 
-    def __missing__(self, word: str) -> int:
-        code = crc32(word.encode("utf-8", "surrogatepass"))
-        if len(self) < _MOST_WORDS:
-            self[word] = code
-        return code
+    found: dict[int, _Held] = {}
+    for batch in _together(texts):
+        codes, lengths = word_codes([text for _, text in batch])
+        ends = np.cumsum(lengths).tolist()
+        for (ordinal, _), start, end in zip(batch, [0, *ends[:-1]], ends, strict=True):
+            words = np.unique(codes[start:end])
+            runs = np.unique(_runs(codes[start:end])[: 1 - _RUN])
+            found[ordinal] = _Held(runs, words, words[words & np.uint64(DIGITS) != 0])
+    return found
 
 
-_MOST_WORDS = 200_000
+def _together(texts: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    batch: list[tuple[int, str]] = []
+    size = 0
+    for one in texts:
+        batch.append(one)
+        size += len(one[1])
+        if size > _TOGETHER:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _runs(words: _Codes) -> _Codes:
@@ -154,18 +168,11 @@ def _runs(words: _Codes) -> _Codes:
 
     found = words
     for ahead in range(1, _RUN):
-        found = _mixed(found) ^ np.roll(words, -ahead)
-    return _mixed(found)
+        found = mixed(found) ^ np.roll(words, -ahead)
+    return mixed(found)
 
 
-def _mixed(codes: _Codes) -> _Codes:
-    import numpy as np
-
-    codes = codes * np.uint64(0x9E3779B97F4A7C15)
-    return codes ^ (codes >> np.uint64(29))
-
-
-def _neighbours(band: _Codes, ordinals: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _neighbours(band: npt.NDArray[np.uint32], ordinals: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Of the texts that meet in a band, each with the first and with the one before it: rows of (later, earlier)."""
     import numpy as np
 

@@ -49,7 +49,7 @@ def check_answers(run: Checked) -> None:
                 if row.target_id not in one.golds:
                     one.golds.add(row.target_id)
                     of_target.setdefault((row.target_kind, row.target_id), []).append(one)
-    if not of_target:
+    if not of_target or _gold_is_lost(run):
         return
     titles = _titles(run)
     for row in run.passages("looking for answers"):
@@ -67,6 +67,12 @@ def check_answers(run: Checked) -> None:
             facts = {"id": shown_id(row.question_id), "answer": f"“{row.answer}”", "texts": texts}
             values = tuple(value for value in (row.answer, row.question_id, row.text) if value)
             run.hits.keep(Hit("answer-not-in-texts", Sought(values, row.split), row.answer, facts))
+
+
+def _gold_is_lost(run: Checked) -> bool:
+    """Whether the reader left out judgements: of which questions is not known, and what they named may have answered
+    them."""
+    return any(loss.kind == "dropped" and loss.table == "qrels" for loss in run.tables.losses)
 
 
 def _sought(run: Checked) -> dict[tuple[str | None, str | None], list[_Waiting]]:

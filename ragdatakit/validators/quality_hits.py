@@ -72,7 +72,7 @@ class Hits:
 
     def wants(self, *rules: str) -> bool:
         """Whether any of the rules is looked for."""
-        return any(self.collector.wants(rule) for rule in rules)
+        return any(map(self.collector.wants, rules))
 
     def tells_same_text(self) -> bool:
         """Whether a rule of the format's own that is wanted tells of texts that are the same to the letter."""

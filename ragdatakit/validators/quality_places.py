@@ -8,8 +8,9 @@ up) takes no part; where none is found, a finding names the file, or the dataset
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -37,6 +38,7 @@ _Record = tuple[RecordForm, int, int, int, bytes, int, Any]
 """Form, number, line, offset, bytes, indent, decoded value."""
 _NAMED = re.compile(r"([^:]{1,60}):(.*)", re.DOTALL)
 """A record that is one text: an id, a colon, and the text that it names."""
+_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
 _LONG = 30
 """Characters of a value that no other record has by accident."""
 _MOST_TEXT = 1 << 26
@@ -62,9 +64,11 @@ class Found:
         span = self.form.span(text, self.pointer) if self.pointer is not None else None
         if span is not None:
             start, length = span
-            inside = text.find(fragment, start, start + length) if fragment else -1
-            if inside >= 0:
-                start, length = inside, len(fragment)
+            for written in _spellings(fragment):
+                inside = text.find(written, start, start + length)
+                if inside >= 0:
+                    start, length = inside, len(written)
+                    break
         line, column, shown = place_of(text, start, length, self.line, self.indent)
         return Place(line, column, self.byte_offset, self.record, shown)
 
@@ -91,7 +95,7 @@ class Places:
         best: dict[int, tuple[float, Found]] = {}
         for part in self._parts if wanted else ():
             for file in part.files:
-                if len(best) == len(wanted) and all(_is_whole(wanted[n], *found) for n, found in best.items()):
+                if _all_whole(wanted, best):
                     break
                 self._look(file, part.format.file(file.kind), wanted, by_value, best)
         return {wanted[number]: found for number, (_, found) in best.items()}
@@ -105,10 +109,13 @@ class Places:
         best: dict[int, tuple[float, Found]],
     ) -> None:
         for form, record, line, offset, raw, indent, value in self._records(file, kind):
+            if _has_none(value, by_value):
+                continue
             seen: dict[int, dict[str, str]] = {}
             for pointer, text in _values(value):
                 for number in by_value.get(text, ()):
                     seen.setdefault(number, {}).setdefault(text, pointer)
+            better = False
             for number, values in seen.items():
                 one = wanted[number]
                 of_split = one.split is not None and one.split in _splits(file)
@@ -117,6 +124,9 @@ class Places:
                 if before is None or (score > before[0] and _may_replace(before[1], file, one, of_split)):
                     found = Found(file, form, record, line, offset, raw, indent, values.get(one.values[0]))
                     best[number] = (score, found)
+                    better = True
+            if better and _all_whole(wanted, best):
+                return
 
     def _records(self, file: DataFile, kind: File) -> Iterator[_Record]:
         """Each record that can be decoded."""
@@ -212,6 +222,31 @@ def _values(value: Any) -> Iterator[tuple[str, str]]:
             pending += [(f"{pointer}/{place}", below, depth + 1) for place, below in enumerate(found)]
         elif isinstance(found, int | float) and not isinstance(found, bool):
             yield pointer, str(found)
+
+
+def _spellings(fragment: str) -> Iterator[str]:
+    """How a part of a text may stand in a file: as it is, or with escapes."""
+    if fragment:
+        escaped = json.dumps(fragment)[1:-1]
+        yield from (fragment, json.dumps(fragment, ensure_ascii=False)[1:-1], escaped)
+        yield _ESCAPE.sub(lambda match: match[0][:2] + match[0][2:].upper(), escaped)
+
+
+def _has_none(value: Any, by_value: Mapping[str, object]) -> bool:
+    """Whether a record is seen at once to have nothing that is sought: most are flat, and have not."""
+    if not isinstance(value, dict):
+        return False
+    for found in value.values():
+        if not isinstance(found, str):
+            if isinstance(found, dict | list) or str(found) in by_value:
+                return False
+        elif found in by_value:
+            return False
+    return True
+
+
+def _all_whole(wanted: Sequence[Sought], best: Mapping[int, tuple[float, Found]]) -> bool:
+    return len(best) == len(wanted) and all(_is_whole(wanted[n], *found) for n, found in best.items())
 
 
 def _is_whole(one: Sought, score: float, found: Found) -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.tables.flat_text import flat_words
 from ragdatakit.tables.plain_tokens import count
+from ragdatakit.tables.word_codes import word_codes
 from ragdatakit.validators.garbled import garbled
 from ragdatakit.validators.quality_hits import Checked, Hit, Sought, shown_id
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
     from ragdatakit.validators.near_copies import NearCopies
 
+_MOST_CHARACTERS, _MOST_ROWS = 1 << 20, 4096
+"""Of texts that are looked at together."""
 _LOST = "\ufffd"
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffd-\uffff]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\ufffd-\uffff]")
 
 
 @dataclass(slots=True)
@@ -38,28 +40,31 @@ class TextKeys:
 
 
 def check_texts(run: Checked) -> TextKeys:
-    """Look at every passage; what is found are hits of the run. Memory: 24 bytes a text, 184 where near copies are
+    """Look at every passage; what is found are hits of the run. Memory: 24 bytes a text, 100 where near copies are
     looked for."""
     import numpy as np
 
     keys, ids, documents, exact = array("q"), array("q"), array("q"), array("q")
     told = run.hits.tells_same_text()
+    of_documents = run.noun == "chunk"
     near = _near_copies(run)
     least = max(run.options.near_words, 3)
-    for ordinal, row in enumerate(run.passages("reading")):
-        text = row.text or ""
-        words = flat_words(text)
-        squeezed = " ".join(text.split())
-        keys.append(_key(squeezed))
-        ids.append(_key(row[0]))
-        if told:
-            exact.append(hash(text))
-        documents.append(_key(row.doc_id) if run.noun == "chunk" and row.doc_id is not None else 0)
-        _check_one(run, row, text, words)
-        if near is not None and len(words) >= least:
-            near.add(ordinal, words)
-    of_texts, of_ids, of_documents = (np.array(codes, np.int64) for codes in (keys, ids, documents))
-    found = TextKeys(of_texts, of_ids, of_documents, of_texts)
+    look = _Look(run)
+    for rows in _batches(run.passages("reading")):
+        texts = [row.text or "" for row in rows]
+        codes, lengths = word_codes(texts)
+        for row, text, words in zip(rows, texts, lengths.tolist(), strict=True):
+            printable = text.isprintable()
+            keys.append(_key(_squeezed(text, printable)))
+            ids.append(_key(row[0]))
+            if told:
+                exact.append(hash(text))
+            documents.append(_key(row.doc_id) if of_documents and row.doc_id is not None else 0)
+            look.at(row, text, words, printable)
+        if near is not None:
+            long = lengths >= least
+            near.add(np.flatnonzero(long) + (len(keys) - len(rows)), codes[np.repeat(long, lengths)], lengths[long])
+    found = TextKeys(*(np.array(codes, np.int64) for codes in (keys, ids, documents, keys)))
     run.texts = found
     pairs = (
         list(_identical(found.keys, found.ids, np.array(exact, np.int64))) if run.hits.wants("identical-texts") else []
@@ -68,6 +73,24 @@ def check_texts(run: Checked) -> TextKeys:
     if near is not None:
         _check_near(run, near, found)
     return found
+
+
+def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += len(row.text or "")
+        if size >= _MOST_CHARACTERS or len(batch) >= _MOST_ROWS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _squeezed(text: str, printable: bool) -> str:
+    """The text with single blanks for white space; of that a text in which all is printable has but blanks."""
+    return text.strip(" ") if printable and "  " not in text else " ".join(text.split())
 
 
 def check_question_texts(run: Checked) -> None:
@@ -90,21 +113,40 @@ def _near_copies(run: Checked) -> NearCopies | None:
     return NearCopies(run.options.near_similarity, run.options.near_similarity_replaced)
 
 
-def _check_one(run: Checked, row: Any, text: str, words: Sequence[str]) -> None:
-    options, hits = run.options, run.hits
-    place = Sought((text, row[0]))
-    facts = {"table": run.noun, "id": shown_id(row[0])}
-    image = run.noun == "chunk" and row.image_path
-    if len(words) < options.least_words and not image:
-        told = "no word" if not words else "1 word" if len(words) == 1 else f"{len(words):,} words"
-        hits.keep(Hit("few-words-text", place, text, {**facts, "words": told}))
-    elif len(text) > options.most_tokens and (number := count(text)) > options.most_tokens:
-        told_most = {"tokens": number, "most": options.most_tokens}
-        hits.keep(Hit("over-token-budget", place, None, {**facts, **told_most}))
-    _check_characters(run, place, run.noun, row[0], "text", text)
-    title = row.title if run.noun == "document" else None
-    if title:
-        _check_characters(run, Sought((title, row[0])), run.noun, row[0], "title", title)
+class _Look:
+    """What is told of a passage by itself."""
+
+    def __init__(self, run: Checked) -> None:
+        self._run = run
+        self._noun = run.noun
+        self._least, self._most = run.options.least_words, run.options.most_tokens
+        self._characters = run.hits.wants("garbled-text", "control-character")
+
+    def at(self, row: Any, text: str, words: int, printable: bool) -> None:
+        """One passage, how many words it has, and whether all of its text is printable."""
+        if words < self._least:
+            if self._noun != "chunk" or not row.image_path:
+                told = "no word" if not words else "1 word" if words == 1 else f"{words:,} words"
+                self._keep("few-words-text", row, text, {"words": told})
+        elif len(text) > self._most and (number := count(text)) > self._most:
+            self._keep("over-token-budget", row, None, {"tokens": number, "most": self._most})
+        if not self._characters:
+            return
+        if not (printable and text.isascii()):
+            _check_characters(self._run, _place(self._run, row), self._noun, row[0], "text", text)
+        if self._noun == "document" and row.title and not (row.title.isascii() and row.title.isprintable()):
+            _check_characters(self._run, Sought((row.title, row[0])), self._noun, row[0], "title", row.title)
+
+    def _keep(self, rule: str, row: Any, value: str | None, facts: dict[str, Any]) -> None:
+        named = {"table": self._noun, "id": shown_id(row[0])}
+        self._run.hits.keep(Hit(rule, _place(self._run, row), value, {**named, **facts}))
+
+
+def _place(run: Checked, row: Any) -> Sought:
+    """A passage by its text, its id, and its title: where the reader makes up the ids, that tells texts apart that are
+    the same."""
+    title = (row.title,) if run.noun == "document" and row.title else ()
+    return Sought((row.text or "", row[0], *title))
 
 
 def _check_characters(run: Checked, place: Sought, noun: str, name: str | None, field: str, text: str) -> None:
@@ -169,8 +211,8 @@ def _keep_pairs(run: Checked, rule: str, pairs: Sequence[tuple[int, int, dict[st
     for later, earlier, facts in pairs[:kept]:
         row, first = rows[later], rows[earlier]
         told = {"table": run.noun, "id": shown_id(row[0]), "other": shown_id(first[0]), **facts}
-        other = Sought((first.text, first[0]))
-        run.hits.keep(Hit(rule, Sought((row.text, row[0])), row[0], told, "", other, "the earlier one"))
+        place, other = _place(run, row), _place(run, first)
+        run.hits.keep(Hit(rule, place, row[0], told, "", other, "the earlier one"))
     run.hits.count(rule, None, len(pairs) - kept)
 
 
