@@ -20,6 +20,7 @@ from docs.generator.format_pages import format_pages  # noqa: E402 - found only 
 from docs.generator.pages import written_pages  # noqa: E402
 from docs.generator.rule_pages import rule_pages  # noqa: E402
 from ragdatakit.reports.diff_schema import query_schemas  # noqa: E402
+from ragdatakit.reports.gates.output_schema import gate_schema  # noqa: E402
 from ragdatakit.reports.output_schema import output_schema  # noqa: E402
 from ragdatakit.reports.search_output_schema import search_output_schemas  # noqa: E402
 from ragdatakit.reports.summary_schema import summary_schema  # noqa: E402
@@ -34,7 +35,7 @@ def generated() -> dict[str, str]:
     """Path below the root to the text that should stand there."""
     files = {f"docs/{name}": text for name, text in {**rule_pages(), **format_pages()}.items()}
     files["docs/output-schema.json"] = _json(output_schema())
-    by_command = {"report": summary_schema(), **search_output_schemas(), **query_schemas()}
+    by_command = {"report": summary_schema(), **search_output_schemas(), **query_schemas(), "gate": gate_schema()}
     files.update({f"docs/output-schema-{name}.json": _json(schema) for name, schema in by_command.items()})
     files.update({f"docs/schemas/{name}": _json(document) for name, document in documents(all_formats()).items()})
     return {**files, **written_pages()}

@@ -13,7 +13,7 @@ from ragdatakit.reports.gates.first_suite import first_suite
 from ragdatakit.reports.gates.frames import GateFrames
 from ragdatakit.reports.gates.running import GateLibrary, run_suite
 from ragdatakit.reports.gates.suites import parse_suite
-from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question
+from ragdatakit.schemas.canonical import Document, Edge, PairScore, Qrel, Question
 from ragdatakit.schemas.gates import Check
 from ragdatakit.tables.dataset_database import DatasetDatabase
 from tests.conversion_tools import tables_of
@@ -33,6 +33,7 @@ def good_rows() -> Rows:
         ],
         "questions": [Question(f"q{i}", f"question {i:03}?", split=("train", "test")[i % 2]) for i in range(60)],
         "qrels": [Qrel(f"q{i}", f"d{i % 40}", i % 3) for i in range(60)],
+        "edges": [Edge(f"n{i}", f"r{i % 25}", f"n{i + 1}") for i in range(100)],
         "pair_scores": [PairScore(f"q{i % 60}", f"d{i % 40}", i / 10) for i in range(100)],
     }
 

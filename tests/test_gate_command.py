@@ -12,6 +12,7 @@ import pytest
 from tests.command_line import ROOT, Outcome, run, spawn
 from tests.gate_tools import expect, needs_library, write_files, write_suite
 
+QUANTILES = {"quantiles": [0.1, 0.5], "value_ranges": [[0, 5], [None, 20]]}
 OFFLINE = """
 import socket, sys
 def refuse(*_, **__):
@@ -72,6 +73,7 @@ def test_what_fails_is_shown(tmp_path: Path) -> None:
     assert run("gate", folder, "--suite", suite, "-q").out.count("\n") == 1
     coloured = run("gate", folder, "--suite", suite, terminal=True)
     assert "\x1b[31m" in coloured.out
+    assert coloured.err.startswith("\r\x1b[Kloading Great Expectations …") and coloured.err.endswith("\r\x1b[K")
 
 
 @needs_library
@@ -108,6 +110,35 @@ def test_json(tmp_path: Path) -> None:
     assert document["dataset"]["format"] == "beir"
     assert [(r["status"], r["observed"]) for r in document["results"]] == [("fail", 30), ("pass", 1)]
     assert document["results"][0]["kwargs"] == {"value": 1}
+
+
+@needs_library
+def test_the_published_schema_holds(tmp_path: Path) -> None:
+    from jsonschema import Draft202012Validator
+
+    from ragdatakit.reports.gates.output_schema import gate_schema
+
+    folder = write_files(tmp_path / "set")
+    gone = {**expect("table_row_count_to_equal", value=1), "meta": {"ragdata_table": "nodes"}}
+    suite = write_suite(
+        tmp_path / "suite.json",
+        expect("column_pair_values_to_be_equal", column_A="doc_id", column_B="title"),
+        expect("column_distinct_values_to_equal_set", column="title", value_set=["a"]),
+        expect("column_quantile_values_to_be_between", column="text_length", quantile_ranges=QUANTILES),
+        expect("column_mean_to_be_between", column="text"),
+        {**expect("table_row_count_to_equal", value=30), "severity": "info", "description": "as they were"},
+        gone,
+    )
+
+    found = run("gate", folder, "--suite", suite, "--sample-rows", "20", "--output-format", "json").json
+
+    schema = gate_schema()
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(found)
+    assert set(found) == set(schema["properties"])
+    assert {r["status"] for r in found["results"]} == {"pass", "fail", "error"}
+    assert all(set(r) == set(schema["$defs"]["result"]["properties"]) for r in found["results"])
+    assert found["notes"] and found["tables"][0]["sampled"]
 
 
 @needs_library

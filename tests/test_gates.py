@@ -1,9 +1,9 @@
-"""Gates: a first suite holds on its own data and fails exactly on what drifts; suites of others apply; none is code."""
+"""Gates: what expectations are about, suites of others apply, none is code."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ import pytest
 from ragdatakit.api.gate import batch, first_suite, gate
 from ragdatakit.reports.gates.frames import GateFrames
 from ragdatakit.reports.gates.output import found_words
+from ragdatakit.reports.gates.row_conditions import plain_condition
 from ragdatakit.reports.gates.suites import parse_suite, read_suite
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Qrel
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.gates import expectation_words
 from tests.gate_tools import (
     Rows,
     checks_of,
@@ -28,98 +30,13 @@ from tests.gate_tools import (
 )
 
 
-def fewer(rows: Rows) -> None:
-    rows["documents"] = rows["documents"][:50]
-
-
-def without_titles(rows: Rows) -> None:
-    rows["documents"] = [d if d.doc_id in ("d1", "d11", "d21") else d._replace(title=None) for d in rows["documents"]]
-
-
-def without_one_split(rows: Rows) -> None:
-    rows["questions"][7] = rows["questions"][7]._replace(split=None)
-
-
-def far_score(rows: Rows) -> None:
-    rows["pair_scores"][50] = rows["pair_scores"][50]._replace(score=100.0)
-
-
-def long_text(rows: Rows) -> None:
-    rows["documents"][50] = rows["documents"][50]._replace(text="word " * 1000)
-
-
-def longer_texts(rows: Rows) -> None:
-    rows["documents"] = [d._replace(text=f"{i:03} {'word ' * 48}x") for i, d in enumerate(rows["documents"])]
-
-
-def same_texts(rows: Rows) -> None:
-    rows["questions"] = [q._replace(text="question 000?") if i < 20 else q for i, q in enumerate(rows["questions"])]
-
-
-def new_grade(rows: Rows) -> None:
-    rows["qrels"][5] = rows["qrels"][5]._replace(grade=3)
-
-
-def lost_grade(rows: Rows) -> None:
-    rows["qrels"] = [q._replace(grade=min(q.grade, 1)) for q in rows["qrels"]]
-
-
-def same_key(rows: Rows) -> None:
-    rows["documents"][59] = rows["documents"][59]._replace(doc_id="d58")
-
-
-def same_judgement(rows: Rows) -> None:
-    rows["qrels"][59] = rows["qrels"][0]
-
-
-def broken_reference(rows: Rows) -> None:
-    rows["qrels"][5] = rows["qrels"][5]._replace(target_id="gone")
-
-
-DRIFTS: list[tuple[Callable[[Rows], None], str, str, Any]] = [
-    (fewer, "documents", "table_row_count_to_be_between", None),
-    (without_titles, "documents", "column_proportion_of_non_null_values_to_be_between", "title"),
-    (without_one_split, "questions", "column_values_to_not_be_null", "split"),
-    (far_score, "pair_scores", "column_values_to_be_between", "score"),
-    (long_text, "documents", "column_values_to_be_between", "text_length"),
-    (longer_texts, "documents", "column_median_to_be_between", "text_length"),
-    (same_texts, "questions", "column_proportion_of_unique_values_to_be_between", "text"),
-    (new_grade, "qrels", "column_distinct_values_to_equal_set", "grade"),
-    (lost_grade, "qrels", "column_distinct_values_to_equal_set", "grade"),
-    (same_key, "documents", "column_values_to_be_unique", "doc_id"),
-    (same_judgement, "qrels", "compound_columns_to_be_unique", None),
-    (broken_reference, "qrels", "column_mean_to_be_between", "target_id_found"),
-]
-
-
-@needs_library
-def test_a_first_suite_holds_on_its_own_data() -> None:
-    for tolerance in (0.1, 0):
-        checks = checks_of(good_rows(), suite_of(good_rows(), tolerance))
-
-        assert len(checks) > 30 and all(check.success for check in checks)
-
-
-@needs_library
-@pytest.mark.parametrize(("drift", "table", "kind", "column"), DRIFTS, ids=[d[0].__name__ for d in DRIFTS])
-def test_exactly_the_drift_fails(drift: Callable[[Rows], None], table: str, kind: str, column: str | None) -> None:
-    rows = good_rows()
-    drift(rows)
-
-    failed = [c for c in checks_of(rows, suite_of(good_rows())) if not c.success]
-
-    assert [(c.expectation.table, c.expectation.type, c.expectation.kwargs.get("column")) for c in failed] == [
-        (table, f"expect_{kind}", column)
-    ]
-    assert not failed[0].error
-
-
 @needs_library
 def test_a_set_tells_what_came_and_what_went() -> None:
+    suite = expect("column_distinct_values_to_equal_set", column="grade", value_set=[0, 1, 2])
     rows = good_rows()
     rows["qrels"] = [q._replace(grade=7 if q.grade == 2 else q.grade) for q in rows["qrels"]]
 
-    (failed,) = [c for c in checks_of(rows, suite_of(good_rows())) if not c.success]
+    (failed,) = checks_of(rows, {"expectations": [suite], "meta": {"ragdata_table": "qrels"}})
 
     assert (failed.examples, failed.missing) == ((7,), (2,))
     assert found_words(failed) == "also 7; not 2"
@@ -210,11 +127,19 @@ NO_SUITES: list[tuple[str, Any, str]] = [
     ("no table", one(), "--table"),
     ("an unknown severity", one(severity="fatal"), "severity is 'fatal'"),
     ("too many", {"expectations": [{}] * 5001}, "at most 5,000"),
+]
+
+FAULTS: list[tuple[str, Any, str]] = [
     ("SQL", one(type="unexpected_rows_expectation", meta={"ragdata_table": "documents"}), "it is SQL"),
+    (
+        "a LIKE pattern",
+        one(type="expect_column_values_to_match_like_pattern", meta={"ragdata_table": "documents"}),
+        "a regex can say the same",
+    ),
     (
         "an expression",
         one(kwargs={"column": "a", "row_condition": "@__import__('os').system('x')"}, meta={"ragdata_table": "qrels"}),
-        "an expression is not run",
+        "that is code is not run",
     ),
     (
         "an expression within a condition",
@@ -262,6 +187,70 @@ def test_what_is_no_suite(content: Any, told: str) -> None:
         parse_suite(content, "suite.json")
 
 
+@pytest.mark.parametrize(("content", "told"), [c[1:] for c in FAULTS], ids=[c[0] for c in FAULTS])
+def test_what_cannot_be_checked(content: Any, told: str) -> None:
+    (expectation,) = parse_suite(content, "suite.json").expectations
+
+    assert re.search(told, expectation.fault)
+
+
+def test_conditions_that_were_written_as_expressions() -> None:
+    split = {"type": "comparison", "column": {"name": "split"}, "operator": "==", "parameter": "train"}
+    grade = {"type": "comparison", "column": {"name": "grade"}, "operator": ">", "parameter": -1}
+    both = {"type": "and", "conditions": [split, grade]}
+    title = {"type": "nullity", "column": {"name": "title"}, "is_null": False}
+    among = {"type": "comparison", "column": {"name": "grade"}, "operator": "IN", "parameter": [1, 2]}
+
+    assert plain_condition('split == "train"') == split
+    assert plain_condition('col("split") == "train"') == split
+    assert plain_condition('split == "train" and grade > -1') == both
+    assert plain_condition('(split == "train") & (grade > -1)') == both
+    assert plain_condition('col("title").notNull()') == title
+    assert plain_condition("grade in [1, 2]") == among
+    for code in (
+        "@pd.io",
+        "a == b",
+        "a == f()",
+        "a.b == 1",
+        "a == 1 & b == 2",
+        "1 < a < 2",
+        "a == [1]",
+        "a",
+        "a.eval()",
+        "(" * 3000,
+        "",
+    ):
+        with pytest.raises(RagdataError, match="is not run"):
+            plain_condition(code)
+
+
+@needs_library
+def test_one_expectation_that_cannot_be_checked_hides_no_other(tmp_path: Path) -> None:
+    suite = write_suite(
+        tmp_path / "suite.json",
+        expect("column_values_to_be_uniqe", column="text"),
+        expect("column_values_to_not_be_null", column="txt"),
+        expect("table_row_count_to_equal", value=30),
+        expect("column_values_to_be_in_set", column="title_length", value_set=[7], row_condition='doc_id == "d1"'),
+        expect("column_values_to_match_json_schema", column="title", json_schema={"type": "object"}),
+        {
+            "expectation_type": "expect_column_values_to_be_between",
+            "kwargs": {"column": "text_length", "min_value": 1, "auto": False, "profiler_config": None},
+        },
+        expect("column_to_exist", column="year"),
+    )
+
+    result = gate(write_files(tmp_path / "set"), suite)
+
+    assert result.exit_code() == 2
+    assert [check.success for check in result.checks] == [False, False, True, True, False, True, False]
+    assert [check.error for check in result.checks] == [True, True, False, False, True, False, False]
+    assert "did you mean" in result.checks[0].fault and "did you mean text" in result.checks[1].fault
+    assert expectation_words(result.checks[3].expectation) == "values to be in set, value set {7} where doc_id is d1"
+    assert "a value is no JSON" in result.checks[4].fault
+    assert result.checks[6].observed == ["doc_id", "text", "title", "metadata", "field_order"]
+
+
 def test_files_that_are_no_suites(tmp_path: Path) -> None:
     file = tmp_path / "suite.json"
     for content, told in ((b"{", "is no JSON"), (b"[" * 100_000, "is no JSON"), (b" " * (16 << 20) + b"{}", "16 MiB")):
@@ -304,8 +293,9 @@ def test_suites_of_earlier_versions_are_read(tmp_path: Path) -> None:
 def test_expectations_that_are_none(expectation: dict[str, Any], told: str, tmp_path: Path) -> None:
     suite = write_suite(tmp_path / "suite.json", expectation)
 
-    with pytest.raises(RagdataError, match=rf"expectation 1: .*{told}"):
-        gate(write_files(tmp_path / "set"), suite)
+    (check,) = gate(write_files(tmp_path / "set"), suite).checks
+
+    assert check.error and told in check.fault
 
 
 @needs_library

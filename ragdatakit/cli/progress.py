@@ -10,12 +10,17 @@ from typing import TextIO
 
 
 @contextmanager
-def terminal_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """What shows progress on stderr while the block runs; None where that is no terminal."""
+def terminal_progress(at_once: str = "") -> Iterator[Callable[[str, int, int], None] | None]:
+    """What shows progress on stderr while the block runs; None where that is no terminal.
+
+    ``at_once`` stands there from the beginning, for work that is known to take long and tells nothing.
+    """
     if not sys.stderr.isatty():
         yield None
         return
     line = ProgressLine(sys.stderr)
+    if at_once:
+        line.say(at_once)
     try:
         yield line.show
     finally:
@@ -48,6 +53,12 @@ class ProgressLine:
         name = "".join(c if c.isprintable() else "?" for c in path)[-50:]
         bar = "█" * filled + "░" * (24 - filled)
         self._stream.write(f"\r\x1b[K{bar} {share:4.0%}  {left:3.0f} s left  {name}")
+        self._stream.flush()
+        self._shown = True
+
+    def say(self, words: str) -> None:
+        """Words alone, now."""
+        self._stream.write(f"\r\x1b[K{words} …")
         self._stream.flush()
         self._shown = True
 

@@ -15,6 +15,7 @@ class Expectation:
     """One expectation of a suite file, as Great Expectations has it.
 
     ``number`` is its place in the file, from 1; ``table`` is what it is about: a canonical table, or ``files.KIND``.
+    ``fault`` says why it cannot be checked, where that is known without any data.
     """
 
     number: int
@@ -23,6 +24,7 @@ class Expectation:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     severity: str = "critical"
     description: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +115,33 @@ def _is_at_least(severity: str, least: str) -> bool:
 def expectation_words(expectation: Expectation) -> str:
     """An expectation for people: ``values between 1 and 20``."""
     words = expectation.type.removeprefix("expect_").removeprefix("column_").removeprefix("table_").replace("_", " ")
-    left_out = {"column", "column_A", "column_B", "column_list"}
+    kwargs = expectation.kwargs
+    left_out = {"column", "column_A", "column_B", "column_list", "row_condition"}
     if words.endswith(" to be between"):
         left_out |= {"min_value", "max_value"}
-        words = words.removesuffix(" to be between") + _between(expectation.kwargs)
+        words = words.removesuffix(" to be between") + _between(kwargs)
     told = [
-        f"{name.removesuffix('_value').replace('_', ' ')} {_shown(value)}"
-        for name, value in expectation.kwargs.items()
+        f"{name.removesuffix('_value').strip('_').replace('_', ' ')} {_shown(value)}"
+        for name, value in kwargs.items()
         if name not in left_out and value is not None
     ]
-    return ", ".join([words, *told])
+    rows = f" where {_condition(kwargs['row_condition'])}" if kwargs.get("row_condition") else ""
+    return ", ".join([words, *told]) + rows
+
+
+def _condition(condition: Any) -> str:
+    """A condition on rows: ``split is train and grade > 1``."""
+    if not isinstance(condition, Mapping):
+        return str(condition)
+    if "conditions" in condition:
+        return f" {condition.get('type')} ".join(map(_condition, condition["conditions"]))
+    column = condition.get("column")
+    name = column.get("name") if isinstance(column, Mapping) else column
+    if condition.get("type") == "nullity":
+        return f"{name} is {'missing' if condition.get('is_null') else 'there'}"
+    operator = {"==": "is", "!=": "is not", "IN": "is in", "NOT_IN": "is not in"}
+    told = str(condition.get("operator"))
+    return f"{name} {operator.get(told, told)} {_shown(condition.get('parameter'))}"
 
 
 def _between(kwargs: Mapping[str, Any]) -> str:
@@ -144,6 +163,8 @@ def place_words(expectation: Expectation) -> str:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "any"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
     if isinstance(value, Mapping):

@@ -7,10 +7,12 @@ counts and lengths by that part of themselves, ranges of numbers by that part of
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.reports.gates.frames import FOUND, LENGTH, REFERENCES, GateFrames
+from ragdatakit.reports.gates.derived_columns import DAMAGED, FOUND, LANGUAGE, LENGTH, REFERENCES, SHARE
+from ragdatakit.reports.gates.frames import GateFrames, quoted
 from ragdatakit.reports.gates.suites import FILES, TABLE
 from ragdatakit.schemas.canonical import TABLES
 
@@ -18,6 +20,8 @@ _CONTENTS = ("text", "title", "answer", "context", "image_description", "prompt"
 _LEFT_OUT = ("field_order", "file")
 _FEW, _LONGEST_VALUE, _REPEATED = 20, 100, 5
 _DIGITS = 4
+_ROUNDING = 1e-9
+"""By what part of the values their mean may be another one where it is computed in another order."""
 
 
 def first_suite(frames: GateFrames, tables: list[str], name: str, tolerance: float) -> dict[str, Any]:
@@ -48,6 +52,8 @@ def _table(frames: GateFrames, table: str, tolerance: float) -> Iterator[_Told]:
             continue
         if unique and key == (column,):
             yield "column_values_to_be_unique", {"column": column}
+        if key[:1] == (column,):
+            yield from _form(frames, table, column)
         yield from _column(frames, table, column, kind, tolerance, unique and key == (column,))
         if (table, column) in REFERENCES:
             yield from _references(frames, table, column, tolerance)
@@ -84,9 +90,7 @@ def _column(frames: GateFrames, table: str, column: str, kind: str, tolerance: f
     if not count:
         return
     if distinct <= _FEW and count >= _REPEATED * distinct and longest <= _LONGEST_VALUE:
-        found = frames.values(table, f"select distinct {value} as v from {{table}} where v is not null order by v")
-        if not any(isinstance(v, float) and not math.isfinite(v) for v in found):
-            yield "column_distinct_values_to_equal_set", {"column": column, "value_set": found}
+        yield from _few(frames, table, column, value, tolerance)
         return
     if kind in ("BIGINT", "INTEGER", "DOUBLE"):
         yield from _range(frames, table, column, value, tolerance, kind != "DOUBLE")
@@ -97,6 +101,59 @@ def _column(frames: GateFrames, table: str, column: str, kind: str, tolerance: f
         )
     if column in _CONTENTS:
         yield from _lengths(frames, table, column, tolerance)
+        yield from _texts(frames, table, column, tolerance)
+    elif kind == "VARCHAR" and distinct < count:
+        (share,) = frames.ask(table, f"select max({frames.expression(table, f'{column}{SHARE}')}) from {{table}}")
+        most = _share(float(str(share)), tolerance)["max_value"]
+        yield "column_max_to_be_between", {"column": f"{column}{SHARE}", "max_value": most}
+
+
+def _form(frames: GateFrames, table: str, column: str) -> Iterator[_Told]:
+    """The form of ids, where all are a number behind the same beginning: ``^doc-[0-9]+$``."""
+    name = quoted(column)
+    (first,) = frames.ask(table, f"select regexp_extract(min({name}), '^(.*?)[0-9]+$', 1) from {{table}}")
+    beginning = str(first or "")
+    text = "'" + beginning.replace("'", "''") + "'"
+    fits = f"starts_with({name}, {text}) and regexp_full_match(substr({name}, {len(beginning) + 1}), '[0-9]+')"
+    (count, fitting) = frames.ask(table, f"select count({name}), count(*) filter ({fits}) from {{table}}")
+    if count == fitting and int(str(count)) >= _REPEATED and len(beginning) <= _LONGEST_VALUE:
+        yield "column_values_to_match_regex", {"column": column, "regex": f"^{re.escape(beginning)}[0-9]+$"}
+
+
+def _few(frames: GateFrames, table: str, column: str, value: str, tolerance: float) -> Iterator[_Told]:
+    """Which values there are, and the share of each."""
+    query = f"select {value}, count(*) from {{table}} where {value} is not null group by 1 order by 1"
+    found = frames.pairs(table, query)
+    if any(isinstance(v, float) and not math.isfinite(v) for v, _ in found):
+        return
+    yield "column_distinct_values_to_equal_set", {"column": column, "value_set": [v for v, _ in found]}
+    total = sum(count for _, count in found)
+    told = found if len(found) > 2 else sorted(found, key=lambda pair: -pair[1])[: len(found) - 1]  # one tells two
+    for one, count in told:
+        condition = {"type": "comparison", "column": {"name": column}, "operator": "==", "parameter": one}
+        kwargs = {"column": f"{column}{SHARE}", "row_condition": condition, **_share(count / total, tolerance)}
+        yield "column_max_to_be_between", kwargs  # all of these rows have this share; a mean of them is rounded
+
+
+def _texts(frames: GateFrames, table: str, column: str, tolerance: float) -> Iterator[_Told]:
+    """The languages of texts, and how many are damaged."""
+    damaged = f"{column}{DAMAGED}"
+    (share,) = frames.ask(table, f"select avg({frames.expression(table, damaged)}) from {{table}}")
+    if share:
+        most = _share(float(str(share)), tolerance)["max_value"]
+        yield "column_mean_to_be_between", {"column": damaged, "max_value": most}
+    else:
+        yield "column_values_to_be_in_set", {"column": damaged, "value_set": [0]}
+    language = frames.expression(table, f"{column}{LANGUAGE}")
+    query = f"select {language}, count(*) from {{table}} where {language} is not null group by 1 order by 2 desc, 1"
+    found = frames.pairs(table, query)
+    total = sum(count for _, count in found)
+    usual = [(one, count) for one, count in found if count > tolerance * total]
+    least = _share(sum(count for _, count in usual) / total, tolerance)["min_value"] if total else 0
+    if least > 0:
+        languages = [one for one, _ in usual]
+        kwargs = {"column": f"{column}{LANGUAGE}", "value_set": languages, "mostly": least}
+        yield "column_values_to_be_in_set", kwargs
 
 
 def _nulls(column: str, rows: int, count: int, tolerance: float) -> Iterator[_Told]:
@@ -113,8 +170,8 @@ def _nulls(column: str, rows: int, count: int, tolerance: float) -> Iterator[_To
 
 def _share(share: float, tolerance: float) -> dict[str, float]:
     scale = 10**_DIGITS
-    least = math.floor(max(share - tolerance, 0) * scale) / scale
-    return {"min_value": least, "max_value": math.ceil(min(share + tolerance, 1) * scale) / scale}
+    least, most = (round(min(max(share + move, 0), 1) * scale, 6) for move in (-tolerance, tolerance))
+    return {"min_value": math.floor(least) / scale, "max_value": math.ceil(most) / scale}
 
 
 def _range(frames: GateFrames, table: str, column: str, value: str, tolerance: float, whole: bool) -> Iterator[_Told]:
@@ -132,6 +189,10 @@ def _range(frames: GateFrames, table: str, column: str, value: str, tolerance: f
             "max_value": math.ceil(most) if whole else most,
         },
     )
+    (mean,) = frames.ask(table, f"select avg({value}) from {{table}}")
+    room += _ROUNDING * max(abs(low), abs(high))
+    if low < high and isinstance(mean, int | float) and math.isfinite(mean):
+        yield "column_mean_to_be_between", {"column": column, "min_value": mean - room, "max_value": mean + room}
 
 
 def _lengths(frames: GateFrames, table: str, column: str, tolerance: float) -> Iterator[_Told]:

@@ -1,7 +1,6 @@
 """The tables of a dataset as pandas frames of the columns that are wanted, with what is derived from them.
 
-Beside its own columns a table has ``COLUMN_length`` (characters of a text, members of a list, bytes) and, where a
-column refers to another table, ``COLUMN_found``: 1 where the record is there, 0 where it is not.
+What a table has beside its own columns is told in `ragdatakit.reports.gates.derived_columns`.
 """
 
 from __future__ import annotations
@@ -9,6 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ragdatakit.reports.gates.derived_columns import (
+    DAMAGED,
+    FOUND,
+    KEYS,
+    LANGUAGE,
+    LENGTH,
+    REFERENCES,
+    SHARE,
+    damage_of,
+    derived_names,
+    guess_languages,
+    length_of,
+    split_name,
+)
 from ragdatakit.reports.gates.suites import FILES
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
@@ -19,27 +32,6 @@ if TYPE_CHECKING:
 
     from ragdatakit.tables.dataset_database import DatasetDatabase
 
-LENGTH, FOUND = "_length", "_found"
-_KEYS = {"documents": "doc_id", "chunks": "chunk_id", "nodes": "name", "relations": "name", "questions": "question_id"}
-_PASSAGES = ("documents", "chunks")
-REFERENCES: dict[tuple[str, str], tuple[str, ...]] = {
-    ("chunks", "doc_id"): ("documents",),
-    ("edges", "source"): ("nodes",),
-    ("edges", "target"): ("nodes",),
-    ("edges", "relation"): ("relations",),
-    ("qrels", "question_id"): ("questions",),
-    ("qrels", "target_id"): ("documents", "chunks", "nodes"),
-    ("start_nodes", "question_id"): ("questions",),
-    ("start_nodes", "node"): ("nodes",),
-    ("triplets", "question_id"): ("questions",),
-    ("triplets", "positive_id"): _PASSAGES,
-    ("triplets", "negative_id"): _PASSAGES,
-    ("pair_scores", "question_id"): ("questions",),
-    ("pair_scores", "doc_id"): _PASSAGES,
-    ("runs", "question_id"): ("questions",),
-    ("answers", "question_id"): ("questions",),
-}
-"""Which tables a column refers to."""
 _KIND_OF_TARGET = {"documents": "document", "chunks": "chunk", "nodes": "node"}
 _PLAIN = ("VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "BOOLEAN", "BLOB")
 _USUAL_WIDTH = 8
@@ -57,6 +49,7 @@ class GateFrames:
         self._types: dict[str, dict[str, str]] = {}
         self._rows: dict[str, int] = {}
         self._copies: dict[str, str] = {}
+        self._made: set[str] = set()
 
     def __contains__(self, table: str) -> bool:
         if table.startswith(FILES):
@@ -77,18 +70,16 @@ class GateFrames:
 
     def columns(self, table: str) -> list[str]:
         """All columns that can be asked for: its own, then the derived ones."""
-        own = self.own_columns(table)
-        return [*own, *(n for c in own for n in self._derived(table, c) if n not in own)]
+        own, types = self.own_columns(table), self.types(table) if table in self else {}
+        derived = (name for c in own for name in derived_names(table, c, types.get(c, "VARCHAR")))
+        return [*own, *(name for name in derived if name not in own)]
 
-    def _derived(self, table: str, column: str) -> list[str]:
-        return [f"{column}{LENGTH}", *([f"{column}{FOUND}"] if (table, column) in REFERENCES else [])]
-
-    def check(self, table: str, columns: Iterable[str], place: str) -> None:
-        """Raise `RagdataError` for a column that the table does not have."""
+    def check(self, table: str, columns: Iterable[str]) -> None:
+        """Raise `UnknownNameError` for a column that the table does not have."""
         known = self.columns(table)
         for column in columns:
             if column not in known:
-                raise RagdataError(f"{place}: {UnknownNameError(f'column of {table}', column, known)}")
+                raise UnknownNameError(f"column of {table}", column, known)
 
     def types(self, table: str) -> dict[str, str]:
         """DuckDB's types of a table's own columns."""
@@ -114,23 +105,44 @@ class GateFrames:
         types = self.types(table)
         if column in types:
             kind, name = types[column], quoted(column)
+            if kind == "DOUBLE":  # pandas and the library take NaN for a missing value
+                return f"case when not isnan({name}) then {name} end"
             return name if kind in _PLAIN else f"{name}::varchar" if kind == "JSON" else f"to_json({name})::varchar"
-        if column.endswith(FOUND) and (table, column.removesuffix(FOUND)) in REFERENCES:
-            return self._found(table, column.removesuffix(FOUND))
-        own = column.removesuffix(LENGTH)
-        kind, name = types[own], quoted(own)
-        if kind.endswith("[]"):
-            return f"len({name})"
-        if kind == "BLOB":
-            return f"octet_length({name})"
-        return f"cardinality({name})" if kind.startswith("MAP") else f"length({name}::varchar)"
+        own, what = split_name(column)
+        name, kind = quoted(own), types[own]
+        if what == LENGTH:
+            return length_of(name, kind)
+        if what == FOUND:
+            return self._found(table, own)
+        if what == DAMAGED:
+            return damage_of(name)
+        assert what in (SHARE, LANGUAGE), what
+        kept = self._kept(table, own, what)
+        at = f"{self._source(table)[1]}.rowid" if what == LANGUAGE else self.expression(table, own)
+        return f'(select "gate value" from {kept} where "gate place" = {at})'
+
+    def _kept(self, table: str, column: str, what: str) -> str:
+        """A table of the values of a derived column that are made once."""
+        kept = quoted(f"gate {table}.{column}{what}")
+        if kept not in self._made:
+            connection, name = self._source(table)
+            value = self.expression(table, column)
+            if what == LANGUAGE:
+                guess_languages(connection, name, quoted(column), kept)
+            else:
+                connection.execute(
+                    f'create or replace temp table {kept} as select {value} as "gate place", '
+                    f'count(*) / sum(count(*)) over () as "gate value" from {name} where {value} is not null group by 1'
+                )
+            self._made.add(kept)
+        return kept
 
     def _found(self, table: str, column: str) -> str:
         name, parts = quoted(column), []
         for target in REFERENCES[table, column]:
             if target in self._database.tables:
                 self._database.load(target)
-                key = _KEYS[target]
+                key = KEYS[target]
                 part = f"{name} in (select {key} from main.{target} where {key} is not null)"
                 if column == "target_id":
                     part = f"(target_kind = '{_KIND_OF_TARGET[target]}' and {part})"
@@ -148,6 +160,11 @@ class GateFrames:
         connection, name = self._source(table)
         return [row[0] for row in connection.execute(query.replace("{table}", name)).fetchall()]
 
+    def pairs(self, table: str, query: str) -> list[tuple[object, int]]:
+        """Values and their counts: the rows of a query whose ``{table}`` stands for a table."""
+        connection, name = self._source(table)
+        return [(value, int(count)) for value, count in connection.execute(query.replace("{table}", name)).fetchall()]
+
     def frame(self, table: str, columns: Sequence[str], digests: bool = False) -> pd.DataFrame:
         """These columns of a table's rows, or of the sample of them; with ``digests``, digests of their texts.
 
@@ -163,7 +180,7 @@ class GateFrames:
         source = name
         if self.checked(table) < self.rows(table):
             wanted = f"select rowid from {name} order by hash(rowid), rowid limit {self._sample}"
-            source = f'(select *, rowid as "row place" from {name} where rowid in ({wanted})) order by "row place"'
+            source = f"{name} where rowid in ({wanted}) order by rowid"
         if not digests:
             self._refuse_size(table, columns)
         parts = [f"{self._taken(table, c, digests)} as {quoted(c)}" for c in columns]

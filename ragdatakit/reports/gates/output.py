@@ -83,7 +83,7 @@ def found_words(check: Check) -> str:
     parts = []
     if check.observed is not None:
         parts.append(_value(check.observed))
-    examples = ", ".join(_value(v) for v in dict.fromkeys(map(_hashable, check.examples[:_SHOWN])))
+    examples = ", ".join(dict.fromkeys(map(_value, check.examples[:_SHOWN])))
     if check.unexpected and check.values:
         share = 100 * check.unexpected / check.values
         told = f"{check.unexpected:,} of {check.values:,} values ({share:.3g} %)"
@@ -95,10 +95,6 @@ def found_words(check: Check) -> str:
     return "; ".join(parts)
 
 
-def _hashable(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
 def _value(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "nothing"}[value]
@@ -108,6 +104,8 @@ def _value(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, list):
         return f"{{{', '.join(map(_value, value))}}}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value(member)}" for name, member in value.items())
     text = str(value)
     return f'"{cut_to(text, 80)}"' if isinstance(value, str) else text
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.reports.gates.frames import GateFrames
@@ -23,6 +25,7 @@ _LONGEST = 300
 _NUMBER = "ragdata_number"
 _SMALL = 1 << 25
 """Bytes of columns that are loaded at once."""
+_NO_JSON = re.compile(r"^(Expecting|Extra data|Invalid|Unterminated)\b.*: line ")
 _Groups = dict[tuple[str, str, tuple[str, ...]], list[Expectation]]
 
 
@@ -74,15 +77,17 @@ class GateLibrary:
                 self._definitions[table] = asset.add_batch_definition_whole_dataframe("rows")
             return self._definitions[table].get_batch({"dataframe": frame})
 
-    def build(self, expectation: Expectation, place: str) -> Any:
+    def build(self, expectation: Expectation) -> Any:
         """The expectation as an object of the library. Raises `RagdataError` for an unknown one and wrong arguments."""
         from great_expectations.exceptions import GreatExpectationsError
         from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
         from great_expectations.expectations.registry import list_registered_expectation_implementations
 
+        if expectation.fault:
+            raise RagdataError(expectation.fault)
         known = list_registered_expectation_implementations()
         if expectation.type not in known:
-            raise RagdataError(f"{place}: {UnknownNameError('expectation', expectation.type, known)}")
+            raise UnknownNameError("expectation", expectation.type, known)
         try:
             with silence():
                 return ExpectationConfiguration(
@@ -92,7 +97,7 @@ class GateLibrary:
                     severity=expectation.severity,
                 ).to_domain_obj()
         except (GreatExpectationsError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise RagdataError(f"{place}: {expectation.type}: {_reason(error)}") from None
+            raise RagdataError(_reason(error)) from None
 
     def run(self, suite: str, frame: pd.DataFrame, table: str, built: Mapping[int, Any]) -> dict[int, Any]:
         """The library's results for these expectations, by their numbers."""
@@ -123,30 +128,23 @@ def _reason(error: Exception) -> str:
 
 
 def run_suite(
-    library: GateLibrary, suite: Suite, frames: GateFrames, keep: dict[str, list[Any]] | None = None
+    library: GateLibrary,
+    suite: Suite,
+    frames: GateFrames,
+    keep: dict[str, list[Any]] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> list[Check]:
     """What becomes of the expectations of a suite, in their order.
 
     Frames have the columns that expectations name, no others; where they are big, those of one expectation. ``keep``
-    takes the library's own results, by table. Raises `RagdataError` for an expectation that is none, before any data
-    is read.
+    takes the library's own results, by table; ``progress`` is told how many expectations are checked. An expectation
+    that cannot be checked hides no other.
     """
-    built: dict[int, Any] = {}
-    groups: _Groups = {}
     checks: dict[int, Check] = {}
-    for expectation in suite.expectations:
-        place = f"{suite.path}, expectation {expectation.number}"
-        built[expectation.number] = library.build(expectation, place)
-        columns = columns_of(expectation, place)
-        if expectation.table not in frames:
-            fault = f"the dataset has no table {expectation.table}; it has {', '.join(frames.names())}"
-            checks[expectation.number] = Check(suite.name, expectation, False, fault=fault)
-            continue
-        if columns is None:
-            columns = tuple(frames.own_columns(expectation.table))
-        frames.check(expectation.table, columns, place)
-        groups.setdefault((expectation.table, _kind(expectation), columns), []).append(expectation)
+    built, groups = _prepared(library, suite, frames, checks)
     for (table, what, columns), expectations in _joined(groups, frames).items():
+        if progress is not None:
+            progress(f"checking {table}", len(checks), len(suite.expectations))
         frame = frames.empty(table) if what == "names" else frames.frame(table, columns, what == "digests")
         results = library.run(suite.name, frame, table, {e.number: built[e.number] for e in expectations})
         for expectation in expectations:
@@ -157,8 +155,36 @@ def run_suite(
                 ]
             if keep is not None:
                 keep.setdefault(table, []).append(found)
-            checks[expectation.number] = _check(suite, expectation, found)
+            check = _check(suite, expectation, found)
+            if what == "names" and not check.success and check.observed is None:
+                check = replace(check, observed=frames.own_columns(table))
+            checks[expectation.number] = check
     return [checks[expectation.number] for expectation in suite.expectations]
+
+
+def _prepared(
+    library: GateLibrary, suite: Suite, frames: GateFrames, checks: dict[int, Check]
+) -> tuple[dict[int, Any], _Groups]:
+    """The library's expectations by number, and ours by what they read; those that read nothing go to ``checks``."""
+    built: dict[int, Any] = {}
+    groups: _Groups = {}
+    for expectation in suite.expectations:
+        number, table = expectation.number, expectation.table
+        try:
+            built[number] = library.build(expectation)
+            columns = columns_of(expectation)
+            if table in frames:
+                columns = tuple(frames.own_columns(table)) if columns is None else columns
+                frames.check(table, columns)
+        except RagdataError as error:
+            checks[number] = Check(suite.name, expectation, False, fault=str(error), error=True)
+            continue
+        if table not in frames or columns is None:
+            fault = f"the dataset has no table {table}; it has {', '.join(frames.names())}"
+            checks[number] = Check(suite.name, expectation, False, fault=fault)
+            continue
+        groups.setdefault((table, _kind(expectation), columns), []).append(expectation)
+    return built, groups
 
 
 def _kind(expectation: Expectation) -> str:
@@ -189,6 +215,8 @@ def _check(suite: Suite, expectation: Expectation, found: Any) -> Check:
     result: dict[str, Any] = told.get("result") or {}
     fault = _raised(told.get("exception_info") or {})
     if fault:
+        if "json_schema" in expectation.type and _NO_JSON.search(fault):
+            fault = f"a value is no JSON ({fault}); expect_column_values_to_be_json_parseable tells which"
         return Check(suite.name, expectation, False, fault=fault, error=True)
     if not found.success and not result and expectation.type not in NAMES_ONLY:
         return Check(suite.name, expectation, False, fault="it gave no result", error=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from ragdatakit.reports.gates.row_conditions import condition_columns, plain_condition
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.gates import SEVERITIES, Expectation, Suite
@@ -17,10 +18,18 @@ TABLE = "ragdata_table"
 FILES = "files."
 _MOST_BYTES, _MOST_EXPECTATIONS = 16 << 20, 5_000
 _OF_THE_RUN = ("batch_id", "result_format", "catch_exceptions", "include_config", "condition_parser")
+_OF_OLD = ("auto", "profiler_config", "parse_strings_as_datetimes", "allow_cross_type_comparisons", "row_condition")
+"""Arguments of versions before 1.0 that say nothing where they are false or null."""
+_SQL = "it is SQL; ask `ragdata query`"
+_LIKE = "the library checks LIKE patterns in databases only; a regex can say the same"
 _ELSEWHERE = {
-    "unexpected_rows_expectation": "it is SQL; ask `ragdata query`",
-    "expect_query_results_to_match_comparison": "it is SQL; ask `ragdata query`",
+    "unexpected_rows_expectation": _SQL,
+    "expect_query_results_to_match_comparison": _SQL,
     "expect_table_row_count_to_equal_other_table": "it compares two tables of a database",
+    "expect_column_values_to_match_like_pattern": _LIKE,
+    "expect_column_values_to_match_like_pattern_list": _LIKE,
+    "expect_column_values_to_not_match_like_pattern": _LIKE,
+    "expect_column_values_to_not_match_like_pattern_list": _LIKE,
 }
 NAMES_ONLY = frozenset(
     f"expect_{name}"
@@ -51,8 +60,8 @@ DIGESTS_DO = frozenset(
 def read_suite(path: Path, table: str = "") -> Suite:
     """The suite in a file. ``table`` is the table of expectations that name none.
 
-    Raises `RagdataError`, with the number of the expectation, for what is no suite, names no known table, or would
-    run as code.
+    Raises `RagdataError`, with the number of the expectation, for what is no suite or names no known table. What is
+    wrong with one expectation alone, such as that it would run as code, is its ``fault``.
     """
     try:
         if path.stat().st_size > _MOST_BYTES:
@@ -89,8 +98,6 @@ def _expectation(given: Mapping[str, Any], number: int, place: str, table: str) 
     kind = given.get("type", given.get("expectation_type"))
     if not isinstance(kind, str) or not kind:
         raise RagdataError(f"{place}: it has no type")
-    if kind in _ELSEWHERE:
-        raise RagdataError(f"{place}: {kind} is not available: {_ELSEWHERE[kind]}")
     kwargs = given.get("kwargs", {})
     if not isinstance(kwargs, dict):
         raise RagdataError(f"{place}: its kwargs are no object")
@@ -102,10 +109,17 @@ def _expectation(given: Mapping[str, Any], number: int, place: str, table: str) 
         words = f'name one in its meta ("{TABLE}": "documents"), in that of the suite, or with --table'
         raise RagdataError(f"{place}: it does not say which table it is about; {words}")
     check_table(about, place)
-    kept = {name: value for name, value in kwargs.items() if name not in _OF_THE_RUN}
-    _refuse_code(kept, place)
+    kept = {n: v for n, v in kwargs.items() if n not in _OF_THE_RUN and (v or n not in _OF_OLD)}
+    fault = f"it cannot be checked here: {_ELSEWHERE[kind]}" if kind in _ELSEWHERE else ""
+    try:
+        _refuse_code(kept)
+        if "row_condition" in kept:
+            kept["row_condition"] = plain_condition(kept["row_condition"])
+    except RagdataError as error:
+        fault = fault or str(error)
     described = given.get("description")
-    return Expectation(number, kind, about, kept, severity, described if isinstance(described, str) else "")
+    words = described if isinstance(described, str) else ""
+    return Expectation(number, kind, about, kept, severity, words, fault)
 
 
 def _table_of(given: Mapping[str, Any], place: str) -> str:
@@ -123,37 +137,12 @@ def check_table(table: str, place: str) -> None:
         raise RagdataError(f"{place}: {UnknownNameError('table', table, TABLES)}")
 
 
-def _refuse_code(kwargs: Mapping[str, Any], place: str) -> None:
+def _refuse_code(kwargs: Mapping[str, Any]) -> None:
     for name, value in _members(kwargs):
         if name == "$PARAMETER":
-            raise RagdataError(f"{place}: it has a $PARAMETER; write the value itself")
+            raise RagdataError("it has a $PARAMETER; write the value itself")
         if name in ("$ref", "$dynamicRef", "$recursiveRef") and not (isinstance(value, str) and value.startswith("#")):
-            raise RagdataError(f"{place}: its schema refers to {value!r}; only what is in it can be referred to (#/…)")
-    condition = kwargs.get("row_condition")
-    if condition is None:
-        return
-    if not isinstance(condition, dict):
-        form = '{"type": "comparison", "column": {"name": "split"}, "operator": "==", "parameter": "train"}'
-        raise RagdataError(f"{place}: a row_condition that is an expression is not run; write it as {form}")
-    list(condition_columns(condition, place))
-
-
-def condition_columns(condition: Any, place: str = "") -> Iterator[str]:
-    """The columns that a condition on rows names. Raises `RagdataError` for what is no condition."""
-    kind = condition.get("type") if isinstance(condition, dict) else None
-    if kind in ("and", "or") and isinstance(condition.get("conditions"), list):
-        for part in condition["conditions"]:
-            yield from condition_columns(part, place)
-        return
-    column = condition.get("column") if isinstance(condition, dict) else None
-    name = column.get("name") if isinstance(column, dict) else None
-    if kind not in ("comparison", "nullity") or not isinstance(name, str):
-        raise RagdataError(f"{place}: its row_condition is no comparison, nullity, and, or")
-    parameter = condition.get("parameter")
-    plain = parameter if isinstance(parameter, list) else [parameter]
-    if not all(isinstance(value, str | int | float | bool | None) for value in plain):
-        raise RagdataError(f"{place}: its row_condition compares with something that is no text and no number")
-    yield name
+            raise RagdataError(f"its schema refers to {value!r}; only what is in it can be referred to (#/…)")
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
@@ -167,8 +156,11 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
             stack.extend(found)
 
 
-def columns_of(expectation: Expectation, place: str) -> tuple[str, ...] | None:
-    """The columns that an expectation reads, in order; none for one about names or counts; None: all of them."""
+def columns_of(expectation: Expectation) -> tuple[str, ...] | None:
+    """The columns that an expectation reads, in order; none for one about names or counts; None: all of them.
+
+    Raises `RagdataError` for one that is not named by a text.
+    """
     kwargs = expectation.kwargs
     found: list[Any] = []
     if isinstance(kwargs.get("row_condition"), dict):
@@ -178,7 +170,7 @@ def columns_of(expectation: Expectation, place: str) -> tuple[str, ...] | None:
     found += [kwargs[name] for name in ("column", "column_A", "column_B") if name in kwargs]
     listed = kwargs.get("column_list", [])
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in (*found, *listed)):
-        raise RagdataError(f"{place}: a column is not named by a text")
+        raise RagdataError("a column is not named by a text")
     found += listed
     if not found and expectation.type not in COUNTS_ONLY:
         return None
