@@ -182,6 +182,7 @@ MORE_FILES: dict[str, dict[str, Any]] = {
         "corpus.jsonl": {"id": "d1", "text": "The ferry leaves at nine.", "title": "Ferries", "year": 1931},
         "train.jsonl": {"qid": "q1", "question": "When?", "answers": ["nine", "at nine"], "level": 2},
         "qrels/train.jsonl": {"query-id": "q1", "corpus-id": "d1", "score": 2},
+        "edges.jsonl": {"subject": "ferry", "predicate": "lands at", "object": "Skagen", "since": 1931},
     },
 }
 """What no fixture has and no writer writes."""

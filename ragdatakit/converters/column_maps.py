@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Protocol
 
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables import triple_files
 
 TARGETS: dict[str, str] = {
     "text": "a document's text",
@@ -22,8 +23,13 @@ TARGETS: dict[str, str] = {
     "split": "which split a question or judgement is of",
     "doc_id": "the id of the document that answers the question (of a JSON list each one is)",
     "grade": "how well it does (an integer)",
-    "metadata": "columns to pass on as metadata; * (all others) unless given",
+    "source": "the node from which an edge leads",
+    "relation": "the relation of an edge",
+    "target": "the node to which an edge leads",
+    "metadata": "columns to pass on as metadata, of an edge as attributes; * (all others) unless given",
 }
+EDGE = ("source", "relation", "target")
+"""What a row needs to be an edge."""
 _SEVERAL = ("metadata", "aliases")
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "text": ("text", "body", "content", "contents", "passage", "passage_text", "page_content", "document", "context"),
@@ -36,6 +42,9 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "question_id": ("question_id", "query_id", "query-id", "questionid", "queryid", "qid", "q_id"),
     "doc_id": ("doc_id", "docid", "docno", "document_id", "corpus_id", "corpus-id", "passage_id", "pid"),
     "id": ("id", "_id"),
+    "source": triple_files.SOURCES,
+    "relation": triple_files.RELATIONS,
+    "target": triple_files.TARGETS,
 }
 _QUESTION_FILE = re.compile(r"(?:^|[^a-z])(?:quer(?:y|ies)|questions?|topics?)(?:[^a-z]|$)")
 _DOCUMENT_FILE = re.compile(r"(?:^|[^a-z])(?:corpus|collection|doc(?:ument)?s?|passages?|chunks?)(?:[^a-z]|$)")
@@ -81,6 +90,11 @@ class ColumnMap:
         """Whether a row says that a document answers a question: by both ids, or because it has both."""
         return (self.documents and self.questions) or {"question_id", "doc_id"} <= self.columns.keys()
 
+    @property
+    def edges(self) -> bool:
+        """Whether a row has an edge."""
+        return self.columns.keys() >= set(EDGE)
+
     def used(self) -> set[str]:
         """The columns that mean something."""
         return {*self.columns.values(), *self.aliases}
@@ -106,10 +120,23 @@ def map_columns(files: Sequence[Columned], text: str) -> list[ColumnMap | None]:
     Raises `RagdataError` where the text is no map, names a column that no file has, or, without one, the names of the
     columns do not tell what they are.
     """
-    found = _given(files, parse(text)) if text.strip() else [_guessed(file) for file in files]
+    found = _given(files, parse(text)) if text.strip() else guess_columns(files)
     if not any(found):
         raise RagdataError(f"nothing tells what the columns are; {_advice(files)}")
     return found
+
+
+def guess_columns(files: Sequence[Columned]) -> list[ColumnMap | None]:
+    """The map of each file that the names of its columns tell; None where they tell nothing.
+
+    Raises `RagdataError` where several columns may be meant.
+    """
+    return [_guessed(file) for file in files]
+
+
+def maps_edges(text: str) -> bool:
+    """Whether a map says which columns are those of edges. Raises `RagdataError` where the text is no map."""
+    return any(item.target in EDGE for item in parse(text))
 
 
 def parse(text: str) -> list[_Item]:
@@ -195,10 +222,11 @@ def _given(files: Sequence[Columned], items: Sequence[_Item]) -> list[ColumnMap 
         if "question" in columns and "text" not in columns and "id" in columns:
             # The only thing in the rows that could have this id.
             columns.setdefault("question_id", columns.pop("id"))
+        _refuse_half_an_edge(columns, file)
         made = ColumnMap(columns, tuple(aliases), metadata)
         if made.qrels and "grade" not in columns:
             columns |= _known_grade(file, made)
-        found.append(made if made.documents or made.questions or made.qrels else None)
+        found.append(made if made.documents or made.questions or made.qrels or made.edges else None)
     if missing:
         item, column = sorted(missing, key=lambda pair: items.index(pair[0]))[0]
         raise RagdataError(_no_column(files, item, column))
@@ -214,6 +242,13 @@ def _known_grade(file: Columned, found: ColumnMap) -> dict[str, str]:
         told = f"grade may be {' or '.join(named)}"
         raise RagdataError(f"{file.name}: {told}; --map grade=COLUMN tells which")
     return {"grade": named[0]} if named else {}
+
+
+def _refuse_half_an_edge(columns: Mapping[str, str], file: Columned) -> None:
+    given = [target for target in EDGE if target in columns]
+    if 0 < len(given) < len(EDGE):
+        lacking = ", ".join(f"{target}=COLUMN" for target in EDGE if target not in columns)
+        raise RagdataError(f"--map {given[0]}={columns[given[0]]}: an edge of {file.name} needs {lacking}, too")
 
 
 def _refuse_second(columns: Mapping[str, str], item: _Item, file: Columned) -> None:
@@ -239,6 +274,8 @@ def _guessed(file: Columned) -> ColumnMap | None:
     found = {target: [lowered[n] for n in usual if n in lowered] for target, usual in USUAL_NAMES.items()}
     if not found["question"] and found["text"] and _names_questions(file):
         found["question"], found["text"] = found["text"], []
+    triples = triple_files.triple_columns(names)
+    found |= {target: list(dict.fromkeys(t[n] for t in triples)) for n, target in enumerate(EDGE)}
     wanted = _wanted(found)
     if wanted is None:
         return None
@@ -280,6 +317,8 @@ def _wanted(found: Mapping[str, list[str]]) -> dict[str, list[str]] | None:
         wanted["question_id"] = found["question_id"] + found["id"]
     elif judged:
         names += ["question_id", "doc_id", "grade"]
+    elif found["source"]:
+        names += EDGE
     else:
         return None
     return {**{name: found[name] for name in names}, **wanted}

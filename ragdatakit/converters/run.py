@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from ragdatakit import __version__
 from ragdatakit.converters import Converter, Options, get_converter
+from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import NotMeantError, RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
@@ -122,7 +122,8 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
     if options.source_format == RAW:
         return _raw_sources(path, options, beside)
     if options.source_format in PLAIN or (not options.source_format and "map" in options.values):
-        return [_plain_source(path, options.source_format or "table", beside)]
+        asked = asked_dataset(path, options.source_format or "table", options.values.get("map", ""))
+        return _plain_sources(path, [asked], beside)
     if options.source_format:
         get_converter(options.source_format)
     try:
@@ -130,10 +131,13 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
     except UnknownNameError:
         raise
     except RagdataError as error:
-        kind = "" if options.source_format else _plain_kind(path)
-        if not kind:
+        plain = [] if options.source_format else plain_datasets(path)
+        if not plain:
             raise RagdataError(str(error).replace("--format", "--from")) from None
-        return [_plain_source(path, kind, beside)]
+        if options.target_format and len({d.format.name for d in plain}) > 1:
+            told = f"{path} holds folders of texts and folders of tables"
+            raise RagdataError(f"{told}; choose one with --from text or --from table") from None
+        return _plain_sources(path, plain, beside)
     if beside is not None:
         datasets = [d for d in datasets if not (d.root == beside or d.root.resolve().is_relative_to(beside.resolve()))]
     readable = [d for d in datasets if get_converter(d.format.name).read is not None]
@@ -192,36 +196,15 @@ def _as_written(sources: list[Source]) -> list[Source]:
     return list(joined.values())
 
 
-_ABOUT = ("readme", "license", "licence", "source", "changelog", "citation", "notice")
-
-
-def _plain_kind(path: Path) -> str:
-    """What holds nothing that is recognised, but plain texts or tables; empty where it holds neither, or both."""
-    from ragdatakit.tables.plain_sources import contextual_retrieval_dataset, table_dataset, text_dataset
-
-    with suppress(RagdataError):
-        return contextual_retrieval_dataset(path).format.name
-    found: dict[str, list[str]] = {}
-    for kind, read in (("text", text_dataset), ("table", table_dataset)):
-        with suppress(RagdataError):
-            found[kind] = [f.path.name for f in read(path).files]
-    if len(found) > 1 and all(name.lower().startswith(_ABOUT) for name in found["text"]):
-        return "table"  # what stands beside the tables is about them
-    if len(found) > 1:
-        raise RagdataError(f"{path} holds texts and tables; choose one with --from text or --from table")
-    return next(iter(found), "")
-
-
-def _plain_source(path: Path, kind: str, beside: Path | None) -> Source:
+def _plain_sources(path: Path, datasets: list[Dataset], beside: Path | None) -> list[Source]:
     """Without what an earlier conversion wrote to the target, where that stands below the path."""
-    from ragdatakit.tables.plain_sources import PLAIN_SOURCES
-
-    dataset = PLAIN_SOURCES[kind](path)
     if beside is not None and (beside / MANIFEST).is_file():
-        dataset.files = [f for f in dataset.files if not f.path.resolve().is_relative_to(beside.resolve())]
-        if not dataset.files:
+        for dataset in datasets:
+            dataset.files = [f for f in dataset.files if not f.path.resolve().is_relative_to(beside.resolve())]
+        datasets = [dataset for dataset in datasets if dataset.files]
+        if not datasets:
             raise RagdataError(f"{path} holds nothing but what was converted before")
-    return Source((dataset,))
+    return [Source((dataset,)) for dataset in datasets]
 
 
 def refuse_target_in_source(sources: Iterable[Source], target: Path) -> None:

@@ -1,27 +1,32 @@
-"""Tables of any columns: CSV, TSV, JSON records, JSON objects by id, Parquet. Only read.
+"""Tables of any columns: CSV, TSV, JSON records, JSON objects by id, Parquet; files of triples. Only read.
 
-A row is a document, a question, a judgement, or several of these; a map or the columns' names tell which.
+A row is a document, a question, a judgement, or several of these, or an edge; a map or the columns' names tell which.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ragdatakit.converters import Converter, Option, Options
-from ragdatakit.converters.column_maps import ColumnMap, id_like_columns, map_columns
+from ragdatakit.converters.column_maps import EDGE, ColumnMap, guess_columns, id_like_columns, map_columns, parse
+from ragdatakit.converters.table_graph import GraphRows
 from ragdatakit.schemas.canonical import Document, Qrel, Question
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables import json_text
 from ragdatakit.tables.canonical_tables import RowSource
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.json_text import Raw, dumps
 from ragdatakit.tables.noted_rows import Note, NotedRows
+from ragdatakit.tables.plain_sources import PASSED_OVER, split_of
 from ragdatakit.tables.record_reading import RecordReader
-from ragdatakit.tables.table_rows import Cell, CsvForm, Row, TableFile
+from ragdatakit.tables.table_rows import CsvForm, Row, TableFile, text_of
+from ragdatakit.tables.triple_files import read_triple_head
 
-_SPLIT = re.compile(r"(train|training|validation|valid|val|dev|test)(?:-[0-9]+-of-[0-9]+)?")
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
 
 
@@ -39,16 +44,25 @@ class _Columned(TableFile):
             self._names = self.columns()
         return self._names
 
+    def is_bare_triples(self) -> bool:
+        """Whether it is a file of triples whose columns have no names."""
+        return self.file.kind == "triples" and self.column_names() == list(_TRIPLE.columns.values())
+
 
 def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     form = CsvForm(options["delimiter"] or "", options["encoding"], options["header"], options["quoting"] != "none")
     form.check()
-    files = [_Columned(file, records, form) for file in dataset.files]
-    mapped = list(zip(files, map_columns(files, options["map"] or ""), strict=True))
+    map_words = options["map"] or ""
+    files = [_Columned(file, records, _form_of(file, form, map_words)) for file in dataset.files]
     left_out: list[Note] = [
         ("dropped", "table", None, "a link that leads out of the folder, or no regular file", f.name)
         for f in dataset.ignored
     ]
+    left_out += [("dropped", "table", None, why, name) for name, why in dataset.options.get(PASSED_OVER, {}).items()]
+    if not map_words:
+        files, side = _without_side_files(files)
+        left_out += [("dropped", "table", None, "a side file of a graph, which is not read", f.name) for f in side]
+    mapped = list(zip(files, _maps(files, map_words), strict=True))
     for file, columns in mapped:
         if columns is None:
             shown = f"{file.name}: {', '.join(file.column_names())}"
@@ -67,7 +81,49 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
         if of_table:
             first = not found
             found[table] = NotedRows(records.losses, _Rows(table, of_table, make, first, made_ids))
+    with_edges = [(file, columns) for file, columns in mapped if columns is not None and columns.edges]
+    if with_edges:
+        graph = GraphRows(with_edges).sources()
+        found |= {table: NotedRows(records.losses, rows) for table, rows in graph.items()}
     return found
+
+
+_TRIPLE = ColumnMap({target: str(number) for number, target in enumerate(EDGE, 1)})
+"""Of files of triples whose first line does not name the columns."""
+
+
+def _form_of(file: DataFile, form: CsvForm, map_words: str) -> CsvForm:
+    """How a file is written; one of triples has tabs, and quotes mean nothing in it."""
+    if file.kind == "triples" and (head := read_triple_head(file.path)) is not None:
+        return replace(form, delimiter="tab", header=head.header, quoting=False)
+    if form.header and map_words and (numbers := _edge_columns(map_words)) and all(n.isdigit() for n in numbers):
+        with suppress(RagdataError):
+            if not set(numbers) & set(TableFile(file, RecordReader(Losses()), form).columns()):
+                return replace(form, header=False)
+    return form
+
+
+def _edge_columns(map_words: str) -> list[str]:
+    return [column for item in parse(map_words) if item.target in EDGE for column in item.columns]
+
+
+def _without_side_files(files: list[_Columned]) -> tuple[list[_Columned], list[_Columned]]:
+    """Beside triples a JSON object of lists or records by id tells types or labels: it holds no judgements."""
+    if all(file.file.kind != "triples" for file in files):
+        return files, []
+    side = [file for file in files if file.is_object_by_id()]
+    return [file for file in files if file not in side], side
+
+
+def _maps(files: list[_Columned], map_words: str) -> list[ColumnMap | None]:
+    """The map of each file; what it needs no words for is told by the file."""
+    if map_words:
+        return map_columns(files, map_words)
+    plain = [file for file in files if not file.is_bare_triples()]
+    if len(plain) < len(files):
+        named = dict(zip(plain, guess_columns(plain), strict=True))
+        return [named.get(file, _TRIPLE) for file in files]
+    return map_columns(files, "")
 
 
 class _MadeIds:
@@ -187,8 +243,7 @@ class _Rows:
         seen: dict[str, int] = {}
         for file, columns in self.files:
             repeated = columns.qrels and self.table != "qrels"
-            stem = _SPLIT.fullmatch(file.stem)
-            split = stem.group(1) if stem and "split" not in columns.columns else None
+            split = split_of(file.file.path) if "split" not in columns.columns else None
             for number, cells in enumerate(file.rows(notes if self.tells else []), 1):
                 row = _Row(cells, columns, file, number, split, notes, self.made_ids)
                 for made in self.make(row):
@@ -339,18 +394,6 @@ def _note_nested(row: _Row, table: str, target: str) -> None:
         row.notes.append(("coerced", table, target, "a list or object, as JSON text", text_of(cell)))
 
 
-def text_of(cell: Cell) -> str | None:
-    """A cell as text: strings as they are, all else as its JSON stands; None for null."""
-    if cell is None or isinstance(cell, str):
-        return cell
-    data = bytes(cell)
-    if data[:1] == b'"':
-        return json_text.string_of(cell)
-    if data == b"null":
-        return None
-    return json_text.compact(data) if data[:1] in b"[{" else data.decode()
-
-
 CONVERTER = Converter(
     name="table",
     read=_read,
@@ -358,6 +401,9 @@ CONVERTER = Converter(
         "documents": ("doc_id", "text", "title", "metadata"),
         "questions": ("question_id", "text", "answer", "aliases", "split", "metadata"),
         "qrels": ("question_id", "target_id", "grade", "target_kind", "split"),
+        "nodes": ("name",),
+        "relations": ("name",),
+        "edges": ("source", "relation", "target", "attributes"),
     },
     options=(
         Option("map", "read", "What the columns are: text=COLUMN,id=COLUMN,… (FILE:text=COLUMN for one file)."),

@@ -12,6 +12,7 @@ from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.front_matter import split_front_matter
 from ragdatakit.tables.json_text import Raw, dumps, object_text, string_of
 from ragdatakit.tables.noted_rows import FileRows, Note
+from ragdatakit.tables.plain_sources import PASSED_OVER
 from ragdatakit.tables.record_reading import RecordReader, refuse_encoding
 from ragdatakit.tables.text_titles import heading, telling_name
 
@@ -24,6 +25,8 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
             ("dropped", "documents", None, "a link that leads out of the folder, or no regular file", f.name)
             for f in dataset.ignored
         ]
+        passed_over = dataset.options.get(PASSED_OVER, {})
+        notes += [("dropped", "documents", None, why, name) for name, why in passed_over.items()]
         for file in dataset.files:
             text = _text_of(file, records, options["encoding"], notes)
             if text is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -146,7 +146,8 @@ class Note:
 class Summary:
     """The result of `ragdatakit.report` for one dataset.
 
-    ``seconds`` is how long it took; ``losses`` are sentences about what could not be read. ``neighbourhoods`` is the
+    ``seconds`` is how long it took; ``losses`` are sentences about what could not be read; ``unread``: nothing could,
+    and ``losses`` says why. ``neighbourhoods`` is the
     part of the graph that a page takes along (None where there is no graph, or nobody asked for it).
     """
 
@@ -164,8 +165,25 @@ class Summary:
     examples: list[Example] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    unread: bool = False
     neighbourhoods: Neighbourhoods | None = field(default=None, repr=False)
 
     def table(self, name: str) -> TableSummary | None:
         """The summary of a table, None where the dataset does not have it."""
         return next((t for t in self.tables if t.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A folder whose data is of no known format, beside datasets that are of one: how many files are there."""
+
+    path: str
+    files: int
+
+
+class Summaries(list[Summary]):
+    """The summaries of all datasets at some paths; ``left_out`` are the folders there that hold other data."""
+
+    def __init__(self, summaries: Iterable[Summary] = (), left_out: Iterable[LeftOut] = ()) -> None:
+        super().__init__(summaries)
+        self.left_out: tuple[LeftOut, ...] = tuple(left_out)

@@ -6,6 +6,7 @@ that are recognised. Nothing of them is declared but their files.
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.folders import Tree, is_regular
 from ragdatakit.tables.sniffing import read_head
+from ragdatakit.tables.triple_files import TRIPLE_SUFFIXES, triple_files
 
 TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 PACKABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -33,11 +35,25 @@ TABLE = Format(
     name="table",
     title="Tables",
     letters="",
-    description="CSV, JSON and Parquet files of any columns, which a map gives a meaning.",
+    description="CSV, JSON and Parquet files of any columns, which a map gives a meaning; files of triples.",
     homepage="",
-    files=(File(kind="table", title="Table", container="opaque", suffixes=TABLE_SUFFIXES),),
+    files=(
+        File(kind="table", title="Table", container="opaque", suffixes=TABLE_SUFFIXES),
+        File(kind="triples", title="Triples", container="opaque", suffixes=TRIPLE_SUFFIXES),
+    ),
     rules=(),
 )
+_SPLIT = re.compile(r"(train|training|validation|valid|val|dev|test)(?:-[0-9]+-of-[0-9]+)?")
+_ENDINGS = re.compile(r"(?:\.[a-z]+)(?:\.gz)?$")
+_ABOUT_FILE = re.compile(r"(?:readme|licen[cs]e|copying|changelog)(?:\.[a-z]{2,3})?(?:\.(?:txt|md|markdown))?")
+_ABOUT_CAPITALS = re.compile(
+    r"(?:README|SOURCES?|LICEN[CS]ES?|COPYING|NOTICES?|CHANGELOG|CHANGES|CITATION|AUTHORS|CONTRIBUTING)(?:[._-].*)?"
+)
+"""``source.txt`` may be a text like others, ``SOURCE.txt`` is none."""
+PASSED_OVER = "passed_over"
+"""The option of a plain dataset that has the files that are not read, each with the reason."""
+_BESIDE_TRIPLES = "a side file of a graph, which is not read"
+_ABOUT_TEXTS = "a file about the data, not of it (--from text reads it, too)"
 _KINDS: dict[str, frozenset[str]] = {
     "questions": frozenset(("query", "golden_chunk_uuids")),
     "chunks": frozenset(("chunk_id", "original_index")),
@@ -62,9 +78,64 @@ def text_dataset(path: Path) -> Dataset:
     return _dataset(path, TEXT)
 
 
-def table_dataset(path: Path) -> Dataset:
-    """The tables at a path; raises `RagdataError` where there are none."""
-    return _dataset(path, TABLE)
+def table_dataset(path: Path, texts: bool = False) -> Dataset:
+    """The tables and files of triples at a path; raises `RagdataError` where there are none.
+
+    ``texts``: every ``.txt`` file is one, whatever its lines look like (a map says so). Other ``.txt`` files beside
+    such of triples are side files of that graph: names, descriptions.
+    """
+    folder, kept, ignored = _listed(path, (*TABLE_SUFFIXES, *TRIPLE_SUFFIXES))
+    triples = triple_files(file.path for file in kept)
+    dataset = Dataset(path if folder else path.parent, str(path), TABLE, "folder" if folder else "file")
+    side: dict[str, str] = {}
+    graphs = {found.parent for found in triples if not is_table(found)}
+    for file in kept:
+        if file.path in triples:
+            file.kind = "triples"
+            file.split = split_of(file.path)
+        elif not is_table(file.path) and not texts:
+            if file.path.parent in graphs and not is_about(file.path):
+                side[file.name] = _BESIDE_TRIPLES
+            continue
+        dataset.files.append(file)
+    if not dataset.files and not folder:
+        raise RagdataError(
+            f"{path}: its name ends in none of {', '.join(TABLE_SUFFIXES)}, and its lines are not three cells between "
+            "tabs that are edges of a graph (--map source=1,relation=2,target=3 says that they are)"
+            if path.name.lower().endswith(TRIPLE_SUFFIXES)
+            else f"{path}: its name ends in none of {', '.join(TABLE_SUFFIXES)}"
+        )
+    if not dataset.files:
+        raise RagdataError(f"no {', '.join(TABLE_SUFFIXES)} file below {path}, nor a .txt file of triples")
+    dataset.ignored = [file for file in ignored if is_table(file.path)]
+    if side:
+        dataset.options[PASSED_OVER] = side
+    return dataset
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is a table by its name."""
+    return path.name.lower().endswith(TABLE_SUFFIXES)
+
+
+def split_of(path: Path) -> str | None:
+    """The split that a file is called after; None where it is not."""
+    found = _SPLIT.fullmatch(_ENDINGS.sub("", path.name.lower()))
+    return found.group(1) if found else None
+
+
+def is_about(path: Path) -> bool:
+    """Whether a file tells about the data beside it: a README, a licence, a note of where it comes from."""
+    return bool(_ABOUT_FILE.fullmatch(path.name.lower()) or _ABOUT_CAPITALS.fullmatch(path.name))
+
+
+def without_notes(dataset: Dataset) -> Dataset:
+    """The same texts without those of the top folder that are about the data, where there are others."""
+    notes = [file for file in dataset.files if file.path.parent == dataset.root and is_about(file.path)]
+    if dataset.layout == "folder" and 0 < len(notes) < len(dataset.files):
+        dataset.files = [file for file in dataset.files if file not in notes]
+        dataset.options[PASSED_OVER] = dict.fromkeys((file.name for file in notes), _ABOUT_TEXTS)
+    return dataset
 
 
 def contextual_retrieval_dataset(path: Path) -> Dataset:
@@ -98,22 +169,35 @@ PLAIN_SOURCES: dict[str, Callable[[Path], Dataset]] = {
 def _dataset(path: Path, plain: Format) -> Dataset:
     """Hidden files are skipped; links that lead out of the folder are in ``ignored``."""
     kind = plain.files[0]
+    folder, kept, ignored = _listed(path, kind.suffixes)
+    if not folder and not kept:
+        raise RagdataError(f"{path}: its name ends in none of {', '.join(kind.suffixes)}")
+    if not kept:
+        raise RagdataError(f"no {', '.join(kind.suffixes)} file below {path}")
+    for file in (*kept, *ignored):
+        file.kind = kind.kind
+    root, layout = (path, "folder") if folder else (path.parent, "file")
+    return Dataset(root, str(path), plain, layout, kept, ignored)
+
+
+def _listed(path: Path, suffixes: tuple[str, ...]) -> tuple[bool, list[DataFile], list[DataFile]]:
+    """Whether a path is a folder, the files there of these endings, and those that are not read: links that lead out.
+
+    Raises `RagdataError` where nobody may look.
+    """
     if not _is_folder(path):
-        if not path.name.lower().endswith(kind.suffixes):
-            raise RagdataError(f"{path}: its name ends in none of {', '.join(kind.suffixes)}")
-        return Dataset(path.parent, str(path), plain, "file", [DataFile(path, str(path), path.name, kind.kind)])
-    dataset = Dataset(path, str(path), plain, "folder")
+        named = path.name.lower().endswith(suffixes)
+        return False, [DataFile(path, str(path), path.name, "table")] if named else [], []
+    kept: list[DataFile] = []
+    ignored: list[DataFile] = []
     tree = Tree(path)
     for found in _files(tree):
-        if found.name.lower().endswith(kind.suffixes):
-            file = DataFile(found, str(found), found.relative_to(path).as_posix(), kind.kind)
-            kept = is_regular(found) and not tree.leaves(found)
-            (dataset.files if kept else dataset.ignored).append(file)
+        if found.name.lower().endswith(suffixes):
+            file = DataFile(found, str(found), found.relative_to(path).as_posix(), "table")
+            (kept if is_regular(found) and not tree.leaves(found) else ignored).append(file)
     if tree.unreadable:
         raise RagdataError(f"cannot look into {tree.unreadable[0]}: no permission")
-    if not dataset.files:
-        raise RagdataError(f"no {', '.join(kind.suffixes)} file below {path}")
-    return dataset
+    return True, kept, ignored
 
 
 def _is_folder(path: Path) -> bool:

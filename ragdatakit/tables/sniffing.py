@@ -48,7 +48,7 @@ def read_head(path: Path) -> Head | None:
         return None
     head, text = None, ""
     for length in (HEAD_BYTES, LONG_HEAD_BYTES):
-        data, more = _beginning(path, length)
+        data, more = beginning(path, length)
         text = data.decode("utf-8", "replace")
         head = _head_of(text, more)
         if not more or (head is not None and not head.cut):
@@ -70,7 +70,7 @@ def _header_of(text: str) -> Head | None:
     return Head("csv", (dict.fromkeys(columns, ""),))
 
 
-def _beginning(path: Path, length: int) -> tuple[bytes, bool]:
+def beginning(path: Path, length: int) -> tuple[bytes, bool]:
     """The first uncompressed bytes of a file without a byte-order mark, and whether there are more."""
     try:
         with path.open("rb") as file:
@@ -182,7 +182,7 @@ def emptiness(path: Path) -> str:
     try:
         if path.stat().st_size == 0:
             return "is empty"
-        data, more = _beginning(path, 1 << 10)
+        data, more = beginning(path, 1 << 10)
     except OSError:
         return ""
     text = "".join(data.decode("utf-8", "replace").split())
@@ -197,7 +197,7 @@ def json_container(path: Path) -> str:
     """
     if not is_regular(path):
         return "ndjson"
-    data, more = _beginning(path, LONG_HEAD_BYTES)
+    data, more = beginning(path, LONG_HEAD_BYTES)
     return _container_of(data.decode("utf-8", "replace"), more)
 
 
@@ -251,13 +251,13 @@ def guess_by_text(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File
     kinds = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container in ("columns", "tagged")]
     if not kinds or not is_regular(path):
         return None
-    text = _beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace")
+    text = beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace")
     return next(((fmt, kind) for fmt, kind in kinds if text_fits(text, kind)), None)
 
 
 def fits_by_text(path: Path, kind: File) -> bool:
     """Whether a file begins as one of that kind."""
-    return is_regular(path) and text_fits(_beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace"), kind)
+    return is_regular(path) and text_fits(beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace"), kind)
 
 
 def text_fits(text: str, kind: File) -> bool:

@@ -73,7 +73,7 @@ class TableFile:
         name = file.path.name.lower()
         self.stem = re.sub(r"(?:\.[a-z]+)(?:\.gz)?$", "", name)
         ending = name.removesuffix(".gz").rsplit(".", 1)[-1]
-        self.kind = {"csv": "csv", "tsv": "csv", "parquet": "parquet"}.get(ending, "json")
+        self.kind = {"csv": "csv", "tsv": "csv", "txt": "csv", "parquet": "parquet"}.get(ending, "json")
 
     def columns(self) -> list[str]:
         """The names of the columns, in order; of JSON records those of the first `HEAD_ROWS`."""
@@ -83,6 +83,10 @@ class TableFile:
             with self._csv() as rows:
                 return list(dict.fromkeys(rows.header))
         return list(dict.fromkeys(name for row in islice(self.rows([]), HEAD_ROWS) for name in row))
+
+    def is_object_by_id(self) -> bool:
+        """Whether it is one JSON object whose members are the rows, by their ids."""
+        return self.kind == "json" and self._container() == "members"
 
     def rows(self, notes: list[Note]) -> Iterator[Row]:
         """The rows in order; what of them is left out is noted."""
@@ -257,10 +261,22 @@ def _csv_fault(message: str) -> str:
 
 
 def _delimiter_of(header: str, name: str) -> str:
-    """A comma, in ``.tsv`` a tab; another one that the header has, if it has none of these."""
-    usual = "\t" if name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    """A comma, in ``.tsv`` and ``.txt`` a tab; another one that the header has, if it has none of these."""
+    usual = "\t" if name.lower().removesuffix(".gz").endswith((".tsv", ".txt")) else ","
     others = [d for d in (",", ";", "\t", "|") if d != usual and d in header]
     return others[0] if usual not in header and len(others) == 1 else usual
+
+
+def text_of(cell: Cell) -> str | None:
+    """A cell as text: strings as they are, all else as its JSON stands; None for null."""
+    if cell is None or isinstance(cell, str):
+        return cell
+    data = bytes(cell)
+    if data[:1] == b'"':
+        return json_text.string_of(cell)
+    if data == b"null":
+        return None
+    return json_text.compact(data) if data[:1] in b"[{" else data.decode()
 
 
 def _cells(column: Any) -> list[Cell]:

@@ -1,0 +1,89 @@
+"""Which plain texts and tables are meant where nothing is recognised: one dataset, or one for each subfolder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from ragdatakit.converters.column_maps import maps_edges
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.datasets import Dataset
+from ragdatakit.tables.plain_sources import (
+    PASSED_OVER,
+    PLAIN_SOURCES,
+    contextual_retrieval_dataset,
+    is_about,
+    table_dataset,
+    text_dataset,
+    without_notes,
+)
+
+_PART = re.compile(
+    r"corpus|collection|doc(?:ument)?s?|texts?|passages?|chunks?|quer(?:y|ies)|questions?|topics?|answers?|qrels?|"
+    r"judge?ments?|graph|kg|nodes|edges|triples|relations|entities|data|raw|train(?:ing)?|dev|val(?:id(?:ation)?)?|test|"
+    r"parts?|shards?|tables?|(?:[a-z]+[-_])?[0-9][0-9._-]*|[^=]+=.*",
+    re.IGNORECASE,
+)
+"""What the folders of one dataset are called: after tables, splits, shards, years, the values of a column."""
+
+
+def asked_dataset(path: Path, kind: str, map_words: str = "") -> Dataset:
+    """The plain dataset of this kind at a path; ``map_words`` is the map of its columns. Raises `RagdataError`."""
+    if kind == "table" and map_words:
+        return table_dataset(path, texts=maps_edges(map_words))
+    return PLAIN_SOURCES[kind](path)
+
+
+def plain_datasets(path: Path) -> list[Dataset]:
+    """What holds nothing that is recognised, but plain texts or tables; empty where there is neither.
+
+    Where the folder itself has no data, and its subfolders have tables of their own, each of them is a dataset. Raises
+    `RagdataError` where there are texts and tables side by side, so that it is not clear what is meant.
+    """
+    found = _datasets_of(path)
+    if len(found) > 1 and len({dataset.root for dataset in found}) == 1:
+        raise RagdataError(f"{path} holds texts and tables; choose one with --from text or --from table")
+    return found
+
+
+def _datasets_of(path: Path) -> list[Dataset]:
+    """Those of a subfolder; texts and tables side by side are two."""
+    found = _kinds(path)
+    if any(dataset.format.name != "text" for dataset in found) and (parts := _subfolders(path, found)):
+        return [dataset for part in parts for dataset in _datasets_of(part)]
+    return found
+
+
+def _kinds(path: Path) -> list[Dataset]:
+    """The plain datasets of all files below a path, one of each kind; files about the data are none of it."""
+    with suppress(RagdataError):
+        return [contextual_retrieval_dataset(path)]
+    texts, tables = _read(text_dataset, path), _read(table_dataset, path)
+    if texts is None or tables is None:
+        return [without_notes(texts)] if texts is not None else [tables] if tables is not None else []
+    taken = {file.path for file in tables.files}
+    side = tables.options.get(PASSED_OVER, {})
+    texts.files = [f for f in texts.files if f.path not in taken and f.name not in side and not is_about(f.path)]
+    return [texts, tables] if texts.files else [tables]
+
+
+def _read(read: Callable[[Path], Dataset], path: Path) -> Dataset | None:
+    with suppress(RagdataError):
+        return read(path)
+    return None
+
+
+def _subfolders(path: Path, found: list[Dataset]) -> list[Path]:
+    """The subfolders, where each of them is a dataset of its own: several, and the folder itself has no data."""
+    names: set[str] = set()
+    for dataset in found:
+        for file in dataset.files:
+            name, below, _ = file.name.partition("/")
+            if is_about(file.path):
+                continue
+            if not below or _PART.fullmatch(name):
+                return []
+            names.add(name)
+    return [path / name for name in sorted(names)] if len(names) > 1 else []
