@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections import Counter, defaultdict
@@ -98,6 +99,8 @@ def expected_of(name: str, before: list[Any], after: list[Any]) -> tuple[int, in
     old, new = Counter(map(repr, before)), Counter(map(repr, after))
     key = TABLES[name].key
     keys = {repr(row): tuple(getattr(row, c) for c in key) for row in (*before, *after)}
+    if name == "questions":
+        keys = {repr(q): (q.question_id,) if q.question_id is not None else (None, q.text) for q in (*before, *after)}
     removed: dict[Any, int] = defaultdict(int)
     added: dict[Any, int] = defaultdict(int)
     for row, count in (old - new).items():
@@ -121,7 +124,7 @@ def test_random_edits_are_found_exactly(case: tuple[str, list[Any], list[Any]]) 
     assert len(found.added_records) == found.added and len(found.removed_records) == found.removed
     assert len(found.changed_records) == found.changed
     for change in found.changed_records:
-        assert change.changes and not {c.column for c in change.changes} & set(found.key)
+        assert change.changes and not {c.column for c in change.changes} & set(change.key)
     told = Counter(c.column for change in found.changed_records for c in change.changes)
     assert told == found.columns
     assert diff.different == bool(Counter(map(repr, before)) != Counter(map(repr, after)))
@@ -255,6 +258,155 @@ def test_records_of_files_that_no_table_holds(tmp_path: Path) -> None:
 
     assert not diff.different
     assert {f.status for f in diff.files if f.kind == "triplets"} == {"form"}
+
+
+def test_another_text_of_a_question_is_a_change() -> None:
+    before = [Question("q1", "where?"), Question(None, "when?"), Question(None, "who?")]
+    after = [Question("q1", "whence?"), Question(None, "when?", "now"), Question(None, "why?")]
+
+    found = table(compared({"questions": before}, {"questions": after}), "questions")
+
+    assert (found.added, found.removed, found.changed) == (1, 1, 2)
+    told = [(dict(r.key), [(c.column, c.before, c.after) for c in r.changes]) for r in found.changed_records]
+    assert told == [
+        ({"question_id": "q1"}, [("text", "where?", "whence?")]),
+        ({"text": "when?"}, [("answer", None, "now")]),
+    ]
+    assert [dict(r.key) for r in found.added_records] == [{"text": "why?"}]
+
+
+def test_texts_that_differ_at_the_ends_of_words_only() -> None:
+    """DuckDB's hash of texts alone takes one in some hundred of such pairs for equal."""
+    places = [(chr(n), chr(m)) for n in range(33, 97) for m in range(33, 65)]
+    ends = [f"The har{a}our lig{b}t was built in one summer." for a, b in places]
+    before = [Document(f"d{n}", text) for n, text in enumerate(ends)]
+    after = [Document(f"d{n}", text) for n, text in enumerate((*ends[5:], *ends[:5]))]
+
+    assert table(compared({"documents": before}, {"documents": after}), "documents").changed == len(ends)
+
+
+def test_the_form_of_json_is_no_difference() -> None:
+    def rows(first: str, second: str) -> dict[str, Iterable[Any]]:
+        return {"documents": [Document("d1", "x", None, first), Document("d2", "y", None, second)]}
+
+    before = rows('{"a":[1,{"x":1,"y":2}],"b":1.50}', '{"a":1}')
+    assert not compared(before, rows('{"b":1.5,"a":[1,{"y":2,"x":1}]}', '{"a": 1}')).different
+    diff = compared(before, rows('{"b":1.5,"a":[{"y":2,"x":1},1]}', '{ "a": 1}'))
+    assert [dict(r.key) for r in table(diff, "documents").changed_records] == [{"doc_id": "d1"}]
+    assert table(diff, "documents").columns == {"metadata": 1}
+    assert not compared({"traces": [Trace("q", '{"a":1,"b":2}')]}, {"traces": [Trace("q", '{"b":2,"a":1}')]}).different
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"doc_id": 11, "text": "Harbour.", "extra": 1}', {"other_fields": 1}),
+        ('{"doc_id": "11", "text": "Harbour."}', {}),
+        ('{"doc_id": 11, "text": 5}', {"text": 1}),
+        ('{"doc_id": 11}', {"text": 1}),
+        ('{"doc_id": 11, "text": null}', {"text": 1}),
+        ("nonsense", {}),
+    ],
+)
+def test_what_a_file_has_beyond_its_tables(tmp_path: Path, line: str, told: dict[str, int]) -> None:
+    """Fields that are not declared, types that are others, lines that are no JSON: none is "the same records"."""
+    for name, changed in (("a", '{"text": "Harbour.", "doc_id": 11}'), ("b", line)):
+        shutil.copytree(FIXTURES / "light-splade" / "valid" / "triplet", tmp_path / name)
+        file = tmp_path / name / "train" / "doc_master.ndjson"
+        file.write_text(file.read_text() + changed.replace("11", "911") + "\n")
+
+    diff = ragdatakit.diff(tmp_path / "a", tmp_path / "b", metrics=False)
+
+    assert diff.different
+    assert [f.path for f in diff.files if f.status != "same"] == ["train/doc_master.ndjson"]
+    documents = table(diff, "files.documents")
+    assert (documents.columns, documents.added, documents.removed) == (told, int(not told), int(not told))
+    others = [c.after for r in documents.changed_records for c in r.changes if c.column == "other_fields"]
+    assert others == (['{"extra":1}'] if "extra" in line else [])
+    assert run("diff", tmp_path / "a", tmp_path / "b", "--no-metrics").code == 1
+
+
+def test_lines_that_cannot_be_read_are_compared_as_they_are(tmp_path: Path) -> None:
+    a, b = write_beir(tmp_path / "a"), write_beir(tmp_path / "b")
+    for folder, line in ((a, "nonsense\n"), (b, "rubbish\n")):
+        with (folder / "corpus.jsonl").open("a") as file:
+            file.write(line)
+
+    shown = run("diff", a, b, "--no-metrics")
+
+    assert shown.code == 1 and "files.corpus: 1 changed" in shown.out
+    assert "- nonsense" in shown.out and "+ rubbish" in shown.out
+
+
+def test_every_change_of_a_file_is_told_beside_those_of_tables(tmp_path: Path) -> None:
+    """A field that no table holds does not hide behind a record that a table tells."""
+    for name, weight, text in (("a", 1, "x"), ("b", 2, "y")):
+        folder = tmp_path / name
+        shutil.copytree(FIXTURES / "light-splade" / "valid" / "triplet", folder)
+        for kind, line in (
+            ("doc_master", f'{{"doc_id": 911, "text": "{text}"}}'),
+            ("positive_lists", f'{{"qid": 911, "positive_doc_ids": [911], "w": {weight}}}'),
+        ):
+            with (folder / "train" / f"{kind}.ndjson").open("a") as file:
+                file.write(line + "\n")
+
+    diff = ragdatakit.diff(tmp_path / "a", tmp_path / "b", metrics=False)
+    shown = run("diff", tmp_path / "a", tmp_path / "b", "--no-metrics")
+
+    assert [(t.called, t.changed) for t in diff.told] == [("documents", 1)]
+    assert table(diff, "files.positives").columns == {"other_fields": 1}
+    assert "changed fields: positives other_fields 1" in shown.out
+
+
+def test_files_without_records_are_compared_as_wholes(tmp_path: Path) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    for folder in (a, b):
+        shutil.copytree(FIXTURES / "light-splade" / "valid" / "by-products", folder)
+    (name,) = (path.name for path in b.glob("*.pkl.gz"))
+    (b / name).write_bytes((b / name).read_bytes() + b"X")
+
+    diff = ragdatakit.diff(a, b)
+    shown = run("diff", a, b)
+
+    assert diff.different and not diff.told
+    assert {f.path: f.status for f in diff.files if f.status != "same"} == {name: "changed"}
+    assert shown.code == 1 and f"Different: no record, but {name} changed" in shown.out
+    assert f"no record, but {name} changed" in run("diff", a, b, "--output-format", "markdown").out.replace("\\", "")
+    (b / name).unlink()
+    assert f"no record, but {name} removed" in run("diff", a, b, "-q").out
+
+
+def test_ignored_columns_of_tables_are_ignored_in_files(tmp_path: Path) -> None:
+    a = write_beir(tmp_path / "a")
+    b = write_beir(tmp_path / "b", {**DOCUMENTS, "d3": "Changed."})
+
+    shown = run("diff", a, b, "--ignore", "documents.text")
+
+    assert shown.code == 0, shown.out
+    assert "~ corpus.jsonl" in shown.out and "Columns of tables were left out" in shown.out
+    assert run("diff", a, b, "--ignore", "documents.title").code == 1
+
+
+def test_parts_of_a_dataset_have_names_that_do_not_depend_on_its_folder(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "datamind" / "valid" / "repository", tmp_path / "elsewhere")
+    (chunks,) = (tmp_path / "elsewhere").rglob("chunks/notes.jsonl")
+    chunks.write_bytes(chunks.read_bytes() + b"\n")
+
+    diff = ragdatakit.diff(FIXTURES / "datamind" / "valid" / "repository", tmp_path / "elsewhere")
+
+    assert not diff.different
+    assert [(f.path, f.status) for f in diff.files if f.status != "same"] == [("chunks/notes.jsonl", "form")]
+
+
+def test_lone_files_are_one_file_whatever_they_are_called(tmp_path: Path) -> None:
+    a = write_beir(tmp_path / "a")
+    (tmp_path / "old.jsonl").write_bytes((a / "corpus.jsonl").read_bytes())
+    (tmp_path / "new.jsonl.gz").write_bytes(gzip.compress((a / "corpus.jsonl").read_bytes()))
+
+    diff = ragdatakit.diff(tmp_path / "old.jsonl", tmp_path / "new.jsonl.gz")
+
+    assert not diff.different
+    assert [(f.path, f.status, f.before_records) for f in diff.files] == [("new.jsonl.gz", "form", 3)]
 
 
 def test_examples_are_limited_and_all_are_counted(tmp_path: Path) -> None:

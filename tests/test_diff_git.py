@@ -90,6 +90,31 @@ def test_paths_from_a_folder_below(repository: Path, monkeypatch: pytest.MonkeyP
     assert changes("HEAD~1:sets/data", ".") == [("documents", 0, 0, 1)]
 
 
+def test_the_index(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = repository / "sets" / "data"
+    write_beir(data, {**DOCUMENTS, "d2": "The old harbour.", "d3": "Added."})
+    git(repository, "add", "-A")
+    write_beir(data, {**DOCUMENTS, "d2": "Not added.", "d3": "Added."})
+    before = files(repository)
+
+    assert changes("HEAD:sets/data", ":sets/data") == [("documents", 0, 0, 1)]
+    assert changes(":sets/data", "sets/data") == [("documents", 0, 0, 1)]
+    monkeypatch.chdir(data)
+    assert changes(":./", ".") == [("documents", 0, 0, 1)]
+    assert files(repository) == before
+
+
+def test_a_revision_that_a_shallow_clone_lacks(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{repository}", "shallow")
+    monkeypatch.chdir(tmp_path / "shallow")
+
+    shown = run("diff", "HEAD~1:sets/data", "sets/data")
+
+    assert shown.code == 2 and "in this shallow clone; `git fetch --unshallow`" in shown.err
+
+
 def test_the_screen_names_the_revision(repository: Path) -> None:
     shown = run("diff", "HEAD~1:sets/data", "sets/data", "--no-metrics")
 
@@ -112,7 +137,9 @@ def test_the_working_tree_and_the_index_stay_as_they_are(repository: Path) -> No
     "text",
     [
         "nope:sets/data",
-        ":sets/data",
+        ":",
+        ":nope",
+        ":../..",
         "-x:sets/data",
         "--output=pwned:sets/data",
         "--upload-pack=touch pwned:sets/data",

@@ -6,16 +6,20 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.arguments import PathLike, Progress, refuse_number
+from ragdatakit.api.arguments import PathLike, Progress, reading_options, refuse_number
+from ragdatakit.api.sources import meant_datasets, several
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.reports.dataset_diff import Compared
-    from ragdatakit.schemas.diffs import DatasetDiff, Metric
+    from ragdatakit.api.sources import FoundDataset
+    from ragdatakit.converters.run import ConvertOptions
+    from ragdatakit.reports.dataset_diff import Compared, DiffOptions
+    from ragdatakit.schemas.diffs import DatasetDiff, Metric, Side
 
 
 def diff(
@@ -23,6 +27,7 @@ def diff(
     after: PathLike,
     *,
     source_format: str = "",
+    dataset: str = "",
     after_format: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
@@ -40,15 +45,17 @@ def diff(
     keys of the tables, or by ``keys`` (table to columns); ``ignore`` are columns that do not count, as ``column`` or
     ``table.column``. At most ``records`` are kept of each kind of difference in a table, all are counted. ``metrics``
     says whether the numbers of the two reports are compared, too. The other arguments are those of `read`;
-    ``source_format`` is that of both, or of the first where ``after_format`` is given.
+    ``source_format`` is that of both, or of the first where ``after_format`` is given. Where the paths hold several
+    datasets, those of the same place below them are compared with each other (``pairs``), or only those that
+    ``dataset`` names.
 
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """
-    from ragdatakit.reports.dataset_diff import DiffOptions, compare_datasets
+    from ragdatakit.reports.dataset_diff import DiffOptions
 
     refuse_number("records", records, 0)
     started = time.perf_counter()
-    wanted = DiffOptions(
+    how = DiffOptions(
         records=records,
         ignored=tuple(ignore),
         keys={table: tuple(columns) for table, columns in (keys or {}).items()},
@@ -58,29 +65,49 @@ def diff(
     with ExitStack() as stack:
         sides = []
         for path, format_name in ((before, source_format), (after, after_format or source_format)):
-            opened = _opened(path, format_name, options, chunking, memory_limit, progress, notes)
-            sides.append(stack.enter_context(opened))
-        found = compare_datasets(sides[0], sides[1], wanted)
-        if metrics and found.different:
-            found.metrics = _metrics(sides[0], sides[1], progress)
+            wanted = reading_options(format_name, options, chunking, progress)
+            sides.append(stack.enter_context(_found(path, wanted, dataset, notes)))
+        comparing = _Comparing(how, metrics, memory_limit)
+        found = comparing.folders(*sides) if any(side.several for side in sides) else comparing.datasets(*sides)
         found.notes[:0] = notes
     found.seconds = time.perf_counter() - started
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What is at one of the two paths; ``path`` is what the user called it, ``place`` where its files are."""
+
+    path: str
+    place: Path
+    datasets: list[FoundDataset]
+
+    @property
+    def several(self) -> bool:
+        return len(self.datasets) > 1
+
+    @property
+    def whole(self) -> Side:
+        """The folder with all its datasets."""
+        from ragdatakit.schemas.diffs import Side
+
+        formats = sorted({each.source.format for each in self.datasets})
+        return Side(self.path, Path(self.path).name, ", ".join(formats))
+
+    def path_of(self, place: str) -> str:
+        """What the user would call a dataset of it."""
+        return f"{self.path}{'' if self.path.endswith(('/', ':')) else '/'}{place}"
+
+    def error(self, error: RagdataError) -> RagdataError:
+        """The error with the user's words; the files of a revision lie elsewhere."""
+        if str(self.place) == self.path:
+            return error
+        return RagdataError(str(error).replace(str(self.place), self.path))
+
+
 @contextmanager
-def _opened(
-    path: PathLike,
-    source_format: str,
-    options: Mapping[str, object] | None,
-    chunking: Mapping[str, object] | None,
-    memory_limit: int,
-    progress: Progress | None,
-    notes: list[str],
-) -> Iterator[Compared]:
-    """One side: a path, or what git has of it."""
-    from ragdatakit.api.report import open_database
-    from ragdatakit.reports.dataset_diff import Compared
+def _found(path: PathLike, wanted: ConvertOptions, dataset: str, notes: list[str]) -> Iterator[_Side]:
+    """One side: what is at a path, or what git has of it."""
     from ragdatakit.tables.git_files import extract_revision, parse_revision
 
     shown = os.fspath(path)
@@ -88,26 +115,92 @@ def _opened(
     with ExitStack() as stack:
         place = Path(path)
         if revision is not None:
-            if progress is not None:
-                progress(f"reading {shown}", 0, 1)
+            if wanted.progress is not None:
+                wanted.progress(f"reading {shown}", 0, 1)
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="ragdata-")), "files")
             place, told = extract_revision(revision, folder)
             notes.extend(told)
+        side = _Side(shown, place, [])
         try:
-            database = open_database(
-                place,
-                source_format=source_format,
-                options=options,
-                chunking=chunking,
-                memory_limit=memory_limit,
-                progress=progress,
-            )
+            side.datasets.extend(meant_datasets(place, wanted, dataset))
         except RagdataError as error:
-            if revision is None:
-                raise
-            raise RagdataError(str(error).replace(str(place), shown)) from None
-        stack.enter_context(database)
-        yield Compared(database, database.parts, shown)
+            raise side.error(error) from None
+        yield side
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparing:
+    """How to compare what was found."""
+
+    options: DiffOptions
+    metrics: bool
+    memory_limit: int
+
+    def datasets(self, before: _Side, after: _Side) -> DatasetDiff:
+        """The one dataset of each side."""
+        return self._pair((before, before.datasets[0], before.path), (after, after.datasets[0], after.path))
+
+    def folders(self, before: _Side, after: _Side) -> DatasetDiff:
+        """Several datasets, those of the same place with each other. Raises `RagdataError` where one side is a dataset
+        itself, and it is not clear with which of the other it is to be compared."""
+        from ragdatakit.reports.dataset_diff import refuse_unknown
+        from ragdatakit.schemas.canonical import TABLES
+        from ragdatakit.schemas.diffs import DatasetDiff, DatasetPair
+
+        for side, other in ((before, after), (after, before)):
+            if not other.several and not other.datasets[0].place:
+                raise RagdataError(several(side.path, side.datasets))
+        refuse_unknown(self.options, TABLES)
+        found = DatasetDiff(before.whole, after.whole)
+        old, new = ({each.place or ".": each for each in side.datasets} for side in (before, after))
+        for number, place in enumerate(sorted({*old, *new})):
+            if self.options.progress is not None:
+                self.options.progress(f"comparing {place}", number, len({*old, *new}))
+            names = before.path_of(place), after.path_of(place)
+            if place in old and place in new:
+                diff = self._pair((before, old[place], names[0]), (after, new[place], names[1]), checked=True)
+                status = "changed" if diff.different else "same"
+            elif place in new:
+                status, diff = "added", self._alone(after, new[place], names[1], names[0], "added")
+            else:
+                status, diff = "removed", self._alone(before, old[place], names[0], names[1], "removed")
+            found.pairs.append(DatasetPair(place, status, diff))
+        return found
+
+    def _pair(
+        self,
+        before: tuple[_Side, FoundDataset, str],
+        after: tuple[_Side, FoundDataset, str],
+        *,
+        checked: bool = False,
+    ) -> DatasetDiff:
+        from ragdatakit.reports.dataset_diff import compare_datasets
+
+        started = time.perf_counter()
+        with self._opened(*before) as old, self._opened(*after) as new:
+            found = compare_datasets(old, new, self.options, checked=checked)
+            if self.metrics and found.different:
+                found.metrics = _metrics(old, new, self.options.progress)
+        found.seconds = time.perf_counter() - started
+        return found
+
+    def _alone(self, side: _Side, dataset: FoundDataset, path: str, missing: str, status: str) -> DatasetDiff:
+        from ragdatakit.reports.dataset_diff import one_sided
+
+        with self._opened(side, dataset, path) as opened:
+            return one_sided(opened, missing, status)
+
+    @contextmanager
+    def _opened(self, side: _Side, dataset: FoundDataset, path: str) -> Iterator[Compared]:
+        from ragdatakit.api.report import database_of
+        from ragdatakit.reports.dataset_diff import Compared
+
+        try:
+            database = database_of(dataset, self.memory_limit)
+        except RagdataError as error:
+            raise side.error(error) from None
+        with database:
+            yield Compared(database, database.parts, path)
 
 
 def _metrics(before: Compared, after: Compared, progress: Progress | None) -> list[Metric]:

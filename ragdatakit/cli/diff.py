@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_options, read_words
+from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -63,12 +63,13 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 160
     show_default=True,
     help="How much each database may hold in memory; the rest goes to the disk.",
 )
+@dataset_name_option
 @dataset_options
 def command(**words: Any) -> int:
     """Compare the dataset at A with that at B: records by key, files, and the numbers that moved.
 
     A and B are paths, or a git revision and a path in it, as HEAD~1:data. They may be of different formats.
-    Exit code: 0 no record differs, 1 records differ, 2 it could not be done.
+    Exit code: 0 they are the same, 1 they differ, 2 it could not be done.
 
     \b
     ragdata diff old/ new/

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.reports.table_diff import Rows, TableComparison, stored_rows, viewed_rows
-from ragdatakit.schemas import get_format
+from ragdatakit.reports.kind_diff import KindSide, compare_kind
+from ragdatakit.reports.table_diff import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Side, TableDiff
-from ragdatakit.schemas.errors import UnknownNameError
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.tables.dataset_database import FILES, DatasetDatabase
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.manifest import file_digest
@@ -40,6 +41,11 @@ class DiffOptions:
     ignored: tuple[str, ...] = ()
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     progress: Progress | None = None
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether columns of canonical tables do not count."""
+        return any(not name.startswith(f"{FILES}.") for name in self.ignored)
 
     def ignored_of(self, table: str) -> list[str]:
         """The columns of a table that do not count."""
@@ -70,21 +76,26 @@ class Compared:
         return self.parts[0].format.name if self.parts else self.database.format
 
     def files(self) -> dict[str, DataFile]:
-        """The files by their names; those of further parts below the names of their folders."""
+        """The files by their names; those of further parts from the folder in which all parts lie."""
         found: dict[str, DataFile] = {}
+        roots = [part.root.resolve() for part in self.parts]
         for number, part in enumerate(self.parts):
+            below = ""
+            if number:  # what the folder is called in which all of them lie is no part of the names
+                below = roots[number].relative_to(commonpath(roots)).as_posix()
             for file in part.files:
-                name = file.name if number == 0 else f"{part.root.name}/{file.name}"
-                found.setdefault(name, file)
+                name = file.name if below in ("", ".") else f"{below}/{file.name}"
+                found.setdefault(name if found.get(name, file).path == file.path else f"{part.root.name}/{name}", file)
         return found
 
 
-def compare_datasets(before: Compared, after: Compared, options: DiffOptions) -> DatasetDiff:
+def compare_datasets(before: Compared, after: Compared, options: DiffOptions, *, checked: bool = False) -> DatasetDiff:
     """How ``after`` differs from ``before``. Raises `UnknownNameError` for a table or column that options name and
-    neither side has."""
+    neither side has; not where they are ``checked``, as those of several comparisons."""
     import duckdb
 
-    _refuse_unknown(options, before.database, after.database)
+    if not checked:
+        refuse_unknown(options, [table for side in (before, after) for table in side.database.tables])
     diff = DatasetDiff(before.side, after.side)
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as work:
         work.execute("set enable_progress_bar = false")
@@ -96,8 +107,13 @@ def compare_datasets(before: Compared, after: Compared, options: DiffOptions) ->
             diff.files = _compare_files(before, after, options)
         if not same or not _all_same(diff.files) or _is_converted(before) or _is_converted(after):
             diff.tables = list(_compare_tables(comparison, before.database, after.database, options))
-            if same:
+            if same and diff.files:
                 _compare_kinds(comparison, before, after, diff, options)
+            if options.leaves_out and diff.files:
+                diff.tables_decide = True
+                if not diff.told and (diff.kinds or any(file.differs_as_a_whole for file in diff.files)):
+                    told = "Columns of tables were left out: files may differ in them, and in what no table holds."
+                    diff.notes.append(told)
         else:
             diff.notes.append("All files are the same, byte for byte; their records were not read.")
     for side in (before, after):
@@ -105,8 +121,27 @@ def compare_datasets(before: Compared, after: Compared, options: DiffOptions) ->
     return diff
 
 
-def _refuse_unknown(options: DiffOptions, *databases: DatasetDatabase) -> None:
-    tables = list(dict.fromkeys(table for database in databases for table in database.tables))
+def one_sided(side: Compared, missing: str, status: str) -> DatasetDiff:
+    """A dataset that the other side, called ``missing``, does not have: all of it is ``added`` or ``removed``."""
+    is_new = status == "added"
+    other = Side(missing, "", "")
+    diff = DatasetDiff(other, side.side) if is_new else DatasetDiff(side.side, other)
+    for table in side.database.tables:
+        rows = side.database.rows(table)
+        sides = (None, rows) if is_new else (rows, None)
+        found = TableDiff("main", table, tuple(TABLES[table].key), *sides)
+        setattr(found, status, rows)
+        diff.tables.append(found)
+    for name, file in side.files().items():
+        size = file.path.stat().st_size if file.path.is_file() else None
+        diff.files.append(FileDiff(name, file.kind, status, *((None, size) if is_new else (size, None))))
+    diff.notes.extend(_losses(side))
+    return diff
+
+
+def refuse_unknown(options: DiffOptions, known_tables: Iterable[str]) -> None:
+    """Raise `UnknownNameError` for a table that is not among these, and for a column that they do not have."""
+    tables = list(dict.fromkeys(known_tables))
     columns = {table: TABLES[table].columns for table in tables}
     every = sorted({column for names in columns.values() for column in names})
     for table, key in options.keys.items():
@@ -133,8 +168,11 @@ def _compare_tables(
         if options.progress is not None:
             options.progress(f"comparing {table}", number, len(TABLES))
         sides = [_canonical_rows(database, table) for database in (before, after)]
-        key = options.keys.get(table, TABLES[table].key)
-        yield comparison.compare("main", table, sides[0], sides[1], key, options.ignored_of(table))
+        key, instead = options.keys.get(table, TABLES[table].key), ""
+        ignored = options.ignored_of(table)
+        if table == "questions" and not {table, "question_id"} & {*options.keys, *ignored}:
+            key, instead = ("question_id",), "text"  # a question with another text is a changed one
+        yield comparison.compare("main", table, sides[0], sides[1], key, ignored, instead=instead)
 
 
 def _canonical_rows(database: DatasetDatabase, table: str) -> Rows | None:
@@ -170,9 +208,20 @@ def _content(content: bytes | Path) -> tuple[int | None, str | None]:
         return None, None
 
 
+def _named_files(before: Compared, after: Compared) -> tuple[dict[str, DataFile], dict[str, DataFile]]:
+    """The files of both sides by their names; two lone ones have that of the second."""
+    old, new = before.files(), after.files()
+    lone = all(len(side.parts) == 1 and side.parts[0].layout == "file" for side in (before, after))
+    if lone and len(old) == len(new) == 1:
+        (mine,), (name, other) = old.values(), *new.items()
+        if mine.kind == other.kind:
+            return {name: mine}, new
+    return old, new
+
+
 def _compare_files(before: Compared, after: Compared, options: DiffOptions) -> list[FileDiff]:
     """The files by name: which are there, and which are the same byte for byte."""
-    old, new = before.files(), after.files()
+    old, new = _named_files(before, after)
     found = []
     names = sorted({*old, *new})
     for number, name in enumerate(names):
@@ -210,49 +259,32 @@ def _is_converted(side: Compared) -> bool:
 def _compare_kinds(
     comparison: TableComparison, before: Compared, after: Compared, diff: DatasetDiff, options: DiffOptions
 ) -> None:
-    """The records of the files that differ, by kind of file; they are told where no canonical table tells of them."""
-    import duckdb
-
+    """The records of the files that differ, by kind of file, and what became of each file."""
+    databases = before.database.load(), after.database.load()
+    sides = list(zip(_named_files(before, after), databases, strict=True))
     changed = {file.kind for file in diff.files if file.status != "same"}
-    for view in dict.fromkeys((*before.database.views, *after.database.views)):
-        kinds = {file.kind for file in diff.files if file.kind.replace("-", "_") == view}
-        if not kinds & changed:
+    format_ = after.parts[0].format  # plain texts and tables are not among those that are known by name
+    for number, kind in enumerate(format_.files):
+        if kind.kind not in changed or not kind.records:
             continue
-        sides: list[Rows | None] = []
+        if options.progress is not None:
+            options.progress(f"comparing the files of {kind.kind}", number, len(format_.files))
+        old, new = (
+            KindSide({name: file for name, file in files.items() if file.kind == kind.kind}, connection)
+            for files, connection in sides
+        )
+        ignored = options.ignored_of(f"{FILES}.{kind.kind.replace('-', '_')}")
         try:
-            for side in (before, after):
-                there = view in side.database.views
-                sides.append(viewed_rows(side.database.load(), FILES, view) if there else None)
-            key = _declared_key(after, kinds)
-            ignored = options.ignored_of(f"{FILES}.{view}")
-            found = comparison.compare(FILES, view, sides[0], sides[1], key, ignored, apart="file")
-        except duckdb.Error as error:
-            told = str(error).splitlines()[0]
-            diff.notes.append(f"{FILES}.{view} could not be compared: {told}; `ragdata validate` says what is wrong")
+            found = compare_kind(comparison, format_, kind, (old, new), diff.files, ignored)
+        except RagdataError as error:
+            diff.notes.append(f"The files of {kind.kind} could not be compared: {error}")
             continue
-        _tell_files(comparison, diff.files, kinds)
-        if found.different and not any(table.different for table in diff.tables):
+        for side, lost in ((before, old.lost), (after, new.lost)):
+            diff.notes.extend(f"{side.path}: of {kind.kind} could not be compared: {why}" for why in lost)
+        if found.different:
             diff.kinds.append(found)
-
-
-def _declared_key(side: Compared, kinds: set[str]) -> tuple[str, ...]:
-    """The columns by which records of this kind are unique within a split."""
-    for key in get_format(side.format).keys:
-        if key.kind in kinds:
-            return ("split", *key.fields)
-    return ()
-
-
-def _tell_files(comparison: TableComparison, files: Sequence[FileDiff], kinds: set[str]) -> None:
-    groups = comparison.by_group()
-    old, new = comparison.counts_by_group()
-    for file in files:
-        if file.kind not in kinds:
-            continue
-        file.before_records = old.get(file.path, 0) if file.before_bytes is not None else None
-        file.after_records = new.get(file.path, 0) if file.after_bytes is not None else None
-        file.removed, file.added, file.changed = groups.get(file.path, (0, 0, 0))
-        if file.status == "form" and (file.removed or file.added or file.changed):
+    for file in diff.files:
+        if file.status == "form" and file.after_records is None:  # nobody read it
             file.status = "changed"
 
 

@@ -9,11 +9,21 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.reports.diff_text import file_words, key_text, metric_words, value_text
+from ragdatakit.reports.diff_text import (
+    difference_words,
+    field_words,
+    file_words,
+    key_text,
+    metric_words,
+    pairs_verdict,
+    tables_shown,
+    value_text,
+)
 from ragdatakit.reports.text import visible_path
 from ragdatakit.schemas.diffs import DatasetDiff, RecordShown, Side, TableDiff
 
 VERSION = 1
+_PAIR_HEADS = ("dataset", "", "added", "removed", "changed")
 _HEADS = ("table", "before", "after", "added", "removed", "changed")
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
@@ -25,9 +35,12 @@ def diff_json(diff: DatasetDiff) -> bytes:
 
 def diff_dict(diff: DatasetDiff) -> dict[str, Any]:
     """The JSON form."""
+    return {"version": VERSION, **_comparison(diff)}
+
+
+def _comparison(diff: DatasetDiff) -> dict[str, Any]:
     told: dict[str, Any] = _finite(
         {
-            "version": VERSION,
             "different": diff.different,
             "before": _side(diff.before),
             "after": _side(diff.after),
@@ -55,7 +68,8 @@ def diff_dict(diff: DatasetDiff) -> dict[str, Any]:
             "seconds": diff.seconds,
         }
     )
-    return told
+    pairs = [{"place": _finite(p.place), "status": p.status, "diff": _comparison(p.diff)} for p in diff.pairs]
+    return {**told, "datasets": pairs}
 
 
 def _side(side: Side) -> dict[str, str]:
@@ -104,22 +118,24 @@ def _finite(value: Any) -> Any:
 
 def verdict(diff: DatasetDiff) -> str:
     """The result in one sentence."""
+    if diff.pairs:
+        return pairs_verdict(diff)
     if not diff.different:
         return "No record differs."
-    tables = _told(diff)
-    parts = [f"{sum(getattr(t, word) for t in tables):,} {word}" for word in ("added", "removed", "changed")]
-    return f"{', '.join(parts)} in {', '.join(t.called for t in tables)}."
-
-
-def _told(diff: DatasetDiff) -> list[TableDiff]:
-    return [t for t in diff.tables if t.different] or [t for t in diff.kinds if t.different]
+    return f"{difference_words(diff)}."
 
 
 def _counts(diff: DatasetDiff) -> Iterator[tuple[str, ...]]:
-    for table in (*diff.tables, *diff.kinds):
+    for table in tables_shown(diff):
         if table.different or table.before or table.after:
             rows = (f"{n:,}" if n is not None else "—" for n in (table.before, table.after))
             yield (table.called, *rows, f"{table.added:,}", f"{table.removed:,}", f"{table.changed:,}")
+
+
+def _pair_cells(diff: DatasetDiff) -> Iterator[tuple[str, ...]]:
+    for pair in diff.pairs:
+        counts = (f"{getattr(pair.diff, word):,}" for word in ("added", "removed", "changed"))
+        yield (pair.place, pair.status, *counts)
 
 
 def diff_markdown(diff: DatasetDiff) -> bytes:
@@ -132,9 +148,21 @@ def _markdown_lines(diff: DatasetDiff) -> Iterator[str]:
     yield ""
     yield f"**{_md(verdict(diff))}**"
     yield ""
-    if diff.different:
+    if diff.pairs:
+        yield from _markdown_table(_PAIR_HEADS, _pair_cells(diff), right=range(2, 5))
+    for pair in diff.pairs:
+        if pair.status == "changed":
+            yield f"## {_md(pair.place)}"
+            yield ""
+            yield from _markdown_body(pair.diff)
+            yield ""
+    yield from _markdown_body(diff)
+
+
+def _markdown_body(diff: DatasetDiff) -> Iterator[str]:
+    if diff.told:
         yield from _markdown_table(_HEADS, _counts(diff), right=range(1, 6))
-    for table in _told(diff):
+    for table in diff.told:
         yield f"### {_md(table.called)}"
         yield ""
         for word, records in (("removed", table.removed_records), ("added", table.added_records)):
@@ -153,6 +181,9 @@ def _markdown_lines(diff: DatasetDiff) -> Iterator[str]:
     files = [(file.status, file.path, file_words(file)) for file in diff.files if file.status != "same"]
     if files:
         yield from _markdown_table(("file", "path", "what"), files)
+        if told := field_words(diff):
+            yield _md(told)
+            yield ""
     if diff.metrics:
         yield from _markdown_table(("number", "before → after"), ((m.title, metric_words(m)) for m in diff.metrics))
     yield from (f"{_md(note)}  " for note in diff.notes)
@@ -224,20 +255,34 @@ def _html_lines(diff: DatasetDiff) -> Iterator[str]:
     yield f"<main><h1>{_html(diff.before.path)} → {_html(diff.after.path)}</h1>"
     yield f'<p class="soft">{_html(diff.before.format)} → {_html(diff.after.format)}</p>'
     yield f"<p><strong>{_html(verdict(diff))}</strong></p>"
-    if diff.different:
+    if diff.pairs:
+        yield "<h2>Datasets</h2>"
+        yield from _html_table(_PAIR_HEADS, _pair_cells(diff), right=range(2, 5))
+    for pair in diff.pairs:
+        if pair.status == "changed":
+            yield f"<section><h2>{_html(pair.place)}</h2>"
+            yield from _html_body(pair.diff)
+            yield "</section>"
+    yield from _html_body(diff)
+    yield "</main>"
+
+
+def _html_body(diff: DatasetDiff) -> Iterator[str]:
+    if diff.told:
         yield "<h2>Tables</h2>"
         yield from _html_table(_HEADS, _counts(diff), right=range(1, 6))
-    for table in _told(diff):
+    for table in diff.told:
         yield from _html_records(table)
     files = [(f.status, f.path, file_words(f)) for f in diff.files if f.status != "same"]
     if files:
         yield "<h2>Files</h2>"
         yield from _html_table(("file", "path", "what"), files)
+        if told := field_words(diff):
+            yield f'<p class="soft">{_html(told)}</p>'
     if diff.metrics:
         yield "<h2>Numbers that moved</h2>"
         yield from _html_table(("number", "before → after"), ((m.title, metric_words(m)) for m in diff.metrics))
     yield from (f'<p class="soft">{_html(note)}</p>' for note in diff.notes)
-    yield "</main>"
 
 
 def _html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:

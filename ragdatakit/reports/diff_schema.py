@@ -53,8 +53,9 @@ def _tables() -> Schema:
         "A table that queries can name.",
         {
             "name": text("What it is called in a query."),
+            "dataset": optional_text("Which of several datasets it belongs to; null where there is one."),
             "schema": {"enum": ["main", "files"], "description": "Canonical tables, or the files as they are."},
-            "table": text("Its name without the schema."),
+            "table": text("Its name without the schema; empty for a dataset that could not be read at all."),
             "rows": place("Its rows; null where they could not be read.", 0),
             "fault": optional_text("Why they could not be read."),
             "columns": list_of("Its columns.", "column"),
@@ -68,19 +69,43 @@ def _tables() -> Schema:
 
 def _diff() -> Schema:
     properties = {
-        "different": truth("Whether any record differs."),
+        "different": truth("Whether any record differs, or a file that has none."),
         "before": _side("The first dataset."),
         "after": _side("The second dataset."),
         "counts": object_of("Records of all canonical tables.", _counts()),
         "tables": list_of("The canonical tables that a side has; empty where all files are the same.", "table"),
-        "kinds": list_of("Records of files that differ where no canonical table does.", "table"),
+        "kinds": list_of("Records of files that differ, by kind of file, as the files have them.", "table"),
         "files": list_of("All files of both; empty where the formats are not the same.", "file"),
         "metrics": list_of("Numbers of the two reports that are different.", "metric"),
         "notes": list_of("What could not be compared or was left out.", text("A sentence.")),
         "seconds": number("How long it took."),
+        "datasets": list_of("Where the two are folders with several datasets: these, by place.", "pair"),
     }
-    definitions = {"table": _table(), "file": _file(), "metric": _metric(), "record": _record(), "change": _change()}
+    definitions = {
+        "pair": _dataset_pair(),
+        "table": _table(),
+        "file": _file(),
+        "metric": _metric(),
+        "record": _record(),
+        "change": _change(),
+    }
     return _document("diff", "ragdata diff --output-format json", properties, definitions)
+
+
+def _dataset_pair() -> Schema:
+    states = ["same", "changed", "added", "removed"]
+    return object_of(
+        "A dataset of one place below the two folders.",
+        {
+            "place": text("Its path below the two folders."),
+            "status": {"enum": states, "description": "same: no record differs."},
+            "diff": {
+                "type": "object",
+                "description": "What differs, as this document tells it of two datasets, without version; name and "
+                "format are empty on the side that does not have it.",
+            },
+        },
+    )
 
 
 def _counts() -> dict[str, Schema]:

@@ -13,6 +13,7 @@ _STATUS = {"added": ("+", "good"), "removed": ("-", "error"), "changed": ("~", "
 _MOST_METRICS = 20
 _LEAST_MOVE = 0.001
 _LONGEST_KEY = 80
+_MOST_NAMED = 3
 
 
 def diff_lines(diff: DatasetDiff, *, colour: bool = False, width: int = 100) -> Iterator[str]:
@@ -21,21 +22,63 @@ def diff_lines(diff: DatasetDiff, *, colour: bool = False, width: int = 100) -> 
     for mark, side in (("-", diff.before), ("+", diff.after)):
         yield paint("bold", f"{mark} {visible_path(side.path)} ({side.format})")
     yield ""
-    if diff.different:
+    if diff.pairs:
+        yield from _pair_lines(diff, paint, width)
+    for pair in diff.pairs:
+        if pair.status == "changed":
+            yield paint("bold", visible_path(pair.place))
+            yield ""
+            yield from _body_lines(pair.diff, paint, width)
+            if pair.diff.notes:
+                yield ""
+    yield from _body_lines(diff, paint, width)
+    yield summary_line(diff, paint)
+
+
+def _body_lines(diff: DatasetDiff, paint: Painter, width: int) -> Iterator[str]:
+    if diff.told:
         yield from _table_lines(diff, paint)
-        for table in (*diff.tables, *diff.kinds):
-            if table.different:
-                yield from _record_lines(table, paint, width)
+        for table in diff.told:
+            yield from _record_lines(table, paint, width)
     yield from _file_lines(diff, paint)
     yield from _metric_lines(diff, paint)
     for note in diff.notes:
         yield paint("dim", visible_path(note))
-    yield summary_line(diff, paint)
+
+
+def _pair_lines(diff: DatasetDiff, paint: Painter, screen: int) -> Iterator[str]:
+    """The datasets of two folders that hold several."""
+    names = [_cut(visible_path(pair.place), max(screen - 38, 12)) for pair in diff.pairs]
+    width = max(len("dataset"), *map(len, names))
+    heads = "".join(f"{head:>12}" for head in ("added", "removed", "changed"))
+    yield paint("bold", f"  {'dataset':{width}}{heads}")
+    for name, pair in zip(names, diff.pairs, strict=True):
+        mark, style = _STATUS.get(pair.status, (" ", "dim"))
+        told = pair.diff
+        counts = (
+            paint("good" if told.added else "dim", f"{told.added:>12,}"),
+            paint("error" if told.removed else "dim", f"{told.removed:>12,}"),
+            paint("warning" if told.changed else "dim", f"{told.changed:>12,}"),
+        )
+        yield f"{paint(style, mark)} {name:{width}}{''.join(counts)}"
+    yield ""
+
+
+def pairs_verdict(diff: DatasetDiff) -> str:
+    """What became of the datasets of two folders, in one sentence."""
+    if not diff.different:
+        return f"No record of {len(diff.pairs):,} datasets differs."
+    told = []
+    for status in ("added", "removed", "changed", "same"):
+        count = sum(pair.status == status for pair in diff.pairs)
+        if count:
+            told.append(f"{count:,} {'the same' if status == 'same' else status}")
+    records = ", ".join(f"{getattr(diff, word):,} {word}" for word in ("added", "removed", "changed"))
+    return f"Datasets: {', '.join(told)}; records: {records}."
 
 
 def _table_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
-    tables = [*diff.tables, *diff.kinds]
-    shown = [t for t in tables if t.different or t.before or t.after]
+    shown = [t for t in tables_shown(diff) if t.different or t.before or t.after]
     width = max(len("table"), *(len(t.called) for t in shown))
     heads = ("before", "after", "added", "removed", "changed")
     yield paint("bold", f"{'table':{width}}" + "".join(f"{h:>12}" for h in heads))
@@ -49,6 +92,11 @@ def _table_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
         ]
         yield f"{table.called:{width}}{''.join(counts)}"
     yield ""
+
+
+def tables_shown(diff: DatasetDiff) -> list[TableDiff]:
+    """The tables with their counts: kinds of files where they tell what no canonical table does."""
+    return [*diff.tables, *(table for table in diff.told if table not in diff.tables)]
 
 
 def _count(number: int | None) -> str:
@@ -136,9 +184,18 @@ def _file_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
         mark, style = _STATUS[file.status]
         name = visible_path(file.path)
         yield f"  {paint(style, mark)} {name:{width}}  {file_words(file)}"
+    if told := field_words(diff):
+        yield paint("dim", f"    {told}")
     if same:
         yield paint("dim", f"    {same:,} more {'are' if same != 1 else 'is'} the same, byte for byte")
     yield ""
+
+
+def field_words(diff: DatasetDiff) -> str:
+    """The fields that are others in the records of files, where rows of tables are told and do not say just that."""
+    kinds = [kind for kind in diff.kinds if kind.columns and all(kind.columns != table.columns for table in diff.told)]
+    words = "; ".join(f"{kind.name} {', '.join(f'{n} {c:,}' for n, c in kind.columns.items())}" for kind in kinds)
+    return f"changed fields: {words}" if words else ""
 
 
 def file_words(file: FileDiff) -> str:
@@ -191,11 +248,21 @@ def number(value: float) -> str:
 
 def summary_line(diff: DatasetDiff, paint: Painter) -> str:
     """The verdict."""
+    if diff.pairs:
+        style = "warning" if diff.different else "good"
+        return f"{paint(style, pairs_verdict(diff).removesuffix('.'))} ({diff.seconds:.2f} s)"
     if not diff.different:
         form = sum(file.status == "form" for file in diff.files)
         told = "No record differs" + (f"; {form:,} file{'s' * (form != 1)} in another form" if form else "")
         return f"{paint('good', told)} ({diff.seconds:.2f} s)"
-    tables = [t for t in (diff.tables if any(t.different for t in diff.tables) else diff.kinds) if t.different]
-    parts = [f"{sum(getattr(t, word) for t in tables):,} {word}" for word in ("added", "removed", "changed")]
-    names = ", ".join(table.called for table in tables)
-    return f"{paint('warning', 'Different')}: {', '.join(parts)} in {names} ({diff.seconds:.2f} s)"
+    return f"{paint('warning', 'Different')}: {difference_words(diff)} ({diff.seconds:.2f} s)"
+
+
+def difference_words(diff: DatasetDiff) -> str:
+    """How many records differ where; where none does, the files that do."""
+    if diff.told:
+        parts = [f"{sum(getattr(t, word) for t in diff.told):,} {word}" for word in ("added", "removed", "changed")]
+        return f"{', '.join(parts)} in {', '.join(table.called for table in diff.told)}"
+    files = diff.files_as_wholes
+    named = ", ".join(f"{visible_path(file.path)} {file.status}" for file in files[:_MOST_NAMED])
+    return f"no record, but {named}" + (f" and {len(files) - _MOST_NAMED:,} more" if len(files) > _MOST_NAMED else "")

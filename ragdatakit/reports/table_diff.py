@@ -4,40 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.diffs import ColumnUse, RecordChange, RecordShown, TableDiff, ValueChange
+from ragdatakit.tables.file_records import comparable
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 _BATCH = 1 << 17
 _SHOWN = 120
 _BEFORE = 40
+_JSON_COLUMNS = frozenset(("metadata", "attributes", "record", "before"))
+"""Columns of canonical tables that hold JSON, whose form says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a table on one side: ``relation`` is a query or table whose column ``rid`` numbers them in order."""
+    """The rows of a table on one side: ``relation`` is a query or table whose column ``rid`` numbers them in order.
+    ``json`` are the columns whose texts are JSON, compared as values."""
 
     connection: duckdb.DuckDBPyConnection
     relation: str
     columns: tuple[str, ...]
+    json: frozenset[str] = frozenset()
 
 
 def stored_rows(connection: duckdb.DuckDBPyConnection, table: str) -> Rows:
     """The rows of a table that is stored in the database."""
-    return Rows(
-        connection, f"(select *, rowid as rid from main.{_name(table)})", _columns(connection, f"main.{_name(table)}")
-    )
-
-
-def viewed_rows(connection: duckdb.DuckDBPyConnection, schema: str, view: str) -> Rows:
-    """The rows of a view."""
-    source = f"{_name(schema)}.{_name(view)}"
-    return Rows(connection, f"(select *, row_number() over () as rid from {source})", _columns(connection, source))
+    columns = _columns(connection, f"main.{_name(table)}")
+    relation = f"(select *, rowid as rid from main.{_name(table)})"
+    return Rows(connection, relation, columns, _JSON_COLUMNS.intersection(columns))
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, source: str) -> tuple[str, ...]:
@@ -47,8 +48,9 @@ def _columns(connection: duckdb.DuckDBPyConnection, source: str) -> tuple[str, .
 class TableComparison:
     """Compares tables one after the other in a database of its own, ``work``, which holds hashes and row numbers only.
 
-    Rows are the same where the hashes (64 bits each) of their keys and of all their values are. What then is left on
-    both sides is paired by key, in order; a pair is a changed record.
+    Rows are the same where the hashes (64 bits each) of their keys and of all their values are. Of what then is left,
+    JSON is compared once more as values, whatever its form. The rest is paired by key, in order; a pair is a changed
+    record.
     """
 
     def __init__(self, work: duckdb.DuckDBPyConnection, most: int) -> None:
@@ -63,23 +65,29 @@ class TableComparison:
         key: Sequence[str],
         ignored: Iterable[str] = (),
         apart: str = "",
+        instead: str = "",
     ) -> TableDiff:
         """How ``after`` differs from ``before``; a side may lack the table. ``apart`` is a column that is no part of
-        the comparison, but stays at hand for `by_group`."""
+        the comparison, but stays at hand for `by_group`; ``instead`` is the key of rows without a value in the key."""
         left_out = {column.lower() for column in (*ignored, apart)}
         sides = [side for side in (before, after) if side is not None]
         columns = [c for c in sides[0].columns if c.lower() not in left_out]
         key = tuple(column for column in key if column in columns)
         diff = TableDiff(schema, name, key, None, None)
         for side, rows in (("before", before), ("after", after)):
-            self._hash(side, rows, key, columns, apart)
+            self._hash(side, rows, _key_code(key, instead), columns, apart)
             if rows is not None:
                 setattr(diff, side, self._one(f"select count(*) from {side}_rows"))
         self._match(bool(key))
+        json = [c for c in columns if before is not None and after is not None and c in before.json]
+        if before is not None and after is not None and json and self._one("select count(*) from pairs"):
+            for side, rows in (("before", before), ("after", after)):
+                self._take_forms(side, rows, [c for c in columns if c not in json], json)
+            self._match(bool(key))
         counts = "select count(l) - count(pair), count(r) - count(pair), count(pair) from pairs"
         diff.removed, diff.added, diff.changed = self._row(counts)
         if diff.different:
-            self._describe(diff, before, after, columns)
+            self._describe(diff, before, after, columns, instead)
         return diff
 
     def by_group(self) -> dict[str, tuple[int, int, int]]:
@@ -92,25 +100,13 @@ class TableComparison:
         found = self._work.execute(told).fetchall()
         return {str(name): (removed, added, changed) for name, removed, added, changed in found}
 
-    def counts_by_group(self) -> tuple[dict[str, int], dict[str, int]]:
-        """The rows of the last comparison by the column ``apart``, before and after."""
-        before, after = (
-            {
-                str(name): count
-                for name, count in self._work.execute(f"select grouped, count(*) from {s}_rows group by 1").fetchall()
-            }
-            for s in ("before", "after")
-        )
-        return before, after
-
-    def _hash(self, side: str, rows: Rows | None, key: Sequence[str], columns: Sequence[str], apart: str) -> None:
+    def _hash(self, side: str, rows: Rows | None, by: str, columns: Sequence[str], apart: str) -> None:
         grouped = f"{_name(apart)}::varchar" if apart else "null::varchar"
         if rows is None:
             query = "select 0::bigint as rid, 0::ubigint as kh, 0::ubigint as rh, null::varchar as grouped where false"
             self._work.execute(f"create or replace temp table {side}_rows as {query}")
             return
-        row = f"hash({', '.join(map(_name, columns))})"
-        by = f"hash({', '.join(map(_name, key))})" if key else "0::ubigint"
+        row = _hash_of(columns)
         query = f"select rid::bigint as rid, {by} as kh, {row} as rh, {grouped} as grouped from {rows.relation}"
         self._take(rows.connection, query, f"{side}_rows")
 
@@ -120,6 +116,43 @@ class TableComparison:
         self._work.register("taken", reader)
         self._work.execute(f"create or replace temp table {table} as select * from taken")
         self._work.unregister("taken")
+
+    def _take_forms(self, side: str, rows: Rows, plain: Sequence[str], json: Sequence[str]) -> None:
+        """Of the rows that are left, codes of the values that their JSON means in place of those of its text; the
+        rows that are the same are needed no more."""
+        import pyarrow as pa
+
+        texts = [f"t.{_name(c)} as j{i}" for i, c in enumerate(json)]
+        wanted = ", ".join(["t.rid::bigint as rid", f"{_hash_of(plain, 't.')} as ph", *texts])
+        with self._joined(rows, f"select rid as number from {side}_only", wanted) as reader:
+
+            def coded() -> Iterator[pa.RecordBatch]:
+                for batch in reader:
+                    codes = [
+                        pa.array([_form(value) for value in batch.column(f"j{i}").to_pylist()], pa.int64())
+                        for i in range(len(json))
+                    ]
+                    yield pa.RecordBatch.from_arrays([batch.column("rid"), batch.column("ph"), *codes], schema=schema)
+
+            names = [(f"f{i}", pa.int64()) for i in range(len(json))]
+            schema = pa.schema([("rid", pa.int64()), ("ph", pa.uint64()), *names])
+            self._work.register("taken", pa.RecordBatchReader.from_batches(schema, coded()))
+            self._work.execute(f"create or replace temp table {side}_forms as select * from taken")
+            self._work.unregister("taken")
+        row = f"hash({', '.join(('f.ph', *(f'f.{name}' for name, _ in names)))})"
+        query = f"select t.rid, t.kh, {row} as rh, t.grouped from {side}_rows t join {side}_forms f on f.rid = t.rid"
+        self._work.execute(f"create or replace temp table {side}_left as {query}")
+        self._work.execute(f"create or replace temp table {side}_rows as select * from {side}_left")
+
+    @contextmanager
+    def _joined(self, rows: Rows, numbers: str, wanted: str) -> Iterator[pa.RecordBatchReader]:
+        """Values of the rows that a query of the work database numbers; ``w`` is what it gives, ``t`` the rows."""
+        rows.connection.register("wanted_rows", self._work.sql(numbers).to_arrow_table())
+        query = f"select {wanted} from {rows.relation} t join wanted_rows w on t.rid = w.number"
+        try:
+            yield rows.connection.sql(query).to_arrow_reader(_BATCH)
+        finally:
+            rows.connection.unregister("wanted_rows")
 
     def _match(self, keyed: bool) -> None:
         grouped = "(select kh, rh, count(*) as n from {}_rows group by all)"
@@ -145,7 +178,9 @@ class TableComparison:
             from before_only b full join after_only a on {on}
         """)
 
-    def _describe(self, diff: TableDiff, before: Rows | None, after: Rows | None, columns: Sequence[str]) -> None:
+    def _describe(
+        self, diff: TableDiff, before: Rows | None, after: Rows | None, columns: Sequence[str], instead: str
+    ) -> None:
         if before is not None and after is not None:
             diff.used = _uses(before, after, columns)
             if diff.changed:
@@ -158,8 +193,9 @@ class TableComparison:
             if rows is not None:
                 numbers = self._numbers(f"select {mine} from pairs where {other} is null order by 1")
                 for row in _fetch(rows, columns, numbers):
-                    values = {c: shortened(row[c]) for c in wanted if row[c] not in (None, [], ())}
-                    told.append(RecordShown({c: shortened(row[c]) for c in diff.key}, values))
+                    key = _key_shown(diff.key, row, instead)
+                    values = {c: shortened(row[c]) for c in wanted if c not in key and row[c] not in (None, [], ())}
+                    told.append(RecordShown(key, values))
         if before is not None and after is not None:
             pairs = self._work.execute(
                 f"select l, r from pairs where pair = 1 order by l limit {self._most}"
@@ -168,8 +204,8 @@ class TableComparison:
             new = _fetch(after, columns, [right for _, right in pairs])
             diff.changed_records = [
                 RecordChange(
-                    {c: shortened(a[c]) for c in diff.key},
-                    tuple(value_change(c, a[c], b[c]) for c in wanted if not _same(a[c], b[c])),
+                    _key_shown(diff.key, a, instead),
+                    tuple(value_change(c, a[c], b[c]) for c in wanted if not _same(a[c], b[c], c in before.json)),
                 )
                 for a, b in zip(old, new, strict=True)
             ]
@@ -177,18 +213,22 @@ class TableComparison:
     def _changed_columns(self, before: Rows, after: Rows, columns: Sequence[str]) -> dict[str, int]:
         if not columns:
             return {}
+        json = [c for c in before.columns if c in before.json and c in columns]
+        plain = [c for c in columns if c not in json]
         for side, rows, number in (("before", before, "l"), ("after", after, "r")):
-            reader = self._work.sql(
-                f"select {number} as number, row_number() over (order by l) as p from pairs where pair = 1"
-            ).to_arrow_table()
-            rows.connection.register("wanted_rows", reader)
-            hashes = ", ".join(f"hash({_name(c)}) as h{i}" for i, c in enumerate(columns))
-            query = f"select w.p, {hashes} from {rows.relation} t join wanted_rows w on t.rid = w.number"
-            self._take(rows.connection, query, f"{side}_columns")
-            rows.connection.unregister("wanted_rows")
-        sums = ", ".join(f"count_if(b.h{i} != a.h{i})" for i in range(len(columns)))
-        found = self._row(f"select {sums} from before_columns b join after_columns a on a.p = b.p")
-        return {column: count for column, count in zip(columns, found, strict=True) if count}
+            pairs = f"select {number} as number, row_number() over (order by l) as p from pairs where pair = 1"
+            wanted = ", ".join(["w.p", "w.number", *(f"{_hash_of([c], 't.')} as h{i}" for i, c in enumerate(plain))])
+            with self._joined(rows, pairs, wanted) as reader:
+                self._work.register("taken", reader)
+                self._work.execute(f"create or replace temp table {side}_columns as select * from taken")
+                self._work.unregister("taken")
+        sums = [f"count_if(b.h{i} != a.h{i})" for i in range(len(plain))]
+        joined = "before_columns b join after_columns a on a.p = b.p"
+        if json:
+            sums += [f"count_if(bf.f{i} != af.f{i})" for i in range(len(json))]
+            joined += " join before_forms bf on bf.rid = b.number join after_forms af on af.rid = a.number"
+        found = dict(zip((*plain, *json), self._row(f"select {', '.join(sums)} from {joined}"), strict=True))
+        return {column: found[column] for column in columns if found[column]}
 
     def _numbers(self, query: str) -> list[int]:
         return [number for (number,) in self._work.execute(f"{query} limit {self._most}").fetchall()]
@@ -198,6 +238,28 @@ class TableComparison:
 
     def _row(self, query: str) -> tuple[Any, ...]:
         return tuple(self._work.execute(query).fetchall()[0])
+
+
+def _hash_of(columns: Sequence[str], of: str = "") -> str:
+    """One code for the values of all these columns, in SQL."""
+    # DuckDB's hash takes texts for equal that differ only at the ends of two 8-byte words, once in 256 times: each
+    # value is hashed a second time, moved by half a word (`string_hash.hash_expression`).
+    given = ", ".join(f"{of}{_name(c)}, 'abcd' || {of}{_name(c)}::varchar" for c in columns)
+    return f"hash({given})" if columns else "0::ubigint"
+
+
+def _key_code(key: Sequence[str], instead: str) -> str:
+    if not instead or len(key) != 1:
+        return _hash_of(key)
+    own, other = _name(key[0]), _name(instead)
+    value = f"coalesce({own}, {other})"
+    return f"hash({value}, 'abcd' || {value}, {own} is null)"
+
+
+def _key_shown(key: Sequence[str], row: Mapping[str, Any], instead: str) -> dict[str, Any]:
+    if instead and all(row[column] is None for column in key):
+        key = (instead,)
+    return {column: shortened(row[column]) for column in key}
 
 
 def _uses(before: Rows, after: Rows, columns: Sequence[str]) -> list[ColumnUse]:
@@ -221,8 +283,13 @@ def _fetch(rows: Rows, columns: Sequence[str], numbers: Sequence[int]) -> list[d
     return [by_number[number] for number in numbers]
 
 
-def _same(a: Any, b: Any) -> bool:
-    return bool(a == b or (a != a and b != b))
+def _same(a: Any, b: Any, json: bool) -> bool:
+    return bool(a == b or (a != a and b != b) or (json and _form(a) == _form(b)))
+
+
+def _form(text: str | None) -> int:
+    """A code of what JSON means; 0 where there is none."""
+    return hash(comparable(text.encode("utf-8", "surrogatepass"))) if text is not None else 0
 
 
 def value_change(column: str, before: Any, after: Any) -> ValueChange:

@@ -82,7 +82,8 @@ class FileDiff:
     """A file of the two datasets, by its path below their folders; sizes in bytes on the disk, None where it is not.
 
     ``status`` is ``same`` (byte for byte), ``form`` (other bytes, the same records), ``changed``, ``added`` or
-    ``removed``. Records are None where the file has none or they could not be read.
+    ``removed``. Records are None where the file has none, they could not be read, or all files
+    of its kind are the same.
     """
 
     path: str
@@ -95,6 +96,13 @@ class FileDiff:
     added: int = 0
     removed: int = 0
     changed: int = 0
+
+    @property
+    def differs_as_a_whole(self) -> bool:
+        """Whether it differs, and not (only) by records that were compared."""
+        if self.before_records is None and self.after_records is None:
+            return self.status in ("added", "removed", "changed")
+        return self.status == "changed" and not (self.added or self.removed or self.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +133,11 @@ class Side:
 class DatasetDiff:
     """The result of `ragdatakit.diff`.
 
-    ``tables`` are the canonical tables that a side has, ``kinds`` the records of files that differ in a way that those
-    tables do not hold. ``files`` are empty where the two are of different formats. ``notes`` are sentences about what
-    could not be compared or was left out.
+    ``tables`` are the canonical tables that a side has, ``kinds`` the records of files that differ, by kind of file:
+    they tell what those tables do not hold, too. ``tables_decide``: columns of tables do not count, so that files say
+    nothing about whether the two differ. ``files`` are empty where the two are of different formats. ``notes`` are
+    sentences about what could not be compared or was left out. Where the two are folders with several datasets, these
+    are in ``pairs``, and ``tables``, ``kinds``, ``files`` and ``metrics`` are empty.
     """
 
     before: Side
@@ -138,23 +148,50 @@ class DatasetDiff:
     metrics: list[Metric] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    tables_decide: bool = False
+    pairs: list[DatasetPair] = field(default_factory=list)
 
     @property
     def different(self) -> bool:
-        """Whether any record differs."""
-        return any(table.different for table in (*self.tables, *self.kinds))
+        """Whether any record differs, or a file that holds none, or a dataset is on one side only."""
+        return bool(self.told or self.files_as_wholes) or any(pair.status != "same" for pair in self.pairs)
+
+    @property
+    def told(self) -> list[TableDiff]:
+        """What the records are told by: the canonical tables that differ or, if none does, the kinds of files."""
+        tables = [table for table in self.tables if table.different]
+        kinds = [] if self.tables_decide else [kind for kind in self.kinds if kind.different]
+        return tables or kinds
+
+    @property
+    def files_as_wholes(self) -> list[FileDiff]:
+        """The files that differ as wholes, because nobody knows their records."""
+        return [] if self.tables_decide else [file for file in self.files if file.differs_as_a_whole]
 
     @property
     def added(self) -> int:
         """Records of canonical tables that only the second has."""
-        return sum(table.added for table in self.tables)
+        return sum(t.added for t in self.tables) + sum(pair.diff.added for pair in self.pairs)
 
     @property
     def removed(self) -> int:
         """Records of canonical tables that only the first has."""
-        return sum(table.removed for table in self.tables)
+        return sum(t.removed for t in self.tables) + sum(pair.diff.removed for pair in self.pairs)
 
     @property
     def changed(self) -> int:
         """Records of canonical tables that have other values."""
-        return sum(table.changed for table in self.tables)
+        return sum(t.changed for t in self.tables) + sum(pair.diff.changed for pair in self.pairs)
+
+
+@dataclass(slots=True)
+class DatasetPair:
+    """A dataset below two folders that hold several, by its place below them, which is the same on both sides.
+
+    ``status`` is ``same`` (no record differs), ``changed``, ``added`` or ``removed``. ``diff`` has all records of a
+    dataset that only one side has as added or removed, without examples; name and format of the other side are empty.
+    """
+
+    place: str
+    status: str
+    diff: DatasetDiff

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ragdatakit.schemas.errors import RagdataError
@@ -23,7 +23,8 @@ _FILE, _LINK, _MODULE = "100", "120000", "160000"
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What ``HEAD~1:data`` names: a revision and a path in its tree, with ``/``, empty for the whole tree."""
+    """What ``HEAD~1:data`` names: a revision and a path in its tree, with ``/``, empty for the whole tree. An empty
+    ``name`` is the index: what was added and is not committed yet."""
 
     text: str
     name: str
@@ -55,13 +56,17 @@ def extract_revision(revision: Revision, folder: Path, start: Path | None = None
     """
     git = _Git(start or Path(), revision.text)
     _refuse_odd(revision)
-    tree = git.one("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision.name}^{{tree}}")
-    if not re.fullmatch("[0-9a-f]{40,64}", tree):
-        raise RagdataError(f"{revision.text}: there is no revision {revision.name}")
-    path = _path_in_tree(revision, git)
-    entries = git.entries(tree, path)
+    if revision.name:
+        tree = git.one("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision.name}^{{tree}}")
+        if not re.fullmatch("[0-9a-f]{40,64}", tree):
+            raise RagdataError(f"{revision.text}: there is no revision {revision.name}{git.why_not()}")
+        path = _path_in_tree(revision, git)
+        entries = git.entries(tree, path)
+    else:
+        path = _path_in_tree(revision, git)
+        entries = git.added(path)
     if not entries:
-        raise RagdataError(f"{revision.text}: there is no {path or 'file'} in {revision.name}")
+        raise RagdataError(f"{revision.text}: there is no {path or 'file'} in {revision.name or 'the index'}")
     notes: list[str] = []
     left_out = git.write(_wanted(entries, notes, revision.text), folder)
     if left_out:
@@ -73,8 +78,8 @@ def extract_revision(revision: Revision, folder: Path, start: Path | None = None
 
 def _refuse_odd(revision: Revision) -> None:
     name = revision.name
-    if not name:
-        raise RagdataError(f"{revision.text}: give a revision before the colon, as HEAD~1:data")
+    if not name and not revision.path:
+        raise RagdataError(f"{revision.text}: give a revision or a path, as HEAD~1:data or :data")
     if name.startswith("-") or any(not c.isprintable() for c in revision.text) or "\\" in name:
         raise RagdataError(f"{_shown(revision.text)}: that is no name of a revision")
     if any("\ud800" <= c <= "\udfff" for c in revision.text):
@@ -147,6 +152,31 @@ class _Git:
             mode, _, blob, size = facts.decode("ascii").split()
             found.append(_Entry(mode, blob, int(size) if size.isdigit() else 0, os.fsdecode(name)))
         return found
+
+    def added(self, path: str) -> list[_Entry]:
+        """The files of the index at or below a path. Raises `RagdataError` where a merge has not been finished."""
+        top = self.one("rev-parse", "--show-toplevel")
+        if not top:
+            raise RagdataError(f"{self._shown}: this repository has no working tree, and so no index")
+        words = ["-C", top, "--literal-pathspecs", "ls-files", "--stage", "-z"]
+        listed = self._run(*words, *(["--", path] if path else []), needed=True)
+        found = []
+        for line in filter(None, listed.split(b"\0")):
+            facts, _, name = line.partition(b"\t")
+            mode, blob, stage = facts.decode("ascii").split()
+            if stage != "0":
+                raise RagdataError(f"{self._shown}: {_shown(os.fsdecode(name))} has conflicts of a merge")
+            found.append(_Entry(mode, blob, 0, os.fsdecode(name)))
+        blobs = dict.fromkeys(entry.blob for entry in found if entry.mode != _MODULE)
+        told = self._run("cat-file", "--batch-check=%(objectname) %(objectsize)", given="\n".join(blobs))
+        sizes = {words[0]: int(words[1]) for line in told.decode().splitlines() if (words := line.split())[1].isdigit()}
+        return [replace(entry, size=sizes.get(entry.blob, 0)) for entry in found]
+
+    def why_not(self) -> str:
+        """Why a revision may be missing, to be added to a message."""
+        if self.one("rev-parse", "--is-shallow-repository") != "true":
+            return ""
+        return " in this shallow clone; `git fetch --unshallow` gets the older ones"
 
     def write(self, files: Iterable[tuple[str, _Entry]], folder: Path) -> int:
         """Write the contents of these files below the folder, and say how many links lead to none of them."""
@@ -242,11 +272,11 @@ class _Git:
     def _command(self) -> list[str]:
         return ["git", "--no-pager", "-C", str(self._start), "-c", "core.fsmonitor=false"]
 
-    def _run(self, *words: str, needed: bool = False) -> bytes:
+    def _run(self, *words: str, needed: bool = False, given: str = "") -> bytes:
         try:
             done = subprocess.run(
                 [*self._command(), *words],
-                stdin=subprocess.DEVNULL,
+                input=given.encode(),
                 capture_output=True,
                 timeout=_SECONDS,
                 env=self._environment,
