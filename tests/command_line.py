@@ -81,3 +81,15 @@ def spawn(*words: str | Path, code: Iterable[str] = ("-m", "ragdatakit"), second
         command, capture_output=True, cwd=ROOT, timeout=seconds, stdin=subprocess.DEVNULL, check=False
     )
     return Outcome(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+
+def interruptible(*words: str | Path) -> list[str]:
+    """The command as a process that Ctrl-C stops, also where it is ignored: in what a shell runs behind it."""
+    script = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"sys.argv = {['ragdata', *map(str, words)]!r}\n"
+        "from ragdatakit.cli import main\n"
+        "main()\n"
+    )
+    return [sys.executable, "-c", script]

@@ -18,7 +18,7 @@ import pytest
 import ragdatakit
 from ragdatakit.api.query import query
 from ragdatakit.schemas.errors import RagdataError
-from tests.command_line import GOOD, ROOT, run
+from tests.command_line import GOOD, ROOT, interruptible, run
 
 TRICKY = (
     "select 'a,\"b\"' || chr(10) || 'c|<i>' as t, null as n, '' as e, 1 as t, [1, 2] as l, true as b, "
@@ -98,7 +98,7 @@ def test_values_that_json_does_not_have() -> None:
     assert found is not None and found["nan"] is None and found["inf"] is None
     assert '"h":170141183460469231731687303715884105727' in raw and found["u"] == 2**64 - 1
     assert (found["blob"], found["d"], found["ts"]) == ("YWI=", "2020-01-02", "2020-01-02T03:04:05")
-    assert (found["m"], found["s"], found["i"]) == ({"k": 1}, {"x": [1.5]}, "1:30:00")
+    assert (found["m"], found["s"], found["i"]) == ({"k": 1}, {"x": [1.5]}, "01:30:00")
 
 
 def test_rows_as_markdown() -> None:
@@ -199,7 +199,8 @@ def test_several_datasets_at_a_path(tmp_path: Path) -> None:
 
     shown = run("query", tmp_path, "from documents")
 
-    assert shown.code == 2 and "holds 2 datasets" in shown.err
+    assert shown.code == 2
+    assert "there is no table documents; did you mean a.documents or b.documents?" in shown.err
 
 
 def test_a_damaged_file_is_told_and_the_rest_can_be_asked(tmp_path: Path) -> None:
@@ -218,12 +219,15 @@ def test_plain_tables_can_be_asked_too() -> None:
 
 def test_ctrl_c_stops_a_query() -> None:
     endless = "with recursive t(x) as (select 1 union all select x + 1 from t) select count(*) from t"
-    command = [sys.executable, "-m", "ragdatakit", "query", str(GOOD), endless]
+    command = interruptible("query", GOOD, endless)
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         time.sleep(2.5)
         assert process.poll() is None
         os.kill(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        try:
+            out, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
 
     assert (process.returncode, out, err.strip()) == (130, b"", b"ragdata: stopped")
 

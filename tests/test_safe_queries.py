@@ -14,7 +14,8 @@ from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.tables.canonical_tables import CanonicalTables
 from ragdatakit.tables.dataset_database import DatasetDatabase
-from ragdatakit.tables.safe_queries import QueryError, SafeQueries, parse_select
+from ragdatakit.tables.safe_queries import SafeQueries
+from ragdatakit.tables.select_statements import QueryError, parse_select
 from tests.conversion_tools import tables_of
 
 ENDLESS = "with recursive t(x) as (select 1 union all select x + 1 from t) select count(*) from t"
@@ -277,7 +278,13 @@ def test_tables_are_listed_with_columns_and_rows(database: DatasetDatabase) -> N
 def test_names_in_a_statement_are_found_wherever_they_stand() -> None:
     sql = 'with c as (from "Chunks") select (select max(1) from main.qrels) from c, files.x where exists (from y)'
 
-    assert parse_select(sql).tables == {("", "chunks"), ("", "c"), ("main", "qrels"), ("files", "x"), ("", "y")}
+    assert parse_select(sql).tables == {
+        ("", "", "chunks"),
+        ("", "", "c"),
+        ("", "main", "qrels"),
+        ("", "files", "x"),
+        ("", "", "y"),
+    }
 
 
 def test_no_thread_stays_behind(database: DatasetDatabase) -> None:
@@ -300,3 +307,28 @@ def test_what_stops_the_reader_is_raised_as_it_is(error: type[BaseException]) ->
     tables = CanonicalTables("notes", "beir", {"documents": rows_until_stopped}, Losses())
     with DatasetDatabase(tables) as database, pytest.raises(error):
         SafeQueries(database).run("from documents")
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("select timestamptz '2024-02-29 12:00:00+02' as v; -- ;", "2024-02-29 10:00:00+00"),
+        ("select [timestamptz '2024-02-29 12:00:00+02'] as v", ["2024-02-29 10:00:00+00"]),
+        ("select {'INTERVAL': interval '1 year 3 days'} as v", {"INTERVAL": "1 year 3 days"}),
+        ("select timestamp_ns '2024-02-29 12:00:00.123456789' as v", "2024-02-29 12:00:00.123456789"),
+    ],
+)
+def test_values_that_python_does_not_have_come_as_text(database: DatasetDatabase, sql: str, expected: object) -> None:
+    assert rows(database, sql) == [(expected,)]
+
+
+def test_values_that_arrow_does_not_have_come_as_text(database: DatasetDatabase) -> None:
+    sql = (
+        "select 340282366920938463463374607431768211455::uhugeint as a, '101'::bit as b, interval 1 month as c, "
+        "union_value(num := 2) as d, timetz '12:00:01+02' as e, 1 as a;"
+    )
+    found = pa.Table.from_batches(list(SafeQueries(database).run(sql).batches()))
+
+    assert found.column_names == ["a", "b", "c", "d", "e", "a"]
+    values = [column[0].as_py() for column in found.columns]
+    assert values == ["340282366920938463463374607431768211455", "101", "1 month", "2", "12:00:01+02", 1]

@@ -75,6 +75,7 @@ def evaluate(
     seed: int = 13,
     most_findings: int = 20,
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     search: SearchOptions | None = None,
@@ -133,9 +134,9 @@ def evaluate(
         tell=tell,
     )
     source, tables = dataset_tables(
-        path, source_format=source_format, options=options, chunking=chunking, progress=progress
+        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
     )
-    done = _Evaluating(Path(path), source, tables, wanted).run()
+    done = _Evaluating(source.path, source, tables, wanted).run()
     done.seconds = time.perf_counter() - started
     return done
 

@@ -26,6 +26,7 @@ def gate(
     *,
     table: str = "",
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     sample_rows: int = 0,
@@ -39,11 +40,11 @@ def gate(
     suite, else ``table``: a canonical table, or ``files.KIND`` for the files as they are. Of each table only the
     columns that expectations name are loaded, those of one expectation at a time; ``memory_limit`` is the most bytes
     that these may take. ``sample_rows`` checks at most so many rows of a table (0: all); rows are counted all.
-    ``data_docs`` is a folder, empty or not there, for the library's own pages. ``source_format``, ``options`` and
-    ``chunking`` are those of `read`.
+    ``data_docs`` is a folder, empty or not there, for the library's own pages. ``source_format``, ``dataset``,
+    ``options`` and ``chunking`` are those of `read`.
 
     Raises `MissingExtraError` without the extra ``gates``, and `RagdataError` for suites that are none and for data
-    that cannot be read. An expectation that the library cannot check is in the result as an error.
+    that cannot be read. An expectation that cannot be checked is in the result as an error; the others are checked.
     """
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.running import GateLibrary, run_suite
@@ -63,15 +64,19 @@ def gate(
 
         check_folder(Path(data_docs))
     library = GateLibrary()
-    words = {"source_format": source_format, "options": options, "chunking": chunking, "progress": progress}
+    words = {
+        "source_format": source_format,
+        "dataset": dataset,
+        "options": options,
+        "chunking": chunking,
+        "progress": progress,
+    }
     with _open(path, **words) as database:
         frames = GateFrames(database, sample_rows, memory_limit)
         result = GateResult(os.fspath(path), database.name, database.format, read, library=library.version)
         for suite in read:
             kept: dict[str, list[Any]] | None = {} if data_docs is not None else None
-            if progress is not None:
-                progress(suite.name, 0, 1)
-            result.checks += run_suite(library, suite, frames, kept)
+            result.checks += run_suite(library, suite, frames, kept, progress)
             if kept is not None and data_docs is not None:
                 from ragdatakit.reports.gates.data_docs import keep_results
 
@@ -94,6 +99,7 @@ def first_suite(
     tables: Sequence[str] = (),
     name: str = "",
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     progress: Progress | None = None,
@@ -114,7 +120,9 @@ def first_suite(
         raise RagdataError(f"tolerance is {tolerance}, expected a number from 0 up to 1, as 0.1")
     for table in tables:
         check_table(table, "table")
-    with _open(path, source_format=source_format, options=options, chunking=chunking, progress=progress) as database:
+    with _open(
+        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
+    ) as database:
         frames = GateFrames(database)
         for table in tables:
             if table not in frames:
@@ -128,6 +136,7 @@ def batch(
     columns: Sequence[str] = (),
     *,
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     sample_rows: int = 0,
@@ -145,11 +154,11 @@ def batch(
 
     check_table(table, "table")
     library = GateLibrary()
-    with _open(path, source_format=source_format, options=options, chunking=chunking) as database:
+    with _open(path, source_format=source_format, dataset=dataset, options=options, chunking=chunking) as database:
         frames = GateFrames(database, sample_rows, memory_limit)
         if table not in frames:
             raise UnknownNameError(f"table of {database.name}", table, frames.names())
-        frames.check(table, columns, "columns")
+        frames.check(table, columns)
         return library.batch(table, frames.frame(table, list(columns) or frames.own_columns(table)))
 
 

@@ -1,12 +1,15 @@
-"""The Python interface of queries: SQL over one dataset."""
+"""The Python interface of queries: SQL over a dataset, or over several."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.arguments import PathLike, Progress, refuse_number
+from ragdatakit.api.arguments import PathLike, Progress, reading_options, refuse_number
+from ragdatakit.api.sources import meant_datasets
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ def query(
     sql: str,
     *,
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     limit: int = 0,
@@ -27,12 +31,13 @@ def query(
     memory_limit: int = 0,
     progress: Progress | None = None,
 ) -> pa.Table:
-    """The rows of one SELECT over the dataset at ``path``, as an Arrow table in memory.
+    """The rows of one SELECT over the datasets at ``path``, as an Arrow table in memory.
 
-    The canonical tables stand under their names, the files as they are in schema ``files``. Only the tables that the
-    query names are read; it reaches no other files, no network, no Python variables. ``limit`` is the most rows to
-    take (0: all), ``timeout`` the most seconds for the query itself, ``memory_limit`` what the database may hold in
-    bytes. The other arguments are those of `read`.
+    The canonical tables stand under their names, the files as they are in schema ``files``; where the path holds
+    several datasets, behind their names (``"name".documents``, ``"name".files.corpus``), unless ``dataset`` says which
+    is meant. Only the tables that the query names are read; it reaches no other files, no network, no Python variables.
+    ``limit`` is the most rows to take (0: all), ``timeout`` the most seconds for the query itself, ``memory_limit``
+    what the database may hold in bytes. The other arguments are those of `read`.
 
     Raises `QueryError` (a `RagdataError` that knows the place in the query) for what is wrong with the query, and
     `RagdataError` as `read` does.
@@ -40,7 +45,13 @@ def query(
     import pyarrow as pa
 
     refuse_number("limit", limit, 0)
-    words = {"source_format": source_format, "options": options, "chunking": chunking, "progress": progress}
+    words = {
+        "source_format": source_format,
+        "dataset": dataset,
+        "options": options,
+        "chunking": chunking,
+        "progress": progress,
+    }
     with open_queries(path, timeout=timeout, memory_limit=memory_limit, **words) as queries:  # type: ignore[arg-type]
         batches = queries.run(sql).batches()
         first = next(batches)
@@ -58,24 +69,26 @@ def open_queries(
     path: PathLike,
     *,
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     timeout: float | None = None,
     memory_limit: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[SafeQueries]:
-    """What may be asked of the dataset at ``path``, for a ``with`` block. The arguments are those of `query`."""
-    from ragdatakit.api.report import open_database
+    """What may be asked of the datasets at ``path``, for a ``with`` block. The arguments are those of `query`."""
+    from ragdatakit.api.report import database_of
+    from ragdatakit.tables.database_group import DatabaseGroup
     from ragdatakit.tables.safe_queries import SafeQueries
 
     if timeout is not None and not timeout > 0:
         raise RagdataError(f"timeout is {timeout}, expected a number of seconds above 0")
-    with open_database(
-        path,
-        source_format=source_format,
-        options=options,
-        chunking=chunking,
-        memory_limit=memory_limit,
-        progress=progress,
-    ) as database:
-        yield SafeQueries(database, timeout)
+    wanted = reading_options(source_format, options, chunking, progress)
+    found = meant_datasets(Path(path), wanted, dataset)
+    if len(found) == 1:
+        with database_of(found[0], memory_limit) as database:
+            yield SafeQueries(database, timeout)
+        return
+    openers = {each.name: partial(database_of, each, memory_limit) for each in found}
+    with DatabaseGroup(openers, memory_limit) as group:
+        yield SafeQueries(group, timeout)

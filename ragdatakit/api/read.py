@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import PathLike, Progress, reading_options
-from ragdatakit.api.sources import only_source
+from ragdatakit.api.sources import only_dataset
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,13 +38,15 @@ def read(
     *,
     source_format: str = "",
     name: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
 ) -> Dataset:
     """The dataset at ``path`` as canonical tables (documents, chunks, questions, qrels, edges and so on).
 
     Tables come as DuckDB relations, Arrow tables, pandas frames or an iterator of rows. The data is taken as it is:
-    what is wrong with it `validate` tells; what could not be read is in ``losses``. Raises `RagdataError` where
+    what is wrong with it `validate` tells; what could not be read is in ``losses``. ``name`` is what it is to be
+    called; ``dataset`` says which is meant where there are several, by its name or path. Raises `RagdataError` where
     nothing is recognised, or several datasets are.
     """
     from ragdatakit.converters.run import read_source
@@ -52,7 +54,8 @@ def read(
     from ragdatakit.tables.canonical_frames import Dataset
 
     wanted = reading_options(source_format, options, chunking, name=name)
-    return Dataset(read_source(only_source(Path(path), wanted), wanted, Losses()))
+    found = only_dataset(Path(path), wanted, dataset)
+    return Dataset(read_source(found.source, found.wanted, Losses()))
 
 
 def verify(path: PathLike, *, source: PathLike | None = None, progress: Progress | None = None) -> list[Difference]:

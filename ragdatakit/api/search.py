@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import PathLike, Progress, reading_options
-from ragdatakit.api.sources import only_source
+from ragdatakit.api.sources import only_dataset
 from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
@@ -28,6 +28,7 @@ def index(
     *,
     modes: Iterable[str] = (),
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     search: SearchOptions | None = None,
@@ -44,6 +45,7 @@ def index(
     retriever = open_retriever(
         path,
         source_format=source_format,
+        dataset=dataset,
         options=options,
         chunking=chunking,
         search=search,
@@ -69,6 +71,7 @@ def open_retriever(
     path: PathLike,
     *,
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     search: SearchOptions | None = None,
@@ -79,16 +82,18 @@ def open_retriever(
 ) -> Retriever:
     """A retriever over the dataset at ``path``; its index is built where it is not there or not of this state of it.
 
-    ``source_format``, ``options`` and ``chunking`` are those of `read`, ``search`` says how to index and search. The
-    index lies in the user's cache (RAGDATA_CACHE_DIR), or in ``index_dir``; an unchanged dataset is not read.
-    ``progress`` is called with what is being done, how much is done and how much there is, ``tell`` with each sentence
-    about what is built anew and why. Raises `RagdataError` as `read` does, and where there is nothing to search;
-    `MissingExtraError` where the libraries of the extra ``retrieval`` are missing.
+    ``source_format``, ``dataset``, ``options`` and ``chunking`` are those of `read`, ``search`` says how to index and
+    search. The index lies in the user's cache (RAGDATA_CACHE_DIR), or in ``index_dir``; an unchanged dataset is not
+    read. ``progress`` is called with what is being done, how much is done and how much there is, ``tell`` with each
+    sentence about what is built anew and why. Raises `RagdataError` as `read` does, and where there is nothing to
+    search; `MissingExtraError` where the libraries of the extra ``retrieval`` are missing.
     """
     from ragdatakit.retrieval.index_store import open_index
     from ragdatakit.retrieval.retriever import Retriever
 
-    source = dataset_source(path, source_format=source_format, options=options, chunking=chunking, progress=progress)
+    source = dataset_source(
+        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
+    )
     place = Path(index_dir) if index_dir is not None else None
     opened = open_index(source, index_dir=place, rebuild=rebuild, progress=progress, tell=tell)
     return Retriever(opened, search)
@@ -98,6 +103,7 @@ def dataset_tables(
     path: PathLike,
     *,
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     progress: Progress | None = None,
@@ -106,7 +112,9 @@ def dataset_tables(
 
     Raises `RagdataError` as `read` does.
     """
-    source = dataset_source(path, source_format=source_format, options=options, chunking=chunking, progress=progress)
+    source = dataset_source(
+        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
+    )
     return source, source.tables()
 
 
@@ -191,6 +199,7 @@ def dataset_source(
     path: PathLike,
     *,
     source_format: str = "",
+    dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     progress: Progress | None = None,
@@ -203,7 +212,8 @@ def dataset_source(
 
     where = Path(path)
     wanted = reading_options(source_format, options, chunking, progress)
-    source = only_source(where, wanted)
+    found = only_dataset(where, wanted, dataset)
+    source, wanted = found.source, found.wanted
     _refuse_unknown_chunking(wanted.chunking)
 
     @cache
@@ -215,7 +225,7 @@ def dataset_source(
 
     files = [*files_read(source), *_named_files(source, wanted)]
     return IndexSource(
-        path=where,
+        path=Path(source.display) if dataset else where,
         name=name_of(source),
         format=source.format,
         files=tuple(dict.fromkeys(files)),

@@ -1,33 +1,194 @@
-"""Which dataset a path means, for the functions that take one."""
+"""Which datasets a path means, and what they are called where there are several."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
     from ragdatakit.converters.run import ConvertOptions, Source
 
 _MOST_SHOWN = 5
+_TAKEN = ("main", "files", "memory", "temp", "system", "information_schema", "pg_catalog")
+"""Names that a database has for itself, in small letters."""
 
 
-def only_source(path: Path, wanted: ConvertOptions) -> Source:
-    """The one dataset at ``path``. Raises `RagdataError` where there is none, or several, or for unknown options."""
+@dataclass(frozen=True, slots=True)
+class FoundDataset:
+    """A dataset at a path: ``name`` tells it from the others there, ``place`` is where it is below the path, with
+    ``/`` (empty: the path itself); ``wanted`` says how it is read."""
+
+    name: str
+    place: str
+    source: Source
+    wanted: ConvertOptions
+
+
+def find_datasets(paths: Sequence[Path], wanted: ConvertOptions) -> list[FoundDataset]:
+    """All datasets at these paths, of all formats, each with a name of its own: that of its folder, file or data set,
+    with the folders above where two are called the same.
+
+    Raises `RagdataError` where there is none at one of the paths, and for unknown options.
+    """
+    found = [
+        (_place(path, *pair), *pair)
+        for path in paths
+        for source in _sources(path, wanted)
+        for pair in _sets(source, wanted)
+    ]
+    return _named(found)
+
+
+def meant_datasets(path: Path, wanted: ConvertOptions, dataset: str = "") -> list[FoundDataset]:
+    """The dataset at ``path``, or those, where it is not clear which is meant; the one that is called ``dataset``.
+
+    ``dataset`` is a name of `FoundDataset`, or the path of the dataset, whole or below ``path``. Raises
+    `RagdataError` where there is none, `UnknownNameError` where none is called so.
+    """
     from ragdatakit.converters.run import find_sources, refuse_unknown_options
 
-    found = find_sources(path, wanted)
-    if len(found) > 1:  # a folder that is one of them itself has been chosen by its name
-        own = [source for source in found if source.root.resolve() == path.resolve()]
-        if len(own) != 1:
-            raise RagdataError(_several(path, found))
-        found = own
-    refuse_unknown_options(wanted.values, (found[0].format,))
+    if dataset:
+        return [_called(dataset, find_datasets([path], wanted), path)]
+    try:
+        sources = find_sources(path, wanted)
+    except UnknownNameError:
+        raise
+    except RagdataError:
+        if wanted.source_format or "map" in wanted.values or len(_formats(path)) < 2:
+            raise
+        return find_datasets([path], wanted)
+    if len(sources) > 1:  # a folder that is one of them itself has been chosen by its name
+        own = [source for source in sources if source.root.resolve() == path.resolve()]
+        sources = own if len(own) == 1 else sources
+    refuse_unknown_options(wanted.values, (sources[0].format,))
+    return _named([(_place(path, *pair), *pair) for source in sources for pair in _sets(source, wanted)])
+
+
+def only_dataset(path: Path, wanted: ConvertOptions, dataset: str = "") -> FoundDataset:
+    """The one dataset at ``path``, or that of them which is called ``dataset``. Raises as `meant_datasets` does, and
+    where there are several."""
+    found = meant_datasets(path, wanted, dataset)
+    if len(found) > 1:
+        raise RagdataError(several(path, found))
     return found[0]
 
 
-def _several(path: Path, found: list[Source]) -> str:
-    places = ", ".join(source.display for source in found[:_MOST_SHOWN])
+def several(path: Path | str, found: Sequence[FoundDataset]) -> str:
+    """That a path holds several datasets, which ones, and what to do."""
+    formats = sorted({each.source.format for each in found})
+    if len(formats) > 1:
+        listed = ", ".join(formats)
+        return f"{path} holds datasets of several formats ({listed}); choose one with --from, or give --dataset NAME"
+    names = ", ".join(each.name for each in found[:_MOST_SHOWN])
     more = f" and {len(found) - _MOST_SHOWN:,} more" if len(found) > _MOST_SHOWN else ""
-    return f"{path} holds {len(found):,} datasets; give one of them: {places}{more}"
+    return f"{path} holds {len(found):,} datasets; give one of them with --dataset: {names}{more}"
+
+
+def _sources(path: Path, wanted: ConvertOptions) -> Iterator[Source]:
+    """What is at a path, of all formats."""
+    from ragdatakit.converters.run import find_sources, refuse_unknown_options
+
+    formats = [wanted.source_format] if wanted.source_format or "map" in wanted.values else _formats(path)
+    for format_name in formats:
+        found = find_sources(path, replace(wanted, source_format=format_name))
+        refuse_unknown_options(wanted.values, (found[0].format,))
+        yield from found
+
+
+def _formats(path: Path) -> list[str]:
+    """The formats of the datasets at a path; one empty name where there is only one, or none that is declared."""
+    from ragdatakit.tables.detection import UnreadableError, detect
+
+    try:
+        names = sorted({d.format.name for d in detect(path).datasets})
+    except (UnknownNameError, UnreadableError):
+        raise
+    except RagdataError:
+        return [""]  # plain texts or tables, or an error that reading words
+    return names if len(names) > 1 else [""]
+
+
+def _sets(source: Source, wanted: ConvertOptions) -> Iterator[tuple[Source, ConvertOptions]]:
+    """A source and how to read it: once for each of the data sets that a folder of HippoRAG holds."""
+    from ragdatakit.converters.hipporag_reading import set_names
+
+    names = set_names(source.parts[0]) if source.format == "hipporag" and "dataset" not in wanted.values else []
+    if len(names) < 2:
+        yield source, wanted
+        return
+    for name in names:
+        yield source, replace(wanted, name=wanted.name or name, values={**wanted.values, "dataset": name})
+
+
+def _place(path: Path, source: Source, wanted: ConvertOptions) -> str:
+    """Where a dataset is below ``path``; of one of several in a folder the name of its file or set, too."""
+    dataset = source.parts[0]
+    place = dataset.root
+    if dataset.layout == "file" and dataset.files:
+        place = dataset.files[0].path
+    try:
+        below = os.path.relpath(place.absolute(), path.absolute())
+    except ValueError:  # another drive
+        below = place.name
+    parts = [part for part in Path(below).parts if part not in (".", "..")]
+    if source.format == "hipporag" and (chosen := wanted.values.get("dataset")):
+        parts.append(str(chosen))
+    return "/".join(parts)
+
+
+def _named(found: Iterable[tuple[str, Source, ConvertOptions]]) -> list[FoundDataset]:
+    from ragdatakit.converters.run import name_of
+
+    given = list(found)
+    short = []
+    for place, source, _ in given:
+        name = place.rpartition("/")[2] or source.root.resolve().name
+        if source.parts[0].layout == "file":
+            name = name_of(source)
+        short.append(name or source.format)
+    often = Counter(name.lower() for name in short)
+    taken = set(_TAKEN)
+    named = []
+    for (place, source, wanted), name in zip(given, short, strict=True):
+        called = place if often[name.lower()] > 1 and place else name
+        called = _free(called, source.format, taken)
+        taken.add(called.lower())
+        named.append(FoundDataset(called, place, source, wanted))
+    return named
+
+
+def _free(name: str, format_name: str, taken: set[str]) -> str:
+    """A name that is not taken."""
+    found, number = name, 1
+    while found.lower() in taken:
+        found = f"{name} {format_name}" if number == 1 else f"{name} {format_name} {number}"
+        number += 1
+    return found
+
+
+def _called(dataset: str, found: Sequence[FoundDataset], path: Path) -> FoundDataset:
+    wanted = dataset.removeprefix("./").rstrip("/")
+    ways = (
+        lambda each: wanted == each.name,
+        lambda each: wanted == each.place,
+        lambda each: wanted.lower() == each.name.lower(),
+        lambda each: f"/{each.source.display}".endswith(f"/{wanted}"),
+        lambda each: Path(dataset).resolve() == each.source.root.resolve(),
+    )
+    for way in ways:
+        fitting = [each for each in found if wanted and way(each)]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            raise RagdataError(f"{dataset} are {len(fitting):,} datasets; give one of {_names(fitting)}")
+    raise UnknownNameError(f"dataset of {path}", dataset, [each.name for each in found])
+
+
+def _names(found: Sequence[FoundDataset]) -> str:
+    return ", ".join(each.name for each in found[:_MOST_SHOWN])

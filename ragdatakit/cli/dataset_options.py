@@ -32,7 +32,7 @@ _DATASET = (
         "--chunk-size",
         type=click.IntRange(0),
         metavar="N",
-        help="Cut documents into chunks of at most so many units, and search those.",
+        help="Cut documents into chunks of at most so many units, and take those instead.",
     ),
     click.option(
         "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."
@@ -42,7 +42,7 @@ _DATASET = (
     ),
 )
 
-_DATASET_NAMES = ("source_format", "maps", "options", "chunk_size", "chunk_overlap", "chunk_by")
+_DATASET_NAMES = ("dataset", "source_format", "maps", "options", "chunk_size", "chunk_overlap", "chunk_by")
 _SEARCH_NAMES = (
     *("analyzer", "stemmer", "embedder", "base_url", "api_key_env", "vectors", "query_vectors", "vector_store"),
     *("graph", "damping", "fuse", "index_dir"),
@@ -134,6 +134,18 @@ def dataset_options(function: _Function) -> _Function:
     return function
 
 
+def dataset_name_option(function: _Function) -> _Function:
+    """Add the option that says which of several datasets at a path is meant; `read_words` takes its value."""
+    option = click.option(
+        "--dataset",
+        metavar="NAME",
+        default="",
+        callback=not_empty,
+        help="Which dataset, where PATH holds several: its name as ragdata report tells it, or its path.",
+    )
+    return option(function)
+
+
 def search_options(function: _Function) -> _Function:
     """Add the options that say how it is indexed and searched; `search_words` and `place_words` take their values."""
     for option in reversed(_SEARCH):
@@ -142,7 +154,8 @@ def search_options(function: _Function) -> _Function:
 
 
 def read_words(words: dict[str, Any]) -> dict[str, Any]:
-    """The keyword arguments of reading: ``source_format``, ``options``, ``chunking``."""
+    """The keyword arguments of reading: ``source_format``, ``options``, ``chunking``, and ``dataset`` of the commands
+    that have it."""
     options: dict[str, object] = {}
     for text in words["options"]:
         name, equals, value = text.partition("=")
@@ -153,7 +166,8 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
         options["map"] = ",".join(words["maps"])
     given = {"size": words["chunk_size"], "overlap": words["chunk_overlap"], "by": words["chunk_by"]}
     chunking = {name: value for name, value in given.items() if value is not None}
-    return {"source_format": words["source_format"], "options": options, "chunking": chunking}
+    found = {"source_format": words["source_format"], "options": options, "chunking": chunking}
+    return {**found, "dataset": words["dataset"]} if "dataset" in words else found
 
 
 def search_words(words: dict[str, Any]) -> SearchOptions:

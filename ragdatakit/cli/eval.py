@@ -13,6 +13,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import (
+    dataset_name_option,
     dataset_options,
     not_empty,
     place_words,
@@ -116,6 +117,7 @@ class _Command(click.Command):
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
 @click.option("-q", "--quiet", is_flag=True, help="No types, no worst questions, findings by rule only.")
+@dataset_name_option
 @dataset_options
 @search_options
 def command(**words: Any) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_options, read_words
+from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ _RUNS = ("suites", "output_format", "data_docs", "sample_rows", "fail_on", "quie
 )
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("-v", "--verbose", is_flag=True, help="Also the expectations that hold.")
+@dataset_name_option
 @dataset_options
 def command(**words: Any) -> int:
     """Run suites of Great Expectations over the tables of the dataset at PATH (extra gates).
@@ -146,7 +147,7 @@ def _run(words: dict[str, Any]) -> int:
     from ragdatakit.api.gate import gate
     from ragdatakit.cli.progress import terminal_progress
 
-    with terminal_progress() as progress:
+    with terminal_progress("loading Great Expectations") as progress:
         result = gate(
             words["path"],
             words["suites"],

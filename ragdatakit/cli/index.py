@@ -11,6 +11,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import (
+    dataset_name_option,
     dataset_options,
     not_empty,
     place_words,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     callback=not_empty,
     help="Only for these modes: bm25, sparse, dense, graph (default: all for which there is what they need).",
 )
+@dataset_name_option
 @dataset_options
 @search_options
 @click.option("--list", "show_list", is_flag=True, help="List the indexes in the cache, and whether they are current.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_options, read_words
+from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
-    from ragdatakit.tables.safe_queries import QueryError, QueryResult, TableFacts
+    from ragdatakit.tables.safe_queries import QueryResult, TableFacts
+    from ragdatakit.tables.select_statements import QueryError
 
 _LEAST_WIDTH, _USUAL_LIMIT = 40, 100
 _EXAMPLES = (
@@ -69,13 +71,14 @@ _EXAMPLES = (
     show_default=True,
     help="How much the database may hold in memory; the rest goes to the disk.",
 )
+@dataset_name_option
 @dataset_options
 def command(**words: Any) -> int:
-    """Run one SELECT over the dataset at PATH (SQL as DuckDB has it; -: from standard input).
+    """Run one SELECT over the datasets at PATH (SQL as DuckDB has it; -: from standard input).
 
     The canonical tables (documents, chunks, questions, qrels, edges, …) stand under their names, the files as they
-    are in schema files. Only what the query names is read; it can write nothing, and reach no other file and no
-    network.
+    are in schema files; where PATH holds several datasets, behind their names (train.documents). Only what the query
+    names is read; it can write nothing, and reach no other file and no network.
 
     \b
     ragdata query scifact/ --tables
@@ -84,7 +87,7 @@ def command(**words: Any) -> int:
     """
     from ragdatakit.api.query import open_queries
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.tables.safe_queries import QueryError, parse_select
+    from ragdatakit.tables.select_statements import QueryError, parse_select
 
     sql = _check(words)
     try:
@@ -153,11 +156,17 @@ def _answer(result: QueryResult, words: dict[str, Any]) -> None:
 
 
 def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
+    from pyarrow import ArrowException
+
     from ragdatakit.reports.query_output import write_parquet
+    from ragdatakit.tables.select_statements import QueryError
     from ragdatakit.tables.writing import write_pieces
 
     with tempfile.TemporaryFile(prefix="ragdata-") as file:
-        write_parquet(file, result.batches(), limit)
+        try:
+            write_parquet(file, result.batches(), limit)
+        except ArrowException as error:
+            raise QueryError(f"Parquet does not take the rows: {error}; cast the column in the query") from None
         file.seek(0)
         pieces = iter(lambda: file.read(1 << 20), b"")
         if out is None:
@@ -174,6 +183,7 @@ def _tables(found: list[TableFacts], words: dict[str, Any]) -> Iterable[bytes]:
         listed = [
             {
                 "name": t.called,
+                "dataset": t.dataset or None,
                 "schema": t.schema,
                 "table": t.name,
                 "rows": t.rows,
@@ -186,17 +196,30 @@ def _tables(found: list[TableFacts], words: dict[str, Any]) -> Iterable[bytes]:
         return
     from ragdatakit.reports.query_output import tables_lines
 
-    has = {t.name for t in found if t.schema == "main" and t.rows}
     named = os.fspath(words["path"])
     shown = named if named.replace("/", "").replace(".", "").replace("-", "").isalnum() else "PATH"
-    asked = [sql for table, sql in _EXAMPLES if table in has][:3] or [f"from {t.called} limit 10" for t in found[:1]]
     lines = tables_lines(
         ((t.called, t.rows, t.fault, [(c.name, c.type) for c in t.columns]) for t in found),
-        [f'ragdata query {shown} "{sql}"' for sql in asked],
+        [f"ragdata query {shown} {_in_shell(sql)}" for sql in _examples(found)],
         width=_width(words["output_file"]),
         colour=words["output_file"] is None and wants_colour(),
     )
     yield from (f"{line}\n".encode() for line in lines)
+
+
+def _examples(found: list[TableFacts]) -> list[str]:
+    """Queries to start from."""
+    asked = [t for t in found if t.schema == "main" and t.rows]
+    if any(t.dataset for t in found):
+        pairs = ((a, b) for a in asked for b in asked if a.name == b.name and a.dataset < b.dataset)
+        both = [f"select count(*) from {a.called} a join {b.called} b using ({a.columns[0].name})" for a, b in pairs]
+        return [*(f"from {t.called} limit 10" for t in asked[:1]), *both[:1]]
+    has = {t.name for t in asked}
+    return [sql for table, sql in _EXAMPLES if table in has][:3] or [f"from {t.called} limit 10" for t in found[:1]]
+
+
+def _in_shell(sql: str) -> str:
+    return shlex.quote(sql) if '"' in sql else f'"{sql}"'
 
 
 def _width(out: Path | None) -> int:

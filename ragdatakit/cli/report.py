@@ -15,7 +15,7 @@ from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import Summary
+    from ragdatakit.schemas.summaries import Summaries
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _BY_NAME = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".markdown": "markdown"}
@@ -118,7 +118,7 @@ def _refuse_places(words: dict[str, Any], form: str) -> None:
         raise click.UsageError("give --quiet or --verbose, not both")
 
 
-def _made(words: dict[str, Any], form: str) -> tuple[list[Summary], Report | None]:
+def _made(words: dict[str, Any], form: str) -> tuple[Summaries, Report | None]:
     from ragdatakit.api.report import report
     from ragdatakit.cli.progress import terminal_progress
 
@@ -156,19 +156,20 @@ def _findings(paths: list[Path], words: dict[str, Any], form: str, progress: Any
         return None
 
 
-def _rendered(summaries: list[Summary], findings: Report | None, words: dict[str, Any], form: str) -> bytes:
+def _rendered(summaries: Summaries, findings: Report | None, words: dict[str, Any], form: str) -> bytes:
     if form == "json":
         from ragdatakit.reports.summary_json import summary_json
 
-        return summary_json(summaries, findings)
+        return summary_json(summaries, findings, summaries.left_out)
     if form == "html":
         from ragdatakit.reports.html_page import summary_page
 
-        return summary_page(summaries, findings)
+        return summary_page(summaries, findings, left_out=summaries.left_out)
     if form == "markdown":
         from ragdatakit.reports.summary_markdown import summary_markdown
 
-        return "".join(f"{line}\n" for line in summary_markdown(summaries, words["details"], findings)).encode()
+        lines = summary_markdown(summaries, words["details"], findings, summaries.left_out)
+        return "".join(f"{line}\n" for line in lines).encode()
     from ragdatakit.reports.summary_text import SummaryTextOptions, summary_lines
 
     to_file = words["output_file"] is not None
@@ -182,7 +183,7 @@ def _rendered(summaries: list[Summary], findings: Report | None, words: dict[str
         details=words["details"],
         plain=not _encodes(encoding),
     )
-    lines = summary_lines(summaries, options, findings)
+    lines = summary_lines(summaries, options, findings, summaries.left_out)
     return "".join(f"{line}\n" for line in lines).encode(encoding, "backslashreplace")
 
 

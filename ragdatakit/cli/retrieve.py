@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_options, not_empty, search_options
+from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, not_empty, search_options
 from ragdatakit.cli.index import opened, write_out
 from ragdatakit.cli.validate import DataPath
 
@@ -66,6 +66,7 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 120
 @click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead.")
 @click.option("--tag", default="", metavar="NAME", help="The name of a TREC run (default: ragdata-MODE).")
+@dataset_name_option
 @dataset_options
 @search_options
 def command(**words: Any) -> int:

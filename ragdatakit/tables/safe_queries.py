@@ -1,19 +1,29 @@
-"""SQL of a user over one dataset: one statement that only reads, with no way to other files, the network or Python."""
+"""SQL of a user over datasets: one statement that only reads, with no way to other files, the network or Python."""
 
 from __future__ import annotations
 
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import orjson
-
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.canonical_frames import arrow_schema
-from ragdatakit.tables.dataset_database import FILES, DatasetDatabase
+from ragdatakit.tables.database_group import DatabaseGroup, SingleDatabase
+from ragdatakit.tables.dataset_database import FILES, USUAL_MEMORY, DatasetDatabase, close_connection
+from ragdatakit.tables.select_statements import (
+    QueryError,
+    Select,
+    error_of,
+    parse_select,
+    plain_name,
+    quoted,
+    settings,
+    without_end,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -21,44 +31,13 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-TABLE_FUNCTIONS = frozenset(
-    "generate_series range unnest repeat repeat_row json_each json_tree summary test_all_types pg_timezone_names "
-    "icu_calendar_names duckdb_columns duckdb_functions duckdb_keywords duckdb_schemas duckdb_tables "
-    "duckdb_types duckdb_views pragma_collations pragma_show pragma_table_info pragma_version".split()
-)
-"""The functions that may stand in FROM: those that make their rows from what they are given, and the catalogue's."""
-_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"))
-_NOWHERE = 2**64 - 1
 _MOST_SPILLED = "16GB"
 _ROWS = 2048
-_MOST_QUERY = 1 << 20
 _STOP_SECONDS = 5.0
-_PLACE = re.compile(r"\n+LINE (\d+): (.*)\n( *)(\^+)")
-_PREFIX = re.compile(r"^(?:[A-Z]\w*(?: [A-Z]\w*)* )?Error: ")
-_WORDS = {
-    "MULTI": "PIVOT needs the values that become columns: PIVOT … ON column IN ('a', 'b')",
-    "EXPLAIN": "EXPLAIN is not available",
-}
-
-
-class QueryError(RagdataError):
-    """What is wrong with a query. ``excerpt`` is the line of it, ``start`` and ``length`` say where in that line, in
-    characters; ``line`` is its number from 1, None where no place is known."""
-
-    def __init__(
-        self, message: str, line: int | None = None, excerpt: str = "", start: int = 0, length: int = 0
-    ) -> None:
-        super().__init__(message)
-        self.line, self.excerpt, self.start, self.length = line, excerpt, start, length
-
-
-@dataclass(frozen=True, slots=True)
-class Select:
-    """A statement that was found to only read. ``tables`` are the tables that it names, in small letters, as
-    ``(schema, name)``; the schema is empty where it gives none."""
-
-    text: str
-    tables: frozenset[tuple[str, str]]
+_NOT_IN_PYTHON = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "INTERVAL")
+_NOT_IN_ARROW = ("TIME WITH TIME ZONE", "INTERVAL", "UHUGEINT", "BIGNUM", "BIT")
+_NOT_IN_ARROW_WHOLE = ("UNION", "VARIANT")
+"""Types of which Python, or Arrow and Parquet, have no values, or not all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,150 +51,30 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class TableFacts:
     """A table that queries can name. ``schema`` is ``main`` for the canonical tables, ``files`` for the files as they
-    are; ``rows`` is None where they could not be read, and ``fault`` says why."""
+    are; ``rows`` is None where they could not be read, and ``fault`` says why. ``dataset`` is which it belongs to,
+    where there are several; ``name`` is empty where that could not be read at all."""
 
     schema: str
     name: str
     columns: tuple[Column, ...]
     rows: int | None
     fault: str = ""
+    dataset: str = ""
 
     @property
     def called(self) -> str:
         """What it is called in a query."""
-        name = self.name if self.name.isidentifier() else quoted(self.name)
-        return name if self.schema == "main" else f"{self.schema}.{name}"
-
-
-def parse_select(text: str) -> Select:
-    """The one statement in ``text``, which may only read. Raises `QueryError`."""
-    import duckdb
-
-    if len(text) > _MOST_QUERY:
-        raise QueryError(f"the query is longer than {_MOST_QUERY:,} characters")
-    with duckdb.connect(config=_settings()) as connection:
-        try:
-            text.encode()
-            statements = connection.extract_statements(text)
-        except UnicodeEncodeError:
-            raise QueryError("the query is not Unicode text") from None
-        except (duckdb.Error, ValueError) as error:
-            raise error_of(error) from None
-        if not statements:
-            raise QueryError("the query is empty")
-        if len(statements) > 1:
-            raise QueryError(f"there are {len(statements)} statements; give one")
-        kind = statements[0].type.name
-        if kind != "SELECT":
-            raise QueryError(
-                _WORDS.get(kind, f"{kind.replace('_', ' ')} is not available; a query only reads: SELECT …")
-            )
-        told = connection.execute("select json_serialize_sql(?::varchar)", [text]).fetchone()
-    tree = orjson.loads(told[0]) if told else {}
-    if tree.get("error") is not False:
-        raise QueryError("a query only reads: SELECT …")
-    tables: set[tuple[str, str]] = set()
-    for node in _nodes(tree):
-        _refuse_node(node, text)
-        if node.get("type") == "BASE_TABLE":
-            tables.add((str(node["schema_name"]).lower(), str(node["table_name"]).lower()))
-    return Select(text, frozenset(tables))
-
-
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict):
-            yield node
-            stack.extend(node.values())
-        elif isinstance(node, list):
-            stack.extend(node)
-
-
-def _refuse_node(node: dict[str, Any], text: str) -> None:
-    kind = node.get("type")
-    if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _NODES:
-        word = kind.removesuffix("_NODE").removesuffix("_QUERY").replace("_", " ")
-        raise QueryError(f"{word} is not available; a query only reads: SELECT …")
-    if kind == "TABLE_FUNCTION":
-        function = node["function"]["function_name"]
-        if str(function).lower() not in TABLE_FUNCTIONS:
-            words = f"{function}() is not available: a query sees the tables of the dataset, no files and no network"
-            raise _error_at(words, text, node.get("query_location", _NOWHERE), len(str(function)))
-
-
-def _error_at(words: str, text: str, place: int, length: int) -> QueryError:
-    """``place`` counts the bytes before it."""
-    if place >= len(text.encode()):
-        return QueryError(words)
-    before = text.encode()[:place].decode("utf-8", "ignore")
-    place = len(before)
-    start = before.rfind("\n") + 1
-    return QueryError(words, before.count("\n") + 1, text[start:].split("\n", 1)[0], place - start, length)
-
-
-def error_of(error: Exception, known: Iterable[str] = (), lines_before: int = 0) -> QueryError:
-    """DuckDB's error in one sentence, with its place; ``known`` are the tables that there are."""
-    told = str(error)
-    place = _PLACE.search(told)
-    head = told[: place.start()] if place else told
-    message = _message(_PREFIX.sub("", head), tuple(known))
-    if place is None:
-        return QueryError(message)
-    shift = len(f"LINE {place[1]}: ")
-    line = int(place[1]) - lines_before
-    return QueryError(message, line, place[2], max(len(place[3]) - shift, 0), len(place[4]))
-
-
-def _message(told: str, known: Sequence[str]) -> str:
-    parts = [part.strip() for part in told.split("\n") if part.strip()]
-    first = parts[0] if parts else "the query failed"
-    if found := re.match(r'Table with name "?(.+?)"? does not exist', first):
-        return _no_table(found[1], known)
-    names = (
-        re.match(r'Referenced column "(.+)" not found', first)
-        or re.match(r'Referenced table "(.+)" not found', first)
-        or re.match(r'Table ".+" does not have a column named "(.+)"', first)
-    )
-    if names:
-        what = "table" if first.startswith("Referenced table") else "column"
-        near = [n for part in parts[1:] if part.startswith("Candidate") for n in re.findall(r'"([^"]+)"', part)]
-        return f"there is no {what} {names[1]}" + (f"; did you mean {' or '.join(near[:3])}?" if near else "")
-    if found := re.match(r"(?:Scalar|Table|Aggregate)? ?Function with name (.+) does not exist", first):
-        near = [n for part in parts[1:] if part.startswith("Did you mean") for n in re.findall(r'"([^"]+)"', part)]
-        return f"there is no function {found[1]}" + (f"; did you mean {near[0]}?" if near else "")
-    if "Out of Memory" in told or first.startswith("failed to allocate") or "max_temp_directory_size" in told:
-        return "the query needs more memory than it may use; ask for less, or give it more (--memory-limit)"
-    if "file system operations are disabled" in first or "disabled through configuration" in first:
-        return "a query sees the tables of the dataset, no files and no network"
-    if "configuration has been locked" in first:
-        return "settings cannot be changed in a query"
-    shown = " ".join(part for part in parts[:2] if not part.startswith("Candidate functions"))
-    return (shown if len(shown) <= 400 else f"{shown[:399]}…").rstrip("!")
-
-
-def _no_table(name: str, known: Sequence[str]) -> str:
-    import difflib
-
-    if re.search(r"[/\\]|://|\.(csv|tsv|json|jsonl|ndjson|parquet|txt|gz|db|duckdb)$", name):
-        return f"there is no table {name}: a query sees the tables of the dataset, no files and no network"
-    bare = {called.rpartition(".")[2].strip('"').lower(): called for called in reversed(known)}
-    bare |= {called.lower(): called for called in known}
-    near = [bare[n] for n in difflib.get_close_matches(name.lower(), list(bare), n=3, cutoff=0.6)]
-    if same := bare.get(name.lower().rpartition(".")[2]):
-        near = [same, *near]
-    near = list(dict.fromkeys(near))
-    if near:
-        return f"there is no table {name}; did you mean {' or '.join(near)}?"
-    return f"there is no table {name}; there are {', '.join(known)}" if known else f"there is no table {name}"
+        schema = self.schema if self.schema != "main" else ""
+        return ".".join(plain_name(part) for part in (self.dataset, schema, self.name) if part)
 
 
 class QueryResult:
     """The rows of a query, which come as they are asked for, once.
 
-    ``columns`` are its columns. `rows` gives lists of tuples of Python values, `batches` Arrow record batches. Both
-    raise `QueryError` for what goes wrong on the way, and where the time is over.
+    ``columns`` are its columns. `rows` gives lists of tuples of Python values, `batches` Arrow record batches. What
+    these do not hold as it is (times with a zone, nanoseconds and intervals in Python; unions, bits, times with a zone,
+    intervals and the largest integers in Arrow) comes as text. Both raise `QueryError` for what goes wrong on the way,
+    and where the time is over.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, text: str, worker: _Worker) -> None:
@@ -226,7 +85,8 @@ class QueryResult:
 
     def rows(self) -> Iterator[list[tuple[Any, ...]]]:
         """The rows, some at a time."""
-        cursor = self._worker.call(lambda: self._connection.execute(self._text))
+        text = self._with_texts(_NOT_IN_PYTHON)
+        cursor = self._worker.call(lambda: self._connection.execute(text))
         while chunk := self._worker.call(lambda: cursor.fetchmany(_ROWS)):
             yield chunk
 
@@ -234,108 +94,185 @@ class QueryResult:
         """The rows as Arrow record batches; first an empty one, which has the schema."""
         import pyarrow as pa
 
-        reader: Any = self._worker.call(lambda: self._relation.to_arrow_reader(1 << 16))
+        text = self._with_texts(_NOT_IN_ARROW, _NOT_IN_ARROW_WHOLE)
+        relation = self._relation if text == self._text else self._connection.sql(text)
+        reader: Any = self._worker.call(lambda: relation.to_arrow_reader(1 << 16))
         yield pa.RecordBatch.from_pylist([], schema=reader.schema)
         while (batch := self._worker.call(lambda: next(reader, None))) is not None:
             yield batch
 
+    def _with_texts(self, types: Sequence[str], whole: Sequence[str] = ()) -> str:
+        """The query, with values of these types as text, within lists and structures, too; what holds one of ``whole``
+        is text as a whole."""
+        told = [_as_text(column.type, types, whole) for column in self.columns]
+        if all(kind == column.type for kind, column in zip(told, self.columns, strict=True)):
+            return self._text
+        casts = ", ".join(
+            f"#{place}{'' if kind == column.type else f'::{kind}'} as {quoted(column.name)}"
+            for place, (kind, column) in enumerate(zip(told, self.columns, strict=True), 1)
+        )
+        return f"select {casts} from (\n{without_end(self._text)}\n)"
+
 
 class SafeQueries:
-    """What a user may ask of a dataset.
+    """What a user may ask of a dataset, or of several.
 
-    `tables` tells what there is; `run` runs one query. The tables that the query names are filled before, nothing else;
-    after it the database takes no further tables. ``timeout`` is in seconds, from the start of the query itself.
+    The tables of one stand under their names (``documents``, ``files.corpus``), those of several behind the name of
+    the dataset (``"name".documents``, ``"name".files.corpus``). `tables` tells what there is; `run` runs one query. The
+    tables that it names are filled before, nothing else; after it the database takes no further tables. ``timeout`` is
+    in seconds, from the start of the query itself.
     """
 
-    def __init__(self, database: DatasetDatabase, timeout: float | None = None) -> None:
-        self._database, self._timeout = database, timeout
-        self._connection = database.load()
+    def __init__(self, database: DatasetDatabase | DatabaseGroup, timeout: float | None = None) -> None:
+        self._datasets = SingleDatabase(database) if isinstance(database, DatasetDatabase) else database
+        self._timeout = timeout
+        self._connection = self._datasets.connection
 
     def names(self) -> list[str]:
-        """What the tables are called in a query."""
-        files = [TableFacts(FILES, view, (), None).called for view in self._database.views]
-        return [*self._database.tables, *files]
+        """What the tables are called in a query, of all datasets that can be read."""
+        found = []
+        for dataset in self._datasets.names:
+            with suppress(RagdataError):
+                database = self._datasets.open(dataset)
+                tables = [("main", table) for table in database.tables] + [(FILES, view) for view in database.views]
+                found += [TableFacts(schema, name, (), None, dataset=dataset).called for schema, name in tables]
+        return found
 
     def tables(self) -> Iterator[TableFacts]:
         """All tables with their columns and how many rows they have: everything is read."""
+        for dataset in self._datasets.names:
+            try:
+                yield from self._tables_of(dataset)
+            except RagdataError as error:
+                if len(self._datasets.names) == 1:
+                    raise
+                yield TableFacts("main", "", (), None, str(error), dataset)
+
+    def _tables_of(self, dataset: str) -> Iterator[TableFacts]:
         import duckdb
 
-        for table in self._database.tables:
-            count = self._database.rows(table)
-            yield TableFacts("main", table, self._columns("main", table), count)
-        for view in self._database.views:
-            count_view = f"select count(*) from {FILES}.{quoted(view)}"
+        database = self._datasets.open(dataset)
+        for table in database.tables:
+            count = database.rows(table)
+            yield TableFacts("main", table, _columns(database, "main", table), count, dataset=dataset)
+        for view in database.views:
+            columns = _columns(database, FILES, view)
             try:
-                found = self._connection.execute(count_view).fetchone()
-                yield TableFacts(FILES, view, self._columns(FILES, view), found[0] if found else 0)
+                found = database.load().execute(f"select count(*) from {FILES}.{quoted(view)}").fetchone()
+                yield TableFacts(FILES, view, columns, found[0] if found else 0, dataset=dataset)
             except duckdb.Error as error:
-                yield TableFacts(FILES, view, self._columns(FILES, view), None, str(error_of(error)))
+                yield TableFacts(FILES, view, columns, None, str(error_of(error)), dataset)
 
     def run(self, text: str) -> QueryResult:
         """The result of the one statement in ``text``, which may only read. Raises `QueryError` where it is not that,
-        or cannot be done."""
+        or cannot be done, and `RagdataError` where a dataset that it names cannot be read."""
         select = parse_select(text)
-        worker = _Worker(self._connection, self._timeout, self.names())
-        self._check_names(select)
-        self._fill(select)
+        worker = _Worker(self._connection, self._timeout, self.names)
+        wanted = self._wanted(select)
+        self._check_names(select, wanted)
+        for dataset, tables in wanted.items():
+            self._fill(dataset, tables)
         self._lock()
         worker.start()
         return QueryResult(self._connection, select.text, worker)
 
-    def _columns(self, schema: str, table: str) -> tuple[Column, ...]:
-        import duckdb
+    def _wanted(self, select: Select) -> dict[str, set[tuple[str, str]]]:
+        """The tables that a query names as ``(schema, name)``, by dataset. Where it names no dataset, all are there
+        without rows: it may ask what there is."""
+        if self._datasets.names == ("",):
+            return {"": {(schema or "main", table) for _, schema, table in select.tables}}
+        by_name = {name.lower(): name for name in self._datasets.names}
+        found: dict[str, set[tuple[str, str]]] = {}
+        for catalog, schema, table in select.tables:
+            dataset = by_name.get(catalog or schema)
+            if dataset is not None:
+                found.setdefault(dataset, set()).add((schema if catalog else "main", table))
+        if found or not (select.tables or select.asks_catalogue):
+            return found
+        for dataset in self._datasets.names:
+            with suppress(RagdataError):
+                self._datasets.open(dataset)
+                found[dataset] = set()
+        return found
 
-        try:
-            described = self._connection.execute(f"describe {schema}.{quoted(table)}").fetchall()
-        except duckdb.Error:
-            return ()
-        return tuple(Column(str(name), str(kind)) for name, kind, *_ in described)
-
-    def _check_names(self, select: Select) -> None:
+    def _check_names(self, select: Select, wanted: Mapping[str, set[tuple[str, str]]]) -> None:
         """Bind the query to empty tables: what is wrong with it is told before anything is read."""
         import duckdb
 
-        with duckdb.connect(config=_settings()) as shadow:
-            shadow.execute(f"create schema {FILES}")
-            for table in self._database.tables:
-                _create_empty(shadow, table)
-            for view in self._database.views:
-                columns = self._columns(FILES, view) if (FILES, view.lower()) in select.tables else ()
-                columns = columns or (Column("unread", "INTEGER"),)
-                listed = ", ".join(f"{quoted(c.name)} {c.type}" for c in columns)
-                shadow.execute(f"create table {FILES}.{quoted(view)} ({listed})")
+        limits = {
+            "memory_limit": f"{USUAL_MEMORY}B",
+            "temp_directory": "",
+        }  # constants are computed when they are bound
+        shadow = duckdb.connect(config={**settings(), **limits})
+        try:
+            for dataset, named in wanted.items():
+                if dataset:
+                    shadow.execute(f"attach ':memory:' as {quoted(dataset)}")
+                    shadow.execute(f"use {quoted(dataset)}")
+                self._add_empty(shadow, dataset, named)
+            shadow.execute("use memory")
             _lock(shadow)
-            worker = _Worker(shadow, self._timeout, self.names(), lines_before=1)
+            worker = _Worker(shadow, self._timeout, self.names, lines_before=1)
             worker.start()
             worker.call(lambda: shadow.execute(f"explain\n{select.text}").fetchall())
+        finally:
+            close_connection(shadow)
 
-    def _fill(self, select: Select) -> None:
+    def _add_empty(self, shadow: duckdb.DuckDBPyConnection, dataset: str, named: set[tuple[str, str]]) -> None:
+        database = self._datasets.open(dataset)
+        shadow.execute(f"create schema {FILES}")
+        for table in database.tables:
+            _create_empty(shadow, table)
+        for view in database.views:
+            columns = _columns(database, FILES, view) if (FILES, view.lower()) in named else ()
+            columns = columns or (Column("unread", "INTEGER"),)
+            listed = ", ".join(f"{quoted(c.name)} {c.type}" for c in columns)
+            shadow.execute(f"create table {FILES}.{quoted(view)} ({listed})")
+
+    def _fill(self, dataset: str, named: set[tuple[str, str]]) -> None:
         """Fill the tables that the query names; the others are there without rows."""
-        worker = _Worker(self._connection, None, ())
-        for table in self._database.tables:
-            if {("", table), ("main", table)} & select.tables:
-                self._database.load(table)
+        database = self._datasets.open(dataset)
+        connection = database.load()
+        worker = _Worker(connection, None, list)
+        for table in database.tables:
+            if ("main", table) in named:
+                database.load(table)
             else:
-                _create_empty(self._connection, table)
-        for view in self._database.views:
-            if (FILES, view.lower()) in select.tables:
+                _create_empty(connection, table)
+        for view in database.views:
+            if (FILES, view.lower()) in named:
                 name = f"{FILES}.{quoted(view)}"
                 filling = f"create table {FILES}.filled_view as from {name}"
                 try:
-                    worker.call(lambda filling=filling: self._connection.execute(filling))  # type: ignore[misc]
+                    worker.call(lambda filling=filling: connection.execute(filling))  # type: ignore[misc]
                 except QueryError as error:
-                    words = f"{TableFacts(FILES, view, (), None).called} cannot be read: {error}"
-                    raise QueryError(words) from None
-                self._connection.execute(f"drop view {name}")
-                self._connection.execute(f"alter table {FILES}.filled_view rename to {quoted(view)}")
+                    called = TableFacts(FILES, view, (), None, dataset=dataset).called
+                    raise QueryError(f"{called} cannot be read: {error}") from None
+                connection.execute(f"drop view {name}")
+                connection.execute(f"alter table {FILES}.filled_view rename to {quoted(view)}")
 
     def _lock(self) -> None:
         _lock(self._connection)
         self._connection.execute("begin transaction read only")
 
 
-def _settings() -> dict[str, Any]:
-    return {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "threads": "1"}
+def _columns(database: DatasetDatabase, schema: str, table: str) -> tuple[Column, ...]:
+    import duckdb
+
+    try:
+        described = database.load().execute(f"describe {schema}.{quoted(table)}").fetchall()
+    except duckdb.Error:
+        return ()
+    return tuple(Column(str(name), str(kind)) for name, kind, *_ in described)
+
+
+def _as_text(kind: str, types: Sequence[str], whole: Sequence[str]) -> str:
+    """The type ``kind`` with VARCHAR in place of these types; names of fields and values in quotes are no types."""
+    listed = "|".join(sorted((*types, *whole), key=len, reverse=True))
+    found = re.compile(rf"""("(?:[^"]|"")*"|'(?:[^']|'')*')|\b({listed})(?=[,)\[(]|$)""")
+    if any(match[2] in whole for match in found.finditer(kind) if match[2]):
+        return "VARCHAR"
+    return found.sub(lambda match: match[1] or "VARCHAR", kind)
 
 
 def _create_empty(connection: duckdb.DuckDBPyConnection, table: str) -> None:
@@ -354,6 +291,7 @@ def _lock(connection: duckdb.DuckDBPyConnection) -> None:
         "allow_persistent_secrets": "false",
         "python_enable_replacements": "false",
         "python_enable_replacement_scans": "false",
+        "TimeZone": "'UTC'",
         "enable_external_access": "false",
     }
     for name, value in wanted.items():
@@ -369,10 +307,10 @@ class _Worker:
         self,
         connection: duckdb.DuckDBPyConnection,
         timeout: float | None,
-        known: Iterable[str],
+        known: Callable[[], Iterable[str]],
         lines_before: int = 0,
     ) -> None:
-        self._connection, self._timeout, self._known = connection, timeout, tuple(known)
+        self._connection, self._timeout, self._known = connection, timeout, known
         self._lines_before = lines_before
         self._end: float | None = None
 
@@ -416,8 +354,3 @@ class _Worker:
         while not done.is_set() and time.monotonic() < end:
             self._connection.interrupt()
             done.wait(0.05)
-
-
-def quoted(name: str) -> str:
-    """A name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'
