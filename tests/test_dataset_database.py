@@ -18,12 +18,13 @@ from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.tables.dataset_database import DatasetDatabase
+from ragdatakit.tables.file_counts import count_files
 from tests.conversion_tools import tables_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FAST = [
     path
-    for kind in ("light-splade", "gfm-rag")
+    for kind in ("light-splade", "gfm-rag", "beir", "arag")
     for path in (*sorted((FIXTURES / kind / "valid").iterdir()), *sorted((FIXTURES / kind / "broken").iterdir())[::9])
 ]
 
@@ -61,6 +62,15 @@ def test_light_splade_is_taken_by_sql(name: str) -> None:
     with both_ways(FIXTURES / "light-splade" / "valid" / name) as (fast, _):
         fast.load(*fast.tables)
         assert fast.taken_by_sql == set(fast.tables) - {"pair_scores"}
+
+
+@pytest.mark.parametrize(
+    ("path", "table"), [("beir/valid/folder", "documents"), ("arag/valid/published-manner", "chunks")]
+)
+def test_texts_are_taken_by_sql(path: str, table: str) -> None:
+    with both_ways(FIXTURES / path) as (fast, _):
+        fast.load(*fast.tables)
+        assert fast.taken_by_sql == {table}
 
 
 def test_a_graph_is_taken_by_sql() -> None:
@@ -104,6 +114,51 @@ def test_a_text_that_is_none(tmp_path: Path, text: str) -> None:
         file.write(f'{{"doc_id": 12, "text": {text}}}\n')
     with both_ways(tmp_path) as (fast, plain):
         assert rows(fast, "documents") == rows(plain, "documents")
+
+
+BEIR_LINES = [
+    '{"_id": "d9", "title": "t", "text": "x", "metadata": {"url": "u"}}',
+    '{"_id": "d9", "title": null, "text": "x"}',
+    '{"_id": "d9", "text": "x"}',
+    '{"_id": 9, "title": "t", "text": "x", "metadata": {}}',
+    '{"_id": "d9", "title": "t", "text": "x", "metadata": null}',
+    '{"_id": "d9", "title": "t", "text": "x", "metadata": [], "lang": "en"}',
+    '{"_id": "d9", "_id": "d8", "title": "t", "text": "x"}',
+    '{"_id": "d9", "title": "t", "text": "\\ud800"}',
+    '{"_id": "d9", "title": "t", "text": "\\u00e9\\n\\ud83d\\ude00", "metadata": {}}',
+    "",
+    "[1]",
+]
+
+
+@pytest.mark.parametrize("line", BEIR_LINES)
+def test_a_document_of_beir(tmp_path: Path, line: str) -> None:
+    plain = '{"_id": "d1", "title": "t", "text": "é", "metadata": {}}\n'
+    (tmp_path / "corpus.jsonl").write_text(f"{plain}{line}\n{plain.replace('d1', 'd2')}")
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "x", "metadata": {}}\n')
+    with both_ways(tmp_path) as (fast, slow):
+        assert rows(fast, "documents") == rows(slow, "documents")
+
+
+@pytest.mark.parametrize(
+    "element", ['"1:a"', '"1:a:b"', '":"', '"1"', "1", "null", '{"id": "1", "text": "a"}', '"1:é"']
+)
+def test_a_chunk_of_arag(tmp_path: Path, element: str) -> None:
+    (tmp_path / "chunks.json").write_text(f'["0:x", {element}, "2:\\u00e9\\n", {element}]')
+    (tmp_path / "questions.json").write_text("[]")
+    with both_ways(tmp_path) as (fast, slow):
+        assert rows(fast, "chunks") == rows(slow, "chunks")
+        assert ("chunks" in fast.taken_by_sql) == (element.startswith('"') and ":" in element)
+
+
+@pytest.mark.parametrize("path", ["beir/valid/packed", "arag/valid/strings", "datamind/valid/profile", "sage/valid"])
+def test_what_reading_counts_is_what_counting_counts(path: str) -> None:
+    words = ConvertOptions(target_format="")
+    read, plain = (find_sources(FIXTURES / path, words)[0] for _ in range(2))
+    with DatasetDatabase(read_source(read, words, Losses()), read.parts) as database:
+        database.load(*database.tables)
+        assert any(file.records is not None for part in read.parts for file in part.files)
+        assert count_files(read.parts, database) == count_files(plain.parts)
 
 
 def light_splade(tmp_path: Path) -> Path:
@@ -202,6 +257,7 @@ def test_a_saved_database(tmp_path: Path) -> None:
     given = (FIXTURES / "beir" / "valid" / "folder" / "corpus.jsonl").read_text().splitlines()
     assert documents == [(r["_id"], r["text"]) for r in map(json.loads, given)]
     assert [p.name for p in tmp_path.iterdir()] == ["saved.duckdb"]
+    assert file.read_bytes()[12] == 64, "DuckDB 1.0 reads storage version 64, not later ones"
 
 
 def test_saved_datasets_have_schemas_of_their_own(tmp_path: Path) -> None:

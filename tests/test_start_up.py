@@ -50,6 +50,13 @@ def test_no_heavy_library(words: tuple[str, ...]) -> None:
     assert names & HEAVY == set()
 
 
+def test_a_report_on_little_imports_no_pandas() -> None:
+    names = imported("report", str(GOOD))
+
+    assert "duckdb" in names
+    assert names.isdisjoint({"pandas", "scipy", "great_expectations"})
+
+
 def test_help_imports_no_room_but_its_own() -> None:
     names = {name for name in imported("--help") if name.startswith("ragdatakit.")}
 

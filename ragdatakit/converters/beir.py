@@ -70,7 +70,7 @@ _QUERY = _Fields("questions", {"_id": "question_id", "text": "text"}, Question._
 
 def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     prefix, named = _chosen_prefix(dataset, options["prefix"]), str(options["queries"] or "")
-    corpus, qrels = _files(dataset, "corpus"), _files(dataset, "qrels", prefix)
+    corpus, qrels = files_read(dataset, "corpus"), files_read(dataset, "qrels", prefix)
     queries = _query_files(dataset, named, prefix)
     for file in dataset.files:
         if file.split not in (None, prefix) and file.name != named:
@@ -102,7 +102,7 @@ def _chosen_prefix(dataset: Dataset, wanted: str | None) -> str | None:
     return prefixes[0] if prefixes else None
 
 
-def _files(dataset: Dataset, kind: str, prefix: str | None = None) -> list[DataFile]:
+def files_read(dataset: Dataset, kind: str, prefix: str | None = None) -> list[DataFile]:
     """The files of a kind; of a file that stands there packed and unpacked the unpacked one, as the loader does it."""
     names = {f.name for f in dataset.files}
     return [f for f in dataset.of_kind(kind, prefix) if f.name.removesuffix(".gz") not in names - {f.name}]
@@ -110,7 +110,7 @@ def _files(dataset: Dataset, kind: str, prefix: str | None = None) -> list[DataF
 
 def _query_files(dataset: Dataset, name: str, prefix: str | None) -> list[DataFile]:
     if not name:
-        return _files(dataset, "queries", prefix)
+        return files_read(dataset, "queries", prefix)
     path = dataset.root / name
     if not path.is_file() or not path.resolve().is_relative_to(dataset.root.resolve()):
         raise RagdataError(f"--option queries={name}: there is no such file in {dataset.display}")

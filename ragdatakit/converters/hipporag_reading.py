@@ -55,6 +55,16 @@ def set_names(dataset: Dataset) -> list[str]:
     return list(dict.fromkeys(set_name(f.name) for f in dataset.files if f.kind in _OF_SETS))
 
 
+def files_of_set(dataset: Dataset, name: str) -> list[DataFile]:
+    """The files of one data set of a folder, with those of which nobody can tell whose they are."""
+    names = set_names(dataset)
+    return [
+        f
+        for f in dataset.files
+        if (set_name(f.name) if f.kind in _OF_SETS else set_of_results(f.name, names) or name) == name
+    ]
+
+
 def _chosen(dataset: Dataset, wanted: str | None) -> tuple[str, list[str]]:
     names = set_names(dataset)
     if wanted:

@@ -1,4 +1,4 @@
-"""What ways of taking tables by SQL share: a look through a file, and how SQL writes paths and texts."""
+"""What ways of taking tables by SQL share: tables of batches, a look through a file, how SQL writes paths and texts."""
 
 from __future__ import annotations
 
@@ -6,27 +6,65 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from ragdatakit.tables.dataset_database import Unproved
+from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.tables.datasets import DataFile
+from ragdatakit.tables.decoded_files import Progress, Unproved, incoming
 from ragdatakit.tables.sources import Source
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
 
 T = TypeVar("T")
 _LOOSE_QUOTE = re.compile(rb',[ \t]+"(?!")')
 _HUGE_LINE = 1 << 26
-_TAB, _LINE, _BLANK, _QUOTE, _COMMA, _BRACE = b'\t\n ",}'
+_TAB, _LINE, _BLANK, _QUOTE = b'\t\n "'
 
 
-def count_lines(files: Iterable[DataFile]) -> Future[dict[str, int]]:
-    """The lines of each file of JSON lines, counted in a thread.
+def fill(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    files: Iterable[DataFile],
+    query: str,
+    schema: pa.Schema,
+    batches: Callable[[DataFile], Iterator[pa.RecordBatch]],
+) -> None:
+    """Make a table of the batches of files, one after the other.
 
-    The result raises `Unproved` where a comma stands before a brace, which DuckDB takes for JSON, and for blank lines.
+    ``{}`` of the query stands for the records of a file, ``{split}`` for its split.
     """
-    return _aside(lambda: {f.display: sum(_json_lines(f)) for f in files})
+    kind = "temp table" if table.startswith("temp.") else "table"
+    for number, file in enumerate(files):
+        rows = query.format("decoded_records", split=text(file.split))
+        with incoming(connection, "decoded_records", schema, batches(file)):
+            connection.execute(f"insert into {table} {rows}" if number else f"create {kind} {table} as {rows}")
 
 
-def look_through_csv(files: Iterable[DataFile]) -> Future[None]:
+def canonical_columns(table: str, given: Iterable[str]) -> str:
+    """The columns of a canonical table for a ``select`` that is given some of them; the others have what they usually
+    have."""
+    from ragdatakit.tables.canonical_frames import arrow_schema
+
+    wanted = set(given)
+    usual = TABLES[table].row._field_defaults
+    return ", ".join(
+        field.name
+        if field.name in wanted
+        else f"{_literal(usual[field.name])}::{_TYPES[str(field.type)]} as {field.name}"
+        for field in arrow_schema(table)
+    )
+
+
+_TYPES = {"string": "varchar", "int64": "bigint", "double": "double", "list<item: string>": "varchar[]"}
+
+
+def _literal(value: object) -> str:
+    return "null" if value is None else "[]" if value == () else text(value) if isinstance(value, str) else str(value)
+
+
+def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None) -> Future[None]:
     """Look through tables, in a thread, for what DuckDB reads in another way: blank lines, blanks before quotes.
 
     The result raises `Unproved` where there is such a thing.
@@ -34,7 +72,7 @@ def look_through_csv(files: Iterable[DataFile]) -> Future[None]:
 
     def look() -> None:
         for file in files:
-            _look_through(file)
+            _look_through(file, progress)
 
     return _aside(look)
 
@@ -47,25 +85,7 @@ def _aside(work: Callable[[], T]) -> Future[T]:
         pool.shutdown(wait=False)
 
 
-def _json_lines(file: DataFile) -> Iterator[int]:
-    import numpy as np
-
-    source = Source(file.path, file.path.name.lower().endswith(".gz"), max_line_bytes=_HUGE_LINE)
-    for block in source.blocks():
-        if block.skipped:
-            raise Unproved
-        data = np.frombuffer(block.data, np.uint8)
-        ends, commas, braces = data == _LINE, data == _COMMA, data == _BRACE
-        if (commas[:-1] & braces[1:]).any() or (commas[:-2] & (data[1:-1] <= _BLANK) & braces[2:]).any():
-            raise Unproved
-        if (ends[:-1] & (data[1:] <= _BLANK)).any() or data[0] <= _BLANK:
-            raise Unproved
-        yield int(np.count_nonzero(ends)) + (not ends[-1])
-    if source.faults:
-        raise Unproved
-
-
-def _look_through(file: DataFile) -> None:
+def _look_through(file: DataFile, progress: Progress | None) -> None:
     import numpy as np
 
     source = Source(file.path, file.path.name.lower().endswith(".gz"), max_line_bytes=_HUGE_LINE)
@@ -78,6 +98,8 @@ def _look_through(file: DataFile) -> None:
             raise Unproved
         if (blanks[:-1] & quotes[1:]).any() and _LOOSE_QUOTE.search(block.data):
             raise Unproved
+        if progress is not None:
+            progress(file.display, source.progress, source.size)
     if source.faults:
         raise Unproved
 

@@ -14,8 +14,9 @@ from ragdatakit.converters.gfm_rag_reading import DERIVED_BY, DOCUMENT
 from ragdatakit.converters.sql_files import look_through_csv, paths
 from ragdatakit.tables.arrays import ObjectSource
 from ragdatakit.tables.csv_rows import CsvReader
-from ragdatakit.tables.dataset_database import SqlTable, Unproved
+from ragdatakit.tables.dataset_database import SqlTable
 from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.decoded_files import Progress, Unproved
 from ragdatakit.tables.element_scans import Element
 from ragdatakit.tables.sources import Source
 
@@ -32,11 +33,11 @@ _OPTIONS = (
 _AT_ONCE = 1 << 14
 
 
-def gfm_rag_tables(dataset: Dataset) -> dict[str, SqlTable]:
+def gfm_rag_tables(dataset: Dataset, progress: Progress | None = None) -> dict[str, SqlTable]:
     """Nodes, edges and documents, where the dataset has the three tables of release 2."""
     if any(len(dataset.of_kind(kind)) != 1 for kind in ("nodes", "edges")):
         return {}
-    loader = _Loader(dataset)
+    loader = _Loader(dataset, progress)
     found = {"nodes": loader.nodes, "edges": loader.edges}
     if all(len(dataset.of_kind(kind)) <= 1 for kind in ("documents", "built-documents")):
         found["documents"] = loader.documents
@@ -58,8 +59,8 @@ def _cleaned(load: Load) -> Load:
 
 
 class _Loader:
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
+    def __init__(self, dataset: Dataset, progress: Progress | None) -> None:
+        self._dataset, self._progress = dataset, progress
         self._counts: dict[str, int] = {}
 
     def nodes(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
@@ -72,7 +73,7 @@ class _Loader:
     def _load_nodes(self, connection: duckdb.DuckDBPyConnection) -> None:
         (file,) = self._dataset.of_kind("nodes")
         cells = _cells(file, ("name", "type", "attributes"), refused=("uid",))
-        looked = look_through_csv([file])
+        looked = look_through_csv([file], self._progress)
         connection.execute("drop table if exists main.nodes_from_file")
         connection.execute(
             "create table main.nodes_from_file as select name, type, coalesce(json, cell) as attributes, "
@@ -95,7 +96,7 @@ class _Loader:
         """The edges, in the order of the file."""
         (file,) = self._dataset.of_kind("edges")
         cells = _cells(file, ("source", "relation", "target", "attributes"))
-        looked = look_through_csv([file])
+        looked = look_through_csv([file], self._progress)
         lifted = "contains(cell, 'confidence') or contains(cell, 'source')"
         connection.execute(
             "create or replace table main.edge_cells as select source, relation, target, "

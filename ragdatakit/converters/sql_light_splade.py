@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from ragdatakit.converters.sql_files import count_lines, paths, text
-from ragdatakit.tables.dataset_database import SqlTable, Unproved
+from ragdatakit.converters.sql_files import fill, paths, text
+from ragdatakit.schemas.light_splade import LIGHT_SPLADE
+from ragdatakit.tables.dataset_database import SqlTable
 from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.decoded_files import Progress, Unproved, line_blocks
 
 if TYPE_CHECKING:
     import duckdb
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    Numbers = npt.NDArray[np.int64]
 
 _MASTERS = {"documents": "doc_id", "queries": "qid"}
 _INTEGERS = {
@@ -18,26 +26,31 @@ _INTEGERS = {
     "qrels": ("question_id", "target_id"),
     "triplets": ("question_id", "positive_id", "negative_id"),
 }
+_TRIPLET = {"qid": "question_id", "pos_doc_id": "positive_id", "neg_doc_id": "negative_id"}
 _OPTIONS = "format = 'newline_delimited'"
 
 
-def light_splade_tables(dataset: Dataset) -> dict[str, SqlTable]:
+def light_splade_tables(dataset: Dataset, progress: Progress | None = None) -> dict[str, SqlTable]:
     """The tables that the dataset has files for, but for the teacher's scores."""
-    loader = _Loader(dataset)
+    loader = _Loader(dataset, progress)
     ways = {
         "documents": ("documents", loader.documents),
         "questions": ("queries", loader.questions),
         "qrels": ("positives", loader.qrels),
         "triplets": ("triplets", loader.triplets),
     }
+    numbers = {"triplets": loader.numbers}
     return {
-        table: SqlTable(table, load, _INTEGERS[table]) for table, (kind, load) in ways.items() if dataset.of_kind(kind)
+        table: SqlTable(table, load, _INTEGERS[table], numbers.get(table, {}))
+        for table, (kind, load) in ways.items()
+        if dataset.of_kind(kind)
     }
 
 
 class _Loader:
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
+    def __init__(self, dataset: Dataset, progress: Progress | None) -> None:
+        self._dataset, self._progress = dataset, progress
+        self.numbers: dict[str, Numbers] = {}
         self._same_ids: bool | None = None
 
     def documents(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
@@ -64,65 +77,56 @@ class _Loader:
         groups: list[tuple[str | None, list[DataFile]]],
     ) -> dict[str, int]:
         self._prove_ids(connection)
-        lines = count_lines(self._dataset.of_kind(kind))
         connection.execute("drop table if exists temp.second_split")
         key = "doc_id" if kind == "documents" else "question_id"
-        first, *others = groups
-        _fill(connection, f'main."{table}"', [f"select {row} from ({q})" for q in _read_master(kind, *first)])
-        for split, files in others:
-            _fill(connection, "temp.second_split", _read_master(kind, split, files))
+        (_, files), *others = groups
+        own = f"select {_MASTERS[kind]}::varchar as id, text, {{split}} as split"
+        self._fill(connection, f'main."{table}"', files, f"select {row} from ({own} from {{}})")
+        for _, files in others:
+            self._fill(connection, "temp.second_split", files, f"{own} from {{}}")
             known = f'select {key} from main."{table}"'
             more = f"select {row} from temp.second_split where id not in ({known}) order by rowid"
             connection.execute(f'insert into main."{table}" {more}')
             connection.execute("drop table temp.second_split")
-        _prove(connection, f'select count(*) from main."{table}" where {_odd_id(key)} or {_ODD_TEXT}')
-        counted = lines.result()
-        if len(groups) == 1:
-            _prove(connection, f'select count(*) - {sum(counted.values())} from main."{table}"')
-        return counted
+        return {}
 
     def qrels(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The positive lists, as judgements of grade 1."""
         self._prove_ids(connection)
-        connection.execute("drop table if exists temp.positive_lists")
-        lines = count_lines(self._dataset.of_kind("positives"))
-        files = self._dataset.of_kind("positives")
-        parts = [
-            f"select qid, positive_doc_ids as listed, {text(file.split)} as split "
-            f"from read_json({paths([file])}, {_OPTIONS}, "
-            "columns = {'qid': 'VARCHAR', 'positive_doc_ids': 'VARCHAR[]'})"
-            for file in files
-        ]
-        _fill(connection, "temp.positive_lists", parts)
-        counted = lines.result()
-        _prove(connection, f"select count(*) - {sum(counted.values())} from temp.positive_lists")
-        _prove(connection, f"select count(*) from temp.positive_lists where {_odd_id('qid')} or listed is null")
-        connection.execute(
-            f'create table main."{table}" as select qid as question_id, unnest(listed) as target_id, '
-            "1::bigint as grade, 'document' as target_kind, split, null::varchar as node_type from temp.positive_lists"
+        row = (
+            "select qid::varchar as question_id, unnest(positive_doc_ids)::varchar as target_id, 1::bigint as grade, "
+            "'document' as target_kind, {split} as split, null::varchar as node_type from {}"
         )
-        connection.execute("drop table temp.positive_lists")
-        _prove(connection, f'select count(*) from main."{table}" where {_odd_id("target_id")}')
-        return counted
+        self._fill(connection, f'main."{table}"', self._dataset.of_kind("positives"), row)
+        return {}
 
     def triplets(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
-        """The triplets, in the order of the files."""
+        """The triplets, in the order of the files; their numbers are kept."""
         self._prove_ids(connection)
+        row = "select " + ", ".join(f"{name}::varchar as {column}" for name, column in _TRIPLET.items())
+        kept: dict[str, list[Numbers]] = {column: [] for column in _TRIPLET.values()}
+
+        def keep(batch: pa.RecordBatch) -> None:
+            for name, column in _TRIPLET.items():
+                kept[column].append(batch.column(name).to_numpy())
+
         files = self._dataset.of_kind("triplets")
-        lines = count_lines(files)
-        names = ("qid", "pos_doc_id", "neg_doc_id")
-        columns = ", ".join(f"'{name}': 'VARCHAR'" for name in names)
-        parts = [
-            "select qid as question_id, pos_doc_id as positive_id, neg_doc_id as negative_id, "
-            f"{text(file.split)} as split from read_json({paths([file])}, {_OPTIONS}, columns = {{{columns}}})"
-            for file in files
-        ]
-        _fill(connection, f'main."{table}"', parts)
-        odd = " or ".join(_odd_id(name) for name in ("question_id", "positive_id", "negative_id"))
-        _prove(connection, f'select count(*) from main."{table}" where {odd}')
-        counted = lines.result()
-        _prove(connection, f'select count(*) - {sum(counted.values())} from main."{table}"')
-        return counted
+        self._fill(connection, f'main."{table}"', files, f"{row}, {{split}} as split from {{}}", keep)
+        for column in _TRIPLET.values():
+            self.numbers[column] = _joined(kept.pop(column))
+        return {}
+
+    def _fill(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        table: str,
+        files: list[DataFile],
+        query: str,
+        keep: Callable[[pa.RecordBatch], None] | None = None,
+    ) -> None:
+        """Make a table of the records of files of one kind; ``keep`` is shown their batches."""
+        schema = _schema(files[0].kind)
+        fill(connection, table, files, query, schema, lambda file: _batches(file, schema, self._progress, keep))
 
     def _prove_ids(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Prove that no id means one thing in one split and another in the other: the reader renames these."""
@@ -161,27 +165,36 @@ def _read_master(kind: str, split: str | None, files: list[DataFile]) -> list[st
     ]
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, table: str, queries: list[str]) -> None:
-    """Make a table of the rows of files, one after the other: DuckDB takes several in an order of its own."""
-    kind = "temp table" if table.startswith("temp.") else "table"
-    connection.execute(f"create {kind} {table} as {queries[0]}")
-    for query in queries[1:]:
-        connection.execute(f"insert into {table} {query}")
+def _schema(kind: str) -> pa.Schema:
+    """The fields of a kind of records, with ids as integers."""
+    import pyarrow as pa
+
+    kinds = {"integer": pa.int64(), "string": pa.string(), "array": pa.list_(pa.int64())}
+    return pa.schema([(f.name, kinds[f.type]) for f in LIGHT_SPLADE.file(kind).record.fields])
 
 
-_ODD_TEXT = (
-    "text is null or text in ('true', 'false') or starts_with(text, '{') or starts_with(text, '[') "
-    "or (strlen(text) < 400 and try_cast(text as double) is not null)"
-)
-"""What was no text in the file, perhaps: DuckDB makes one of any value."""
+def _batches(
+    file: DataFile, schema: pa.Schema, progress: Progress | None, keep: Callable[[pa.RecordBatch], None] | None
+) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    for block in line_blocks(file, LIGHT_SPLADE.file(file.kind).record, progress):
+        columns: Any = block.integers if block.integers is not None else block.table
+        batch = pa.RecordBatch.from_arrays([_array(columns[f.name], f.type) for f in schema], schema=schema)
+        if keep is not None:
+            keep(batch)
+        yield batch
 
 
-def _odd_id(column: str) -> str:
-    """Whether an id is none, or no integer as it is usually written."""
-    return f"({column} is null or try_cast({column} as bigint)::varchar is distinct from {column})"
+def _array(column: Any, kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        return column.combine_chunks()
+    return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
 
 
-def _prove(connection: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Raise `Unproved` unless a query gives 0."""
-    if connection.execute(query).fetchall()[0][0] != 0:
-        raise Unproved
+def _joined(parts: list[Numbers]) -> Numbers:
+    import numpy as np
+
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)

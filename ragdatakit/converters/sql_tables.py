@@ -10,13 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragdatakit.converters.run import ConvertOptions, Source, converted_root
+from ragdatakit.converters.sql_arag import arag_tables
+from ragdatakit.converters.sql_beir import beir_tables
 from ragdatakit.converters.sql_gfm_rag import gfm_rag_tables
 from ragdatakit.converters.sql_light_splade import light_splade_tables
 from ragdatakit.tables.dataset_database import SqlTable
 
 _LEAST_BYTES = 1 << 20
 """Below that reading rows takes no longer."""
-_FORMATS = {"light-splade": light_splade_tables, "gfm-rag": gfm_rag_tables}
+_FORMATS = {
+    "arag": arag_tables,
+    "beir": beir_tables,
+    "gfm-rag": gfm_rag_tables,
+    "light-splade": light_splade_tables,
+}
 
 
 def sql_tables(source: Source, options: ConvertOptions, least_bytes: int = _LEAST_BYTES) -> Mapping[str, SqlTable]:
@@ -27,4 +34,4 @@ def sql_tables(source: Source, options: ConvertOptions, least_bytes: int = _LEAS
     part = source.parts[0]
     if converted_root(part) is not None or sum(path.stat().st_size for _, path in source.files()) < least_bytes:
         return {}
-    return tables(part)
+    return tables(part, options.progress)

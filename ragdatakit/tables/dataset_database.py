@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,22 +17,22 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.tables.canonical_frames import arrow_schema
 from ragdatakit.tables.canonical_tables import CanonicalTables
 from ragdatakit.tables.datasets import Dataset
+from ragdatakit.tables.decoded_files import Unproved, incoming
 from ragdatakit.tables.row_batches import row_batches
 from ragdatakit.tables.views import file_views
 
 if TYPE_CHECKING:
     import duckdb
+    import numpy as np
+    import numpy.typing as npt
 
 FILES = "files"
 """The schema of the views."""
 USUAL_MEMORY = 768 << 20
 """Bytes that DuckDB may hold before it moves tables to the disk."""
-_STORAGE = "v1.2.0"
+_STORAGE = "v1.0.0"
+"""The oldest that has all the types: DuckDB 1.0 and later open the file."""
 _MAGIC = b"DUCK"
-
-
-class Unproved(Exception):
-    """SQL cannot take a table from its files as it is meant; the rows of the reader will."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,59 @@ class SqlTable:
     ``load`` creates the table of the given name on the connection, and returns the records of each file as far as it
     knows them, by what messages call it. It raises `Unproved` (or DuckDB does of itself) where it is not certain that
     the rows are those that the reader would give. ``integers`` are columns of which it is then known that they have
-    integers only, as these are usually written.
+    integers only, as these are usually written; ``values`` has the integers of some of them, in the order of the rows,
+    when it is loaded.
     """
 
     table: str
     load: Callable[[duckdb.DuckDBPyConnection, str], dict[str, int]] = field(repr=False)
     integers: tuple[str, ...] = ()
+    values: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict, repr=False)
+
+
+def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "memory_limit": f"{memory_limit}B",
+        "temp_directory": str(scratch / "spilled"),
+    }
+    connection = duckdb.connect(config=settings)
+    connection.execute("set enable_progress_bar = false")
+    return connection
+
+
+def close_connection(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close it, unless it is still busy with a query that was stopped."""
+    import duckdb
+
+    with suppress(duckdb.Error):  # a query that did not stop when it was told to keeps it until the process ends
+        connection.close()
+
+
+class SharedConnection:
+    """One database in memory for several datasets, which stand beside each other under their names:
+    ``"name".documents`` and ``"name".files.corpus``. What it holds beyond ``memory_limit`` bytes goes to a scratch
+    folder, until `close`.
+    """
+
+    def __init__(self, memory_limit: int = USUAL_MEMORY) -> None:
+        self._scratch = TemporaryDirectory(prefix="ragdata-")
+        self.connection = _in_memory(memory_limit, Path(self._scratch.name))
+
+    def attach(self, name: str) -> duckdb.DuckDBPyConnection:
+        """A connection of its own for a dataset, which takes its names for those of the tables of this one."""
+        connection = self.connection.cursor()
+        connection.execute(f"attach ':memory:' as {_name(name)}")
+        connection.execute(f"use {_name(name)}")
+        return connection
+
+    def close(self) -> None:
+        """Let go of the database and its scratch folder."""
+        close_connection(self.connection)
+        self._scratch.cleanup()
 
 
 class DatasetDatabase:
@@ -55,7 +103,8 @@ class DatasetDatabase:
     ``name`` is what the dataset is called, ``format`` where it comes from, ``tables`` the names of the tables it has.
     The database is in memory, beyond ``memory_limit`` bytes in a scratch folder that goes away with `close`. Tables
     are filled when `load` or `connection` asks for them: by SQL where ``by_sql`` has a way that proves itself, else
-    from the rows of the reader. What could not be read is in ``losses``; data is never refused.
+    from the rows of the reader. What could not be read is in ``losses``; data is never refused. With ``shared`` it
+    stands beside others in their database, as ``called``.
     """
 
     def __init__(
@@ -66,8 +115,11 @@ class DatasetDatabase:
         *,
         memory_limit: int = USUAL_MEMORY,
         progress: Callable[[str, int, int], None] | None = None,
+        shared: SharedConnection | None = None,
+        called: str = "",
     ) -> None:
         self._tables = tables
+        self._shared, self._called = shared, called
         self._parts = tuple(parts)
         self._by_sql = dict(by_sql or {})
         self._memory_limit = memory_limit
@@ -79,6 +131,7 @@ class DatasetDatabase:
         self.taken_by_sql: set[str] = set()
         self.file_records: dict[str, int] = {}
         self.integer_columns: set[tuple[str, str]] = set()
+        self.integer_values: dict[tuple[str, str], npt.NDArray[np.int64]] = {}
         self._loaded: dict[str, int] = {}
         self._splits: dict[str, dict[str | None, int]] = {}
         self._scratch = TemporaryDirectory(prefix="ragdata-")
@@ -150,24 +203,19 @@ class DatasetDatabase:
     def close(self) -> None:
         """Let go of the database and its scratch folder."""
         if self._connection is not None:
-            self._connection.close()
+            close_connection(self._connection)
             self._connection = None
         self._loaded.clear()
+        self.integer_values.clear()
         self._splits.clear()
         self._scratch.cleanup()
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
-            import duckdb
-
-            settings: dict[str, str | bool | int | float | list[str]] = {
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "memory_limit": f"{self._memory_limit}B",
-                "temp_directory": str(self.scratch / "spilled"),
-            }
-            connection = duckdb.connect(config=settings)
-            connection.execute("set enable_progress_bar = false")
+            if self._shared is not None:
+                connection = self._shared.attach(self._called)
+            else:
+                connection = _in_memory(self._memory_limit, self.scratch)
             connection.execute(f"create schema {FILES}")
             self.views = tuple(self._add_views(connection))
             self._connection = connection
@@ -200,33 +248,15 @@ class DatasetDatabase:
             else:
                 self.taken_by_sql.add(table)
                 self.integer_columns.update((table, column) for column in way.integers)
+                self.integer_values.update(((table, column), values) for column, values in way.values.items())
                 return self._count(connection, table)
         self._fill_by_rows(connection, table)
         return self._count(connection, table)
 
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
-        import duckdb
-        import pyarrow as pa
-
-        raised: list[BaseException] = []
-
-        def watched() -> Iterator[pa.RecordBatch]:
-            try:
-                yield from row_batches(table, self._tables.peek(table), self.losses)
-            except BaseException as error:
-                raised.append(error)
-                raise
-
-        reader = pa.RecordBatchReader.from_batches(arrow_schema(table), watched())
-        connection.register("incoming_rows", reader)
-        try:
+        batches = row_batches(table, self._tables.peek(table), self.losses)
+        with incoming(connection, "incoming_rows", arrow_schema(table), batches):
             connection.execute(f'create table main."{table}" as select * from incoming_rows')
-        except duckdb.Error:
-            if raised:  # what stopped the reader, such as Ctrl-C, not what DuckDB makes of it
-                raise raised[0] from None
-            raise
-        finally:
-            connection.unregister("incoming_rows")
 
     @staticmethod
     def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:

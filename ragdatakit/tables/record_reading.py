@@ -123,7 +123,7 @@ class RecordReader:
 
     def objects_and_arrays(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw] | list[Raw]]:
         """The records that are JSON objects, as their fields, or arrays, as their items; others count as dropped."""
-        for place, raw in self._raw_records(file, container):
+        for place, raw in self.raw_records(file, container):
             items = raw.lstrip()[:1] == b"["
             decode: Callable[[bytes], Any] = _ITEMS.decode if items else FIELDS.decode
             found = self._decoded(file, place, raw, decode, "neither an object nor an array")
@@ -154,7 +154,7 @@ class RecordReader:
 
     def members(self, file: DataFile) -> Iterator[tuple[str, Raw]]:
         """The members of a JSON object: name and value as it stands."""
-        for place, raw in self._raw_records(file, "json-object"):
+        for place, raw in self.raw_records(file, "json-object"):
             member = self._decoded(file, place, b"{%b}" % raw, FIELDS.decode, "no JSON")
             yield from member.items() if member is not None else ()
 
@@ -300,7 +300,8 @@ class RecordReader:
             self._report(file, source)
             yield piece
 
-    def _raw_records(self, file: DataFile, container: str = "") -> Iterator[tuple[int, bytes]]:
+    def raw_records(self, file: DataFile, container: str = "") -> Iterator[tuple[int, bytes]]:
+        """The records of a file of JSON as they stand: line or number, and bytes."""
         for run in self._runs(file, container):
             yield from run.records()
 
@@ -330,18 +331,22 @@ class RecordReader:
             run.data = block.data
             yield run
         self._close(file, source)
+        file.records, file.bytes = run.count, source.bytes_read
 
     def _element_runs(self, file: DataFile, container: str) -> Iterator[Run]:
         source = self._source(file)
         classes = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
         array = classes[container](source)
         refused = self.refused.records(file)
+        count = 0
         for part in array.parts():
             self._report(file, source)
+            count += part.count
             yield PartRun(part, refused, lambda number, why, raw: self._drop(file, number, why, raw))
         if array.top == "other":
             self._drop(file, 0, f"the file is no JSON {array.NOUN}", array.head)
         self._close(file, source)
+        file.records, file.bytes = count, source.bytes_read
 
     def _source(self, file: DataFile) -> Source:
         return Source(file.path, file.path.name.lower().endswith(".gz"), max_line_bytes=self._longest)

@@ -42,6 +42,8 @@ class LineRun:
         self._refused = refused
         self._drop = drop
         self._number = 0
+        self.count = 0
+        """The records so far, with those that are refused."""
 
     def skip(self) -> bool:
         """Pass over a line that is too long to be read; whether it is to be left out anyway."""
@@ -73,15 +75,18 @@ class LineRun:
         except (ValueError, RecursionError):  # a blank line is no record, either
             return None
         self._number += len(found)
+        self.count += len(found)
         return found
 
     def records(self) -> Iterator[tuple[int, bytes]]:
         """The place (line or number) and the text of each, without those that are refused."""
         for _, line, _ in iter_lines(self.data):
             self._number += 1
+            blank = not ((line and not bytes(line[:1]).isspace()) or bytes(line).strip())
+            self.count += not blank
             if self._number in self._refused:
                 self._drop(self._number, bytes(line))
-            elif (line and not bytes(line[:1]).isspace()) or bytes(line).strip():
+            elif not blank:
                 yield self._number, bytes(line)
 
 

@@ -14,8 +14,12 @@ from ragdatakit.tables.canonical_frames import arrow_schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
+STOPPED = "it could not be read further"
+"""How the reason begins where the rest of a table is missing: nobody knows how many records that are."""
 _BATCH_ROWS = 8192
 _BATCH_CHARACTERS = 1 << 25
+_SMALL = 1000
+"""Rows of which arrays are made without pandas, whose import takes longer than all else in a small run."""
 _MOST_CONTENT = 1 << 20
 """Bytes of a file (an image, a skill) that are taken into a database."""
 
@@ -47,18 +51,20 @@ def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
     try:
         yield from rows
     except RagdataError as error:
-        losses.add("dropped", table, None, f"it could not be read further: {error}")
+        losses.add("dropped", table, None, f"{STOPPED}: {error}")
     except RecursionError:
-        losses.add("dropped", table, None, "it could not be read further: values are nested too deeply")
+        losses.add("dropped", table, None, f"{STOPPED}: values are nested too deeply")
 
 
 def _array(values: list[Any], table: str, field: pa.Field, losses: Losses) -> pa.Array:
     import pyarrow as pa
 
+    from ragdatakit.tables.arrow_columns import small_array
+
     if field.name == "content":
         values = [_content(v, table, losses) for v in values]
     try:
-        return pa.array(values, field.type)
+        return small_array(values, field.type) if len(values) <= _SMALL else pa.array(values, field.type)
     except (OverflowError, UnicodeEncodeError, TypeError, ValueError):  # Arrow's errors are ValueErrors
         return pa.array([_mended(v, table, field, losses) for v in values], field.type)
 
