@@ -53,9 +53,11 @@ def distributions(frames: dict[str, pd.DataFrame]) -> dict[Key, pd.Series]:
 
 
 def add_shapes(found: dict[Key, pd.Series], frames: dict[str, pd.DataFrame]) -> None:
+    for table, column in (("questions", "answer"), ("chunks", "context"), ("answers", "prompt")):
+        if table in frames:
+            add_lengths(found, frames[table][column], f"{table}.{column}")
     if "questions" in frames:
         questions = frames["questions"]
-        add_lengths(found, questions["answer"], "questions.answer")
         answers = questions["aliases"].map(len) + questions["answer"].notna()
         add(found, answers[answers > 0], "questions.answers")
     if "chunks" in frames:

@@ -10,8 +10,9 @@ import pytest
 
 from ragdatakit.reports.html_page import summary_page
 from ragdatakit.reports.html_parts import plain
+from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from tests.browser_tools import Opened, launched, open_page
-from tests.html_pages import EVIL, PAGES, findings
+from tests.html_pages import EVIL, PAGES, findings, graph_with
 from tests.summaries_made import corpus_summary
 
 
@@ -114,13 +115,28 @@ def test_thousands_of_findings_are_filtered_at_once(browser: Any, tmp_path: Path
     shown = open_page(browser, file)
     page = shown.page
 
-    assert shown.one("#findings-status") == "100 of 3,000 shown"
-    page.get_by_role("button", name="Show 100 more (2,900 left)").click()
-    assert page.locator("#findings-rows tr").count() == 200
+    assert shown.one("#findings-status") == "25 of 3,000 shown"
+    page.get_by_role("button", name="Show 100 more (2,975 left)").click()
+    assert page.locator("#findings-rows tr").count() == 125
     page.get_by_label("Words").fill("#2999.")
     page.locator("#findings-rows tr").nth(1).wait_for(state="detached", timeout=2000)
     assert page.locator("#findings-rows tr").count() == 1
     assert shown.quiet, shown.noise
+
+
+def test_errors_come_first(opened: Any) -> None:
+    words = [text.split()[0] for text in opened("corpus").texts("#findings-rows tr")]
+
+    assert words == ["error"] * 4 + ["warning"] * 4 + ["info"] * 4
+
+
+def test_more_findings_take_the_keyboard_along(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_bytes(summary_page([corpus_summary()], findings(40)))
+    page = open_page(browser, file).page
+
+    page.get_by_role("button", name="Show 15 more (15 left)").press("Enter")
+    assert page.evaluate("[...document.activeElement.parentElement.children].indexOf(document.activeElement)") == 25
 
 
 def test_light_and_dark(opened: Any) -> None:
@@ -203,13 +219,50 @@ def test_one_walks_through_a_graph(opened: Any) -> None:
 def test_a_graph_is_walked_by_keys(opened: Any) -> None:
     page = opened("graph", width=380).page
     first = page.locator(".ego .node").first
-    name = first.get_attribute("aria-label").split(",")[0]
+    name = first.locator("text").first.text_content().strip()
 
     first.focus()
     page.keyboard.press("Enter")
 
     assert page.locator(".walk input").input_value() == name
     assert page.evaluate("document.activeElement.getAttribute('role')") == "combobox"
+
+
+def test_edges_to_one_neighbour_are_drawn_once_and_no_name_leaves_the_picture(browser: Any, tmp_path: Path) -> None:
+    names = ("hub", "長い名前" * 30, "W" * 90, "often")
+    edges = ((0, 0, 1), (1, 1, 0), (0, 0, 3), (0, 1, 3), (2, 1, 0))
+    graph = Neighbourhoods(names, (5, 2, 1, 2), (None,) * 4, ("",) * 4, ("見出し" * 40, "near"), edges, 4, 5)
+    file = tmp_path / "page.html"
+    file.write_bytes(summary_page([graph_with(graph)]))
+    for width in (1100, 700, 360):
+        page = open_page(browser, file, width=width).page
+        often = page.locator(".ego .node", has_text="often")
+
+        assert often.count() == 1
+        assert "near" in often.get_attribute("aria-label")
+        assert page.locator(".neighbours tbody tr").count() == 5
+        assert page.locator(".neighbours thead th").count() == 4  # no node has a type
+        out = page.evaluate(
+            """() => {
+              const box = document.querySelector(".ego").getBoundingClientRect();
+              return Array.from(document.querySelectorAll(".ego text")).filter((text) => {
+                const { left, right } = text.getBoundingClientRect();
+                return left < box.left - 1 || right > box.right + 1;
+              }).length;
+            }"""
+        )
+        assert out == 0
+        page.context.close()
+
+
+def test_the_keyboard_stops_at_a_table_only_where_it_can_scroll(opened: Any) -> None:
+    wide, narrow = opened("corpus", width=1280).page, opened("corpus", width=360).page
+    narrow.locator(".scroll[tabindex]").first.wait_for()
+
+    names = "[...document.querySelectorAll('.scroll[tabindex]')].map((box) => box.getAttribute('aria-label'))"
+    assert wide.evaluate(names) == []
+    assert wide.evaluate("Math.max(...[...document.querySelectorAll('.column')].map((one) => one.offsetHeight))") < 30
+    assert "Values that are missing, empty or repeated" in narrow.evaluate(names)
 
 
 def test_a_chart_tells_its_values_by_keys_and_by_pointer(opened: Any) -> None:
@@ -254,6 +307,17 @@ def test_motion_is_for_those_who_want_it(opened: Any) -> None:
 
     assert opened("corpus").page.evaluate(moves) == "auto"
     assert opened("corpus", motion="no-preference").page.evaluate(moves) == "smooth"
+
+
+def test_the_contents_tell_where_one_is(opened: Any) -> None:
+    page = opened("corpus").page
+    here = page.locator(".contents [aria-current]")
+
+    here.wait_for()
+    assert here.inner_text() == "Overview"
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    page.locator(".contents [aria-current]", has_text="Findings").wait_for()
+    assert here.count() == 1
 
 
 def test_a_link_opens_what_it_points_into(opened: Any) -> None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
 
+from ragdatakit.reports.html_charts import frequencies, histogram
 from ragdatakit.reports.html_frame import frame
 from ragdatakit.reports.html_page import summary_page
 from ragdatakit.reports.html_parts import json_text, number, plain, short_number, table
-from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.findings import Excerpt, Finding
+from ragdatakit.schemas.results import DatasetSummary, FileSummary, Report
+from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
 from tests.html_pages import EVIL, PAGES, evil, findings, graph_with, ring
 from tests.summaries_made import HOSTILE, corpus_summary, many_summaries
 
@@ -116,6 +119,124 @@ def test_the_numbers_of_a_summary_stand_in_the_page() -> None:
     assert "Latin" in words and "99.7%" in words
     assert "Grades11,258" in words
     assert "4 errors, 4 warnings, 4 info." in words
+
+
+def overview(page: bytes) -> str:
+    """The HTML of the first section."""
+    return page.decode().partition('<section id="overview"')[2].partition("</section>")[0]
+
+
+def test_the_first_section_says_whether_the_data_is_sound_and_shows_some_of_it() -> None:
+    first = overview(summary_page([corpus_summary()], findings()))
+
+    assert '<span class="badge error">4 errors</span> <span class="badge warning">4 warnings</span>' in first
+    assert '<a href="#findings">' in first
+    assert "<dt>question</dt>" in first and "0-dimensional biomaterials lack induction." in first
+    assert re.search(r"<dt>document</dt><dd dir=\"auto\">Alterations of the [^<]*[a-z]…</dd>", first)
+    assert '<span class="badge good">passed</span> Nothing was found.' in overview(
+        summary_page([corpus_summary()], Report())
+    )
+    assert "Validation" not in overview(summary_page([corpus_summary()]))
+
+
+def test_of_several_datasets_each_has_its_verdict_and_a_name_of_its_own() -> None:
+    summaries = [replace(corpus_summary(), path=f"data/{name}/set", name="set") for name in ("a", "b", "c")]
+    report = Report([DatasetSummary("data/a/set", "beir", None, split, (), 1, 2) for split in ("train", "test")])
+    report.datasets.append(DatasetSummary("data/b/set", "beir", None, None, (), 0, 0))
+    page = summary_page(summaries, report).decode()
+    rows = re.findall(r"<tr>.*?</tr>", overview(page.encode()))
+
+    assert '<p class="lead" dir="auto">data</p>' in page
+    assert re.findall(r"<h2[^>]*>(./set)</h2>", page) == ["a/set", "b/set", "c/set"]
+    assert "2 errors" in rows[1] and "4 warnings" in rows[1]
+    assert "passed" in rows[2]
+    assert "badge good" not in rows[3]
+
+
+def test_names_of_landmarks_are_not_repeated(made: dict[str, bytes]) -> None:
+    for name, page in made.items():
+        parsed = Parsed(page)
+        named = [a["aria-labelledby"] for a in parsed.all("section") if "aria-labelledby" in a]
+        regions = [a for _, a in parsed.elements if a.get("role") in ("region", "search", "main")]
+
+        assert len(named) <= 2 + 8, name
+        assert len(regions) <= 1, name
+        assert not re.search(rb"<th[^>]*></th>", page), name
+
+
+def ticks(one: Distribution) -> list[str]:
+    """The numbers of the axis, and the word below them."""
+    return re.findall(r'<text (?:x="[^"]*" y="139"|class="unit")[^>]*>([^<]*)</text>', histogram(one, "a"))
+
+
+def over(edges: list[float], *, logarithmic: bool = False, maximum: float | None = None) -> Distribution:
+    bins = tuple(Bin(a, b, 1) for a, b in pairwise(edges))
+    most = edges[-1] if maximum is None else maximum
+    return Distribution("n", "Length", "tokens", len(bins), edges[0], most, 1.0, {}, bins, logarithmic)
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (over([500.0 * n for n in range(22)]), ["0", "2.5\u2009k", "5\u2009k", "7.5\u2009k", "10\u2009k", "tokens"]),
+        (over([2.5 * n for n in range(1, 21)]), ["10", "20", "30", "40", "50", "tokens"]),
+        (
+            over([float(n) for n in range(31, 48)], maximum=46),
+            ["32", "34", "36", "38", "40", "42", "44", "46", "tokens"],
+        ),
+        (over([0.54 + 0.02 * n for n in range(20)]), ["0.6", "0.7", "0.8", "0.9", "tokens"]),
+        (
+            over([0.0, *(2.0**n for n in range(15))], logarithmic=True),
+            ["0", "10", "100", "1,000", "10\u2009k", "tokens, logarithmic scale"],
+        ),
+        (over([-4.0, -2.0, 0.0, 2.0]), ["−4", "−2", "0", "2", "tokens"]),
+        (over([3.0, 3.0]), ["3", "tokens"]),
+    ],
+    ids=["thousands", "half-steps", "one-by-one", "small", "logarithmic", "negative", "no-width"],
+)
+def test_an_axis_has_round_numbers_and_a_name(one: Distribution, expected: list[str]) -> None:
+    assert ticks(one) == expected
+
+
+def test_one_is_one_token() -> None:
+    assert "1 token: 1 (50%)" in histogram(over([1.0, 2.0, 3.0], maximum=2), "a")
+
+
+def test_of_keys_no_share_is_told_and_of_many_rare_values_only_some() -> None:
+    keys = frequencies(Frequencies("questions.metadata", "Keys", (("a", 100), ("b", 100)), 2))
+    rare = frequencies(Frequencies("nodes.type", "Types", tuple((f"t{n}", 1) for n in range(20)), 1000, 980))
+
+    assert "%" not in keys.partition("<tbody>")[2].partition("<td><svg")[0]
+    assert "share" not in keys
+    assert rare.count("<tr>") == 1 + 5
+    assert "And 995 others: 995" in rare
+
+
+def test_a_column_that_nothing_has_is_left_out() -> None:
+    summary = corpus_summary()
+    summary.files = [FileSummary("data/scifact/corpus.json", "table", None, 5)]
+
+    assert '<th scope="col" class="n">records</th>' not in summary_page([summary]).decode()
+
+
+def test_a_few_findings_need_no_filters_and_are_marked_all_the_same() -> None:
+    report = findings(3)
+    report.findings[0] = replace(report.findings[0], hint="run `a<b>`", excerpt=Excerpt("a\x07b bad", 4, 3))
+    report.unrecognised = ["data/notes.txt"]
+    page = summary_page([corpus_summary()], report).decode()
+
+    assert 'id="findings-data"' not in page and 'id="findings-words"' not in page
+    assert "a&lt;U+0007&gt;b <mark>bad</mark>" in page
+    assert "run <code>a&lt;b&gt;</code>" in page
+    assert "1 file belongs to no dataset: <code>data/<wbr>notes.<wbr>txt</code>." in page
+
+
+def test_what_is_marked_is_told_in_the_text_that_is_shown() -> None:
+    report = findings(9)
+    report.findings[0] = replace(report.findings[0], excerpt=Excerpt("\u202ebad", 1, 3))
+    page = summary_page([corpus_summary()], report).decode()
+
+    assert '"\\u003cU+202E\\u003ebad",8,3]' in page
 
 
 def test_behind_every_picture_is_a_table(made: dict[str, bytes]) -> None:

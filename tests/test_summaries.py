@@ -5,18 +5,36 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import ragdatakit
 from ragdatakit.api.report import report
-from ragdatakit.reports.summaries import summarize
+from ragdatakit.reports.summaries import loss_words, summarize
+from ragdatakit.reports.summary_ids import distinct_texts
 from ragdatakit.reports.summary_numbers import of_counts, of_numbers
-from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Run, StartNode, Triplet
+from ragdatakit.schemas.canonical import (
+    Answer,
+    Chunk,
+    Document,
+    Edge,
+    Node,
+    PairScore,
+    Qrel,
+    Question,
+    Run,
+    StartNode,
+    Triplet,
+)
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import Distribution, Summary
 from ragdatakit.tables.dataset_database import DatasetDatabase
+from ragdatakit.tables.row_batches import row_batches
 from tests.conversion_tools import tables_of
 from tests.stage1_sets import graph_of, knowledge_graph
 from tests.upstream_data import UPSTREAM_DATA
@@ -152,6 +170,8 @@ def test_each_set_of_a_folder_has_its_report() -> None:
     summaries = report(FIXTURES / "hipporag" / "valid" / "two-sets")
     assert [s.name for s in summaries] == ["harbours", "reefs"]
     assert all(s.table("questions") is not None for s in summaries)
+    files = [[Path(f.path).name for f in s.files] for s in summaries]
+    assert files == [["harbours_corpus.json", "harbours.json"], ["reefs_corpus.json", "reefs.json"]]
 
 
 def test_a_folder_of_many_formats(tmp_path: Path) -> None:
@@ -210,12 +230,80 @@ def test_coverage(ids: str) -> None:
     found = notes(summary)
     assert found["coverage.questions"] == (pytest.approx(2 / 3), "warning")
     assert found["coverage.documents"] == (pytest.approx(2 / 3), "info")
+    told = {note.name: note.words for note in summary.notes}
+    assert told["coverage.questions"] == "2 of 3 questions have a positive, 1 has none"
+    assert told["coverage.documents"] == "2 of 3 documents are named by a triplet"
     by_name = {d.name: d for d in summary.distributions}
     assert by_name["triplets.per_question"].maximum == 2
     assert by_name["triplets.negatives"].maximum == 1
     (table,) = [t for t in summary.tables if t.name == "triplets"]
     assert {c.name: c.distinct for c in table.columns}["negative_id"] == 2
     assert third not in {row.negative_id for row in triplets}
+
+
+def test_whole_coverage_needs_no_numbers() -> None:
+    rows = {"documents": [Document("a", "x")], "questions": [Question("q", "a")], "qrels": [Qrel("q", "a")]}
+    summary = summary_of(**rows, pair_scores=[PairScore("q", "a", 1.0)])
+    assert {note.words for note in summary.notes} == {
+        "every question has a positive", "every document is named by a judgement or a score",
+    }  # fmt: skip
+
+
+def test_judgements_of_another_corpus_are_a_warning() -> None:
+    rows = {"documents": [Document("a", "x")], "questions": [Question("q", "a")]}
+    elsewhere = summary_of(**rows, qrels=[Qrel("q", "b")])
+    assert notes(elsewhere)["coverage.documents"] == (0, "warning")
+    assert "no document is named by a judgement" in {note.words for note in elsewhere.notes}
+    assert "coverage.documents" not in notes(summary_of(**rows, qrels=[Qrel("q", "n", target_kind="node")]))
+    negatives = summary_of(**rows, qrels=[Qrel("q", "a", grade=0)])
+    assert notes(negatives)["coverage.questions"] == (0, "warning")
+    assert "no question has a positive" in {note.words for note in negatives.notes}
+
+
+def test_keys_that_are_data_are_a_note() -> None:
+    """SciFact's questions have metadata whose keys are ids of documents."""
+    by_id = [Question(str(n), "x", metadata=json.dumps({str(1000 + n): ["type"]})) for n in range(30)]
+    summary = summary_of(questions=by_id)
+    assert "questions.metadata" not in {f.name for f in summary.frequencies}
+    (note,) = [n for n in summary.notes if n.name == "keys.questions.metadata"]
+    assert (note.value, note.level) == (30, "info")
+    assert note.words.endswith("30 keys, none in more than 1 of 30 rows")
+
+    fields = [Question(str(n), "x", metadata=json.dumps({f"f{k}": n for k in range(30)})) for n in range(30)]
+    summary = summary_of(questions=fields)
+    assert {f.name: f.distinct for f in summary.frequencies}["questions.metadata"] == 30
+    assert not [n for n in summary.notes if n.name.startswith("keys.")]
+
+
+def test_what_reading_adds_is_no_loss(tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text("# Skarn\n\nThe lamp was lit in 1871.\n")
+    (summary,) = report(tmp_path, source_format="text")
+    assert summary.losses == []
+    (note,) = [n for n in summary.notes if n.name.startswith("reading.")]
+    assert (note.name, note.value, note.level) == ("reading.documents.title", 1, "info")
+    assert note.words == "documents.title: 1 value added on reading: taken from the first heading"
+
+
+def test_a_table_that_ends_early_is_not_one_record() -> None:
+    def rows() -> Iterator[Question]:
+        yield Question("1", "x")
+        raise RagdataError("the topics have other numbers")
+
+    losses = Losses()
+    assert sum(batch.num_rows for batch in row_batches("questions", rows(), losses)) == 1
+    assert loss_words(losses) == [
+        "questions: the rest is left out: it could not be read further: the topics have other numbers"
+    ]
+
+
+def test_contexts_and_prompts_have_lengths() -> None:
+    summary = summary_of(
+        chunks=[Chunk("1", "text", context="four"), Chunk("2", "text")], answers=[Answer("q", "a", prompt="x y")]
+    )
+    found = {d.name: d for d in summary.distributions}
+    assert (found["chunks.context.characters"].count, found["chunks.context.characters"].mean) == (1, 4)
+    assert (found["answers.prompt.tokens"].title, found["answers.prompt.tokens"].maximum) == ("Length of prompts", 2)
+    assert "chunks.context.characters" not in {d.name for d in summary_of(chunks=[Chunk("1", "x")]).distributions}
 
 
 def test_uneven_splits() -> None:
@@ -385,3 +473,15 @@ def test_counts_are_weights() -> None:
 
     weighed = of_counts(np.array([1, 2, 9]), np.array([3, 1, 6]), "n", "t", "u")
     assert weighed == of_numbers(np.array([1, 1, 1, 2, *[9] * 6]), "n", "t", "u")
+
+
+@pytest.mark.parametrize(
+    "value", ["'x' || i", "case when i % 97 = 0 then 'same' when i % 50 <> 0 then 'x' || i end", "'x' || i % 9", "null"]
+)
+def test_distinct_texts_by_hashes(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setattr("ragdatakit.reports.summary_ids._WORTH_HASHES", 0)
+    with duckdb.connect() as connection:
+        connection.execute(f"create table texts as select ({value})::varchar as text from range(1000) given(i)")
+        expected = connection.execute("select count(distinct text) from texts").fetchall()[0][0]
+
+        assert distinct_texts(connection, "texts", "text") == expected

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from ragdatakit.reports.text import Painter, painter, visible_path
+from ragdatakit.reports.text import Painter, painter, size, visible_path
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, ExtractionEstimate, Loss
 
@@ -42,10 +42,10 @@ def _conversion(done: Conversion, result: ConversionResult, paint: Painter) -> I
     for number, file in enumerate(shown):
         label = verb if number == 0 else ""
         records = _counted(file.records, "records") if file.records is not None else ""
-        yield f"  {label:8} {visible_path(f'{base}/{file.name}'):{width}}  {records:>18}  {_size(file.bytes):>9}"
+        yield f"  {label:8} {visible_path(f'{base}/{file.name}'):{width}}  {records:>18}  {size(file.bytes):>9}"
     if len(done.files) > _MOST_FILES:
         rest = done.files[_MOST_FILES:]
-        yield f"           … and {_counted(len(rest), 'more files')}, {_size(sum(f.bytes for f in rest))}"
+        yield f"           … and {_counted(len(rest), 'more files')}, {size(sum(f.bytes for f in rest))}"
     for kind in LOSS_KINDS:
         losses = [loss for loss in done.losses if loss.kind == kind]
         if losses:
@@ -88,7 +88,7 @@ def _examples(examples: list[str]) -> str:
 
 def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
     files = [f for c in result.conversions for f in c.files]
-    size = f"{_counted(len(files), 'files')}, {_size(sum(f.bytes for f in files))}"
+    written = f"{_counted(len(files), 'files')}, {size(sum(f.bytes for f in files))}"
     if result.refused:
         yield paint("error", "Nothing was written: the source has errors.")
         yield "Repair them, or leave the records out that have them: --keep-going"
@@ -106,10 +106,10 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         return
     place = visible_path(result.target)
     if result.dry_run:
-        yield f"Nothing was written (--dry-run). {place} would have {size}."
+        yield f"Nothing was written (--dry-run). {place} would have {written}."
     else:
         warned = f"valid with {_counted(result.warnings, 'warnings')}" if result.warnings else "valid"
-        yield f"Wrote {place}: {size}, {warned}, in {result.seconds:.1f} s."
+        yield f"Wrote {place}: {written}, {warned}, in {result.seconds:.1f} s."
         if result.warnings:
             yield f"`ragdata validate {place}` shows them."
     if result.lossless:
@@ -136,13 +136,6 @@ def _estimate(told: ExtractionEstimate) -> Iterator[str]:
         yield "  --price-in and --price-out, for a million tokens each, tell the cost"
     else:
         yield f"  cost about {told.cost:,.2f}" if told.cost >= 1 else f"  cost about {told.cost:.4f}"
-
-
-def _size(number: int) -> str:
-    if number < 1000:
-        return f"{number} B"
-    power = min((len(str(number)) - 1) // 3, 3)
-    return f"{number / 1000**power:.1f} {('', 'kB', 'MB', 'GB')[power]}"
 
 
 def conversion_json(result: ConversionResult) -> bytes:

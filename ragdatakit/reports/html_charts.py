@@ -5,22 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ragdatakit.reports.html_parts import Cell, bar, cut, details, escape, number, short_number, table
+from ragdatakit.reports.html_parts import (
+    Cell,
+    axis_numbers,
+    bar,
+    cut,
+    details,
+    escape,
+    number,
+    short_number,
+    table,
+)
 from ragdatakit.reports.summary_words import percent, rest_words, rows_counted
-from ragdatakit.schemas.summaries import Distribution, Frequencies
+from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
 
-_TOP, _BASE, _STRIP, _HEIGHT = 18, 112, 117, 144
-_MOST_LABELS = 4
-_MOST_VALUES = 15
+_TOP, _BASE, _STRIP = 18, 112, 118
+_LABELS, _UNIT, _HEIGHT = 139, 155, 160
+_MOST_TICKS, _MOST_WHOLE = 5, 8
+_LEAST_APART = 9.0
+"""Per cent of the width between two ticks of a logarithmic axis: less than that and their numbers touch."""
+_STEPS = (1, 2, 2.5, 5, 10)
+_MOST_VALUES, _FEW_VALUES = 15, 5
+_LITTLE = 0.2
 
 
 def histogram(one: Distribution, identity: str) -> str:
     """A distribution: bars, below them where the middle of the values lies, and the table behind."""
     if not one.bins or not one.count:
         return ""
-    scale = ", logarithmic" if one.logarithmic else ""
-    by = f' <span class="by">{escape(one.unit)}{scale}{_by(one)}</span>'
-    title = f'<figcaption id="{escape(identity)}">{escape(one.title)}{by}</figcaption>'
+    title = f'<figcaption id="{escape(identity)}">{escape(one.title)}{_further(one)}</figcaption>'
     described = f"{escape(identity)}-readout"
     svg = (
         f'<svg class="chart" role="img" tabindex="0" width="100%" height="{_HEIGHT}" '
@@ -31,17 +44,18 @@ def histogram(one: Distribution, identity: str) -> str:
     return f"<figure>{title}{svg}{readout}{details('As a table', _histogram_table(one))}</figure>"
 
 
+def _further(one: Distribution) -> str:
+    """What the title does not say: the unit, and which part of the rows it is."""
+    told = [] if one.title.lower().startswith(one.unit.lower()) else [escape(one.unit)]
+    if one.by is not None:
+        told.append(_text(one.by))
+    return f' <span class="by">{" · ".join(told)}</span>' if told else ""
+
+
 def constants(found: Iterable[Distribution]) -> str:
     """Distributions that have one value only: a row of a table each."""
-    rows = [
-        (Cell(f'{escape(d.title)} <span class="muted">{escape(d.unit)}{_by(d)}</span>'), d.minimum, d.count)
-        for d in found
-    ]
+    rows = [(Cell(f"{escape(d.title)}{_further(d)}"), d.minimum, d.count) for d in found]
     return table("Always the same", ("number", "value", "rows"), rows) if rows else ""
-
-
-def _by(one: Distribution) -> str:
-    return f" · {_text(one.by)}" if one.by is not None else ""
 
 
 def _in_words(one: Distribution) -> str:
@@ -59,7 +73,9 @@ def _bars(one: Distribution) -> str:
     out = []
     for ordinal, b in enumerate(one.bins):
         height = max((_BASE - _TOP) * b.count / top, 1.5) if b.count else 0
-        value = f"{_range(one, ordinal)} {one.unit}: {b.count:,} ({percent(b.count, one.count)})"
+        values = _range(one, ordinal)
+        unit = one.unit.removesuffix("s") if values == "1" else one.unit
+        value = f"{values} {unit}: {b.count:,} ({percent(b.count, one.count)})"
         out.append(
             f'<g data-value="{escape(value)}">'
             f'<rect class="hit" x="{ordinal * slot:.3f}%" width="{slot:.3f}%" height="{_BASE}"></rect>'
@@ -73,7 +89,7 @@ def _bars(one: Distribution) -> str:
 
 
 def _anchor(place: float) -> str:
-    return "start" if place < 8 else "end" if place > 92 else "middle"
+    return "start" if place < 6 else "end" if place > 94 else "middle"
 
 
 def _spread(one: Distribution) -> str:
@@ -102,29 +118,75 @@ def _place(one: Distribution, value: float) -> float:
     shift = 0.5 if _one_by_one(one) else 0.0
     for ordinal, b in enumerate(bins):
         if value < b.high or ordinal == len(bins) - 1:
-            part = (value - b.low) / (b.high - b.low) if b.high > b.low else 0.5
-            return 100 * min(max(ordinal + min(max(part, 0.0), 1.0) + shift, 0.0), len(bins)) / len(bins)
+            part = min(max(_part(one, b, value), 0.0), 1.0)
+            return 100 * min(max(ordinal + part + shift, 0.0), len(bins)) / len(bins)
     return 0.0
 
 
+def _part(one: Distribution, b: Bin, value: float) -> float:
+    """How far a value lies into a bar."""
+    if b.high <= b.low:
+        return 0.5
+    if one.logarithmic and b.low > 0 and value > 0:
+        return math.log(value / b.low) / math.log(b.high / b.low)
+    return (value - b.low) / (b.high - b.low)
+
+
 def _axis(one: Distribution) -> str:
-    bins, count = one.bins, len(one.bins)
-    if _one_by_one(one):
-        step = math.ceil(count / (2 * _MOST_LABELS))
-        places = [(100 * (n + 0.5) / count, bins[n].low) for n in range(0, count, step)]
-    else:
-        step = math.ceil(count / _MOST_LABELS)
-        edges = [b.low for b in bins] + [bins[-1].high]
-        places = [(100 * n / count, edges[n]) for n in range(0, count, step) if n + step * 0.6 < count]
-        places.append((100.0, edges[-1]))
-    return "".join(
-        f'<text x="{place:.2f}%" y="{_HEIGHT - 6}" text-anchor="{_side(place)}">{short_number(value)}</text>'
-        for place, value in places
+    """Ticks at round numbers, and what they count."""
+    values = _ticks(one)
+    drawn = []
+    told = list(map(short_number, values)) if one.logarithmic else axis_numbers(values)
+    for value, words in zip(values, told, strict=True):
+        place = _place(one, value)
+        drawn.append(
+            f'<line class="tick" x1="{place:.2f}%" x2="{place:.2f}%" y1="{_BASE}" y2="{_BASE + 4}"></line>'
+            f'<text x="{place:.2f}%" y="{_LABELS}" text-anchor="{_anchor(place)}">{words}</text>'
+        )
+    scale = ", logarithmic scale" if one.logarithmic else ""
+    return (
+        f'{"".join(drawn)}<text class="unit" x="50%" y="{_UNIT}" text-anchor="middle">{escape(one.unit)}{scale}</text>'
     )
 
 
-def _side(place: float) -> str:
-    return "start" if place == 0 else "end" if place == 100 else "middle"
+def _ticks(one: Distribution) -> list[float]:
+    low, high = one.bins[0].low, one.bins[-1].high
+    if one.logarithmic:
+        return _growing_ticks(one, low, high)
+    if _one_by_one(one):
+        high -= 1
+        step = max(_round_step(high - low, _MOST_WHOLE), 1.0)
+    else:
+        step = _round_step(high - low, _MOST_TICKS)
+    if all(b.low == int(b.low) for b in one.bins) and step != int(step):
+        step = 5.0 if step > 1 else 1.0
+    if not step or not math.isfinite(step):
+        return [low]
+    first = math.ceil(low / step - 1e-9)
+    return [float(f"{n * step:.12g}") for n in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _round_step(span: float, most: int) -> float:
+    """The least round step of which at most ``most`` fit into a span."""
+    least = span / most
+    if least <= 0 or not math.isfinite(least):
+        return 0.0
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * factor for factor in _STEPS if power * factor >= least * (1 - 1e-9))
+
+
+def _growing_ticks(one: Distribution, low: float, high: float) -> list[float]:
+    """Powers of ten, with what stands between them where they are few; none so near to another that they touch."""
+    factors = (1, 2, 5) if high <= max(low, 1) * 40 else (1, 5) if high <= max(low, 1) * 1500 else (1,)
+    first, last = math.floor(math.log10(max(low, 1))), math.ceil(math.log10(max(high, 1)))
+    found = [0.0] if low <= 0 else []
+    for exponent in range(first, last + 1):
+        for factor in factors:
+            value = float(factor * 10**exponent)
+            near = found and _place(one, value) - _place(one, found[-1]) < _LEAST_APART
+            if low <= value <= high and not near:
+                found.append(value)
+    return found
 
 
 def _range(one: Distribution, ordinal: int) -> str:
@@ -142,7 +204,7 @@ def _histogram_table(one: Distribution) -> str:
     values += [("largest", one.maximum), ("mean", one.mean)]
     rows = ((_range(one, n), b.count, Cell(percent(b.count, one.count), numeric=True)) for n, b in enumerate(one.bins))
     return table(f"{one.title}: how many", (one.unit, "count", "share"), rows, hidden_caption=True) + table(
-        f"{one.title}: the values", ("", one.unit), values, hidden_caption=True
+        f"{one.title}: the values", ("measure", one.unit), values, hidden_caption=True
     )
 
 
@@ -150,22 +212,29 @@ def frequencies(one: Frequencies) -> str:
     """The most frequent values of a column, as a table with bars in it."""
     whole = rows_counted(one)
     listed = one.values[:_MOST_VALUES]
-    shown = bar_table(one.title, ("value", "count", "share"), listed, whole)
+    if sum(count for _, count in listed) < _LITTLE * whole:
+        listed = one.values[:_FEW_VALUES]  # nearly as many values as rows: a long list of them tells no more
+    # A row has several keys: their shares of all keys would say nothing.
+    keys = one.name.endswith(_KEYS)
+    shown = bar_table(one.title, ("key" if keys else "value", "rows", "share"), listed, whole, shares=not keys)
     rest = rest_words(one, len(listed))
     more = f'<p class="small muted">And {escape(rest)}</p>' if rest else ""
     return f"<figure>{shown}{more}</figure>"
 
 
+_KEYS = (".metadata", ".attributes")
+
+
 def single_values(found: Iterable[Frequencies]) -> str:
     """Columns that have one value only: a row of a table each."""
     rows = [(f.title, Cell(_text(value)), count) for f in found for value, count in f.values[:1]]
-    return table("One value only", ("column", "value", "rows"), rows) if rows else ""
+    return table("One value only", ("what", "value", "rows"), rows) if rows else ""
 
 
 def bar_table(
     caption: str, columns: tuple[str, str, str], rows: Iterable[tuple[str, int]], whole: float, *, shares: bool = True
 ) -> str:
-    """Values with their counts, and a bar for each. ``whole`` is what the full width means."""
+    """Values with their counts, and a bar for each, the longest at full width. ``whole`` is what the shares are of."""
     listed = list(rows)
     most = max((count for _, count in listed), default=0)
     cells = (
@@ -173,7 +242,7 @@ def bar_table(
             Cell(_text(value)),
             count,
             *([Cell(percent(count, whole), numeric=True)] if shares else []),
-            Cell(bar(count, most)),
+            Cell(bar(count, most, track=False)),
         )
         for value, count in listed
     )

@@ -7,15 +7,26 @@ from dataclasses import dataclass
 
 from ragdatakit.reports.html_charts import bar_table, constants, frequencies, histogram, single_values
 from ragdatakit.reports.html_neighbours import walk
-from ragdatakit.reports.html_parts import Cell, badge, bar, cards, cut, escape, number, picture_id, section, size, table
+from ragdatakit.reports.html_parts import (
+    Cell,
+    badge,
+    bar,
+    cards,
+    cut,
+    details,
+    escape,
+    name_html,
+    number,
+    picture_id,
+    section,
+    size,
+    table,
+)
 from ragdatakit.reports.summary_words import (
-    bytes_of,
-    counted,
     distribution_groups,
     file_rows,
     id_words,
     many,
-    notes_in_order,
     percent,
     splits_of,
     unused_columns,
@@ -45,37 +56,6 @@ class Part:
     body: str
 
 
-def headline_cards(summary: Summary) -> str:
-    """The numbers that one wants to know first."""
-    told = []
-    for one in summary.tables:
-        if one.rows:
-            count, _, noun = counted(one.rows, one.name).partition(" ")
-            splits = ", ".join(f"{name or 'no split'} {rows:,}" for name, rows in splits_of(one)[:3])
-            told.append((count, noun, cut(splits, _NAME)))
-    if summary.files:
-        count, _, noun = many(len(summary.files), "file").partition(" ")
-        told.append((count, noun, size(bytes_of(summary))))
-    return cards(told)
-
-
-def notes_body(summary: Summary) -> str:
-    """What a reader should know, warnings first; empty where there is nothing."""
-    told = [("warning", "reading", words) for words in summary.losses]
-    told += [(note.level, _LEVELS.get(note.level, "note"), note.words) for note in notes_in_order(summary)]
-    if not told:
-        return ""
-    items = "".join(
-        f'<li class="{"warning" if level == "warning" else "info"}">{badge(word, level)} '
-        f'<span dir="auto">{escape(words)}</span></li>'
-        for level, word, words in told
-    )
-    return f'<ul class="notes">{items}</ul>'
-
-
-_LEVELS = {"warning": "warning", "info": "note"}
-
-
 def parts(summary: Summary, prefix: str, room: Room, level: int = 2) -> Iterator[Part]:
     """The sections of a dataset, those that have something to tell; ids of elements start with ``prefix``.
 
@@ -102,14 +82,15 @@ def section_of(part: Part, prefix: str, level: int) -> str:
 def _shape(summary: Summary) -> str:
     files = file_rows(summary, _MOST_FILES)
     split = any(f.split is not None for f in files)
+    counted = any(f.records is not None for f in files)
     rows = []
     for f in files[:_MOST_FILES]:
-        path = cut(f.path, 200) + (f" and {f.count - 1:,} more" if f.count > 1 else "")
-        cells: list[object] = [path, f.kind, *([f.split or ""] if split else [])]
-        rows.append(
-            [*cells, Cell("", numeric=True) if f.records is None else f.records, Cell(size(f.bytes), numeric=True)]
-        )
-    heads = ["file", "kind", *(["split"] if split else []), "records", "size"]
+        more = f" and {f.count - 1:,} more" if f.count > 1 else ""
+        cells: list[object] = [Cell(f'<bdi class="name">{name_html(cut(f.path, 200))}</bdi>{more}'), f.kind]
+        cells += [f.split or ""] if split else []
+        cells += [Cell("–" if f.records is None else number(f.records), numeric=True)] if counted else []
+        rows.append([*cells, Cell(size(f.bytes), numeric=True)])
+    heads = ["file", "kind", *(["split"] if split else []), *(["records"] if counted else []), "size"]
     shown = table("Files", heads, rows) if rows else ""
     if len(files) > _MOST_FILES:
         shown += f'<p class="small muted">And {len(files) - _MOST_FILES:,} other kinds of file.</p>'
@@ -137,31 +118,42 @@ def _words(name: str) -> str:
 
 
 def _columns(summary: Summary) -> str:
-    rows: list[list[object]] = []
+    used: list[tuple[TableSummary, ColumnSummary]] = []
     unused = []
     for t in summary.tables:
         if t.rows:
             without = set(unused_columns(t))
             unused += [f"{t.name}.{name}" for name in sorted(without)]
-            rows += [_column_row(t, c) for c in t.columns if c.name not in without]
+            used += [(t, c) for c in t.columns if c.name not in without]
+    # Counts of a column stand below each other, so all of them leave room for a share if one has one.
+    shares = [any(counts) for counts in zip(*(_odd_counts(c) for _, c in used), strict=True)]
+    rows = []
+    for t, c in used:
+        missing, empty, repeated = map(_counted_share, _odd_counts(c), shares, (t.rows,) * 3)
+        distinct = Cell("–" if c.distinct is None else number(c.distinct), numeric=True)
+        rows.append((_column_name(t.name, c.name), t.rows, missing, empty, distinct, repeated))
     heads = ("column", "rows", "missing", "empty", "distinct", "repeated")
     shown = table("Values that are missing, empty or repeated", heads, rows) if rows else ""
     if unused:
-        shown += f'<p class="small muted">Columns without any value: {escape(", ".join(unused))}.</p>'
+        names = escape(", ".join(unused))
+        shown += f'<p class="small muted">Columns without any value: {names}.</p>'
     return shown + _ids(summary)
 
 
-def _column_row(t: TableSummary, c: ColumnSummary) -> list[object]:
-    head = Cell(f'<span class="muted">{escape(t.name)}.</span>{escape(c.name)}')
-    distinct = Cell("–" if c.distinct is None else number(c.distinct), numeric=True)
-    return [head, t.rows, *(_counted_share(n, t.rows) for n in (c.missing, c.empty)), distinct,
-            _counted_share(c.duplicates, t.rows)]  # fmt: skip
+def _odd_counts(c: ColumnSummary) -> tuple[int | None, ...]:
+    return c.missing, c.empty, c.duplicates
 
 
-def _counted_share(count: int | None, whole: int) -> Cell:
-    if not count:
-        return Cell(f'<span class="none">{"–" if count is None else 0}</span>', numeric=True)
-    return Cell(f'<span class="some">{count:,}</span> <span class="muted">{percent(count, whole)}</span>', numeric=True)
+def _column_name(table: str, column: str) -> Cell:
+    return Cell(
+        f'<span class="name column"><span class="muted">{name_html(table)}.</span><wbr>{name_html(column)}</span>'
+    )
+
+
+def _counted_share(count: int | None, share: bool, whole: int) -> Cell:
+    words = "–" if count is None else f"{count:,}"
+    room = f'<span class="share muted">{percent(count, whole) if count else ""}</span>' if share else ""
+    return Cell(f'<span class="{"some" if count else "none"}">{words}</span> {room}', numeric=True)
 
 
 def _ids(summary: Summary) -> str:
@@ -172,7 +164,7 @@ def _ids(summary: Summary) -> str:
             for level, words in id_words(one)
         )
         some = ", ".join(f"<code>{escape(cut(x, _ID))}</code>" for x in one.examples[:_MOST_IDS])
-        rows.append((f"{one.table}.{one.column}", one.count, Cell(words), Cell(some)))
+        rows.append((_column_name(one.table, one.column), one.count, Cell(words), Cell(some)))
     return table("Ids", ("ids", "rows", "what they are", "such as"), rows) if rows else ""
 
 
@@ -183,15 +175,29 @@ def _distributions(summary: Summary, prefix: str, most: int) -> str:
     same = constants(d for d in every if d.minimum == d.maximum and (d.by is None or d.name not in one))
     # What stands for all rows goes first where not everything fits.
     wanted = {id(d) for d in sorted(ordered, key=lambda d: d.by is not None)[:most]}
-    shown = [d for d in ordered if id(d) in wanted]
-    charts = "".join(histogram(d, picture_id(prefix, "chart", n)) for n, d in enumerate(shown))
+    shown = [(histogram(d, picture_id(prefix, "chart", n)), d) for n, d in enumerate(ordered) if id(d) in wanted]
+    charts = "".join(chart for chart, d in shown if d.by is None)
+    by_part = "".join(chart for chart, d in shown if d.by is not None)
+    number_by_part = sum(d.by is not None for _, d in shown)
     left = len(ordered) - len(shown)
     note = f'<p class="small muted">{many(left, "other distribution")} left out of this page.</p>' if left else ""
     several = [f for f in summary.frequencies if f.distinct > 1 and f.values]
     same += single_values(f for f in summary.frequencies if f.distinct == 1)
     values = "".join(map(frequencies, several)) + same
-    out = f'<div class="charts">{charts}</div>' if charts else ""
-    return out + note + (f'<div class="two">{values}</div>' if values else "")
+    out = f'<p class="small muted how">{_HOW_TO_READ}</p>' if shown else ""
+    out += f'<div class="charts">{charts}</div>' if charts else ""
+    if by_part:
+        head = f"By split or stage: {many(number_by_part, 'chart')}"
+        out += details(head, f'<div class="charts">{by_part}</div>', opened=not charts)
+    return out + note + (f'<div class="columns">{values}</div>' if values else "")
+
+
+_HOW_TO_READ = (
+    "The number above the highest bar says how many rows it counts"
+    '<span class="no-print">; point at another bar, or use the arrow keys, for its number</span>. '
+    "Below the bars, the light strip spans 90\u2009% of the values, the dark one the middle half; the tick "
+    "is the median."
+)
 
 
 def _graph(summary: Summary, prefix: str, most_bytes: int, level: int) -> str:
@@ -222,7 +228,7 @@ def _graph_numbers(graph: GraphSummary) -> str:
             (f"within {many(edges, 'edge')}", Cell(percent(part), numeric=True), Cell(bar(part, 1)))
             for edges, part in sorted(graph.reachable.items())
         ]
-        reach = table(f"Targets reached from the start nodes{of}", ("", "questions", ""), rows, classes="bars")
+        reach = table(f"Targets reached from the start nodes{of}", ("distance", "questions", ""), rows, classes="bars")
     lists = f'<div class="two">{hubs if graph.hubs else ""}{reach}</div>'
     return cards(told) + lists
 
@@ -253,7 +259,7 @@ def _examples(examples: list[Example], prefix: str, most_bytes: int) -> str:
         else ""
     )
     tools = (
-        '<div class="tools" role="search" aria-label="Search the examples" data-live hidden>'
+        '<div class="tools" role="group" aria-label="Search the examples" data-live hidden>'
         f'<label class="grow">Search<input type="search" data-search="{identity}" autocomplete="off" '
         f'spellcheck="false"></label>{chooser}</div>'
         f'<p class="status" id="{identity}-status" role="status">{len(items):,} shown</p>'
@@ -262,18 +268,19 @@ def _examples(examples: list[Example], prefix: str, most_bytes: int) -> str:
     return f'{tools}<ul class="examples" id="{identity}">{listed}</ul>{note}'
 
 
-def _preview(example: Example) -> str:
-    """What tells a row best: all its texts where they are short, else its text or title, else the longest one."""
+def preview(example: Example) -> str:
+    """What tells a row best: its text, title or name, else all of its texts where they are short, else the longest."""
     texts = {name: v for name, v in example.row.items() if isinstance(v, str) and v.strip() and v[0] not in "{["}
+    for name in ("text", "title", "name"):
+        if name in texts:
+            return texts[name]
     joined = " · ".join(texts.values())
-    if len(joined) <= _PREVIEW or not texts:
-        return joined
-    return texts.get("text") or texts.get("title") or max(texts.values(), key=len)
+    return joined if len(joined) <= _PREVIEW or not texts else max(texts.values(), key=len)
 
 
 def _example(example: Example) -> str:
     row = [(str(name), value_text(value), value) for name, value in example.row.items()]
-    preview = " ".join(cut(_preview(example), _PREVIEW).split())
+    line = " ".join(cut(preview(example), _PREVIEW).split())
     fields = []
     for name, text, value in row:
         if value is None:
@@ -289,6 +296,6 @@ def _example(example: Example) -> str:
         fields.append(f'<dt>no value</dt><dd class="muted">{escape(", ".join(without))}</dd>')
     head = (
         f'{badge(example.why)} <span class="muted">{escape(_words(example.table))}</span> '
-        f'<span class="preview" dir="auto">{escape(preview)}</span>'
+        f'<span class="preview" dir="auto">{escape(line)}</span>'
     )
     return f'<details><summary>{head}</summary><dl class="record">{"".join(fields)}</dl></details>'

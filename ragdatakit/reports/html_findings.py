@@ -6,22 +6,35 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from ragdatakit.reports.html_parts import Cell, badge, cut, data_block, escape, json_text, table
+from ragdatakit.reports.html_parts import (
+    Cell,
+    badge,
+    cut,
+    data_block,
+    escape,
+    json_text,
+    name_html,
+    plain,
+    prose_html,
+    table,
+)
 from ragdatakit.reports.summary_words import many
 from ragdatakit.schemas.findings import SEVERITIES, Finding
 from ragdatakit.schemas.results import Report
 
 _FIRST = 50
 """So many findings stand in the page itself, for a browser without scripts."""
-_MESSAGE, _EXCERPT, _PATH = 400, 160, 300
+FEW = 5
+"""So many can be read without filters."""
+_MESSAGE, _EXCERPT, _PATH, _MOST_NAMES = 400, 160, 300, 5
 
 
 def findings_body(report: Report, most_bytes: int) -> str:
-    """The findings of a run, no more of them than fit into ``most_bytes``, every rule with its share."""
+    """The findings of a run, errors first: no more than fit into ``most_bytes``, every rule with its share."""
     if not report.findings and not any(report.counts.values()):
         checked = many(len(report.datasets), "dataset")
-        return f"<p>{badge('passed', 'good')} {escape(checked)} checked, nothing found.</p>"
-    kept = _fitting(report.findings, most_bytes)
+        return f"<p>{badge('passed', 'good')} {escape(checked)} checked, nothing found.</p>{_unrecognised(report)}"
+    kept = sorted(_fitting(report.findings, most_bytes), key=lambda finding: SEVERITIES.index(finding.severity))
     told = {s: many(report.counts[s], s) if s != "info" else f"{report.counts[s]:,} info" for s in SEVERITIES}
     counts = ", ".join(words for s, words in told.items() if s != "info" or report.counts[s])
     total = sum(report.counts.values())
@@ -31,8 +44,20 @@ def findings_body(report: Report, most_bytes: int) -> str:
         else ""
     )
     base = _base([finding.path for finding in kept])
-    below = f" Paths are below {_shown_path(base)}" if base else ""
-    return f"<p>{escape(counts)}.{escape(left + below)}</p>{_rules(report)}{_list(kept, base)}"
+    below = f" Paths are below <code>{name_html(_shown_path(base))}</code>." if base else ""
+    listed = _list(kept, base) if kept else ""
+    return f"<p>{escape(counts)}.{escape(left)}{below}</p>{_unrecognised(report)}{_rules(report)}{listed}"
+
+
+def _unrecognised(report: Report) -> str:
+    """The files that no dataset has, and that nobody has checked."""
+    names = report.unrecognised
+    if not names:
+        return ""
+    shown = ", ".join(f"<code>{name_html(_shown_path(name))}</code>" for name in names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    belong = "belongs" if len(names) == 1 else "belong"
+    return f'<p class="small muted">{many(len(names), "file")} {belong} to no dataset: {shown}{more}.</p>'
 
 
 def _base(paths: Sequence[str]) -> str:
@@ -59,8 +84,8 @@ def _rules(report: Report) -> str:
         first = known.get(code)
         rule = f"<code>{escape(code)}</code> {escape(first.rule if first else '')}"
         severity = Cell(badge(first.severity, first.severity)) if first else ""
-        rows.append((Cell(rule), severity, counts[code], cut(first.hint, _MESSAGE) if first else ""))
-    return table("By rule", ("rule", "severity", "findings", "what to do"), rows)
+        rows.append((Cell(rule), severity, counts[code], Cell(prose_html(cut(first.hint, _MESSAGE)) if first else "")))
+    return table("By rule", ("rule", "severity", "findings", "what to do"), rows, classes="rules")
 
 
 def _list(findings: Sequence[Finding], base: str) -> str:
@@ -70,8 +95,7 @@ def _list(findings: Sequence[Finding], base: str) -> str:
         for s in severities
     )
     rows = "".join(_row(finding, base) for finding in findings[:_FIRST])
-    return (
-        '<div id="findings-list" class="findings">'
+    tools = (
         '<div class="tools" role="search" aria-label="Filter the findings" hidden>'
         f'<fieldset><legend class="visually-hidden">Severity</legend>{boxes}</fieldset>'
         '<label>Rule<select id="findings-rule"></select></label>'
@@ -79,12 +103,19 @@ def _list(findings: Sequence[Finding], base: str) -> str:
         '<label class="grow">Words<input type="search" id="findings-words" autocomplete="off" '
         'spellcheck="false"></label>'
         '<button type="button" id="findings-clear">Clear</button></div>'
-        f'<p class="status" id="findings-status" role="status">{min(len(findings), _FIRST):,} of '
-        f"{many(len(findings), 'finding')} shown</p>"
+    )
+    listed = (
         '<table><caption class="visually-hidden">Findings</caption>'
         '<colgroup><col><col><col class="place-column"><col></colgroup><thead><tr><th scope="col">severity</th>'
         '<th scope="col">rule</th><th scope="col">place</th><th scope="col">what is wrong</th></tr></thead>'
         f'<tbody id="findings-rows">{rows}</tbody></table>'
+    )
+    if len(findings) <= FEW:
+        return f'<div id="findings-list" class="findings">{listed}</div>'
+    return (
+        f'<div id="findings-list" class="findings">{tools}'
+        f'<p class="status" id="findings-status" role="status">{min(len(findings), _FIRST):,} of '
+        f"{many(len(findings), 'finding')} shown</p>{listed}"
         '<p><button type="button" class="more-button" id="findings-more" hidden></button></p></div>'
         + data_block("findings-data", _data(findings, base))
     )
@@ -92,7 +123,7 @@ def _list(findings: Sequence[Finding], base: str) -> str:
 
 def _row(finding: Finding, base: str) -> str:
     line = f'<span class="line-number">:{finding.line}</span>' if finding.line is not None else ""
-    excerpt = f'<code class="excerpt">{escape(_excerpt(finding))}</code>' if _excerpt(finding) else ""
+    excerpt = f'<code class="excerpt">{_marked(finding)}</code>' if _excerpt(finding) else ""
     return (
         f"<tr><td>{badge(finding.severity, finding.severity)}</td>"
         f'<td><code>{escape(finding.code)}</code><span class="name">{escape(finding.rule)}</span></td>'
@@ -103,6 +134,23 @@ def _row(finding: Finding, base: str) -> str:
 
 def _excerpt(finding: Finding) -> str:
     return cut(finding.excerpt.text, _EXCERPT) if finding.excerpt is not None else ""
+
+
+def _marked(finding: Finding) -> str:
+    """The excerpt as HTML, with what is wrong marked."""
+    text, place = _excerpt(finding), _mark(finding)
+    if place is None:
+        return escape(text)
+    start, end = place
+    return f"{escape(text[:start])}<mark>{escape(text[start:end])}</mark>{escape(text[end:])}"
+
+
+def _mark(finding: Finding) -> tuple[int, int] | None:
+    """Where in the excerpt that which is wrong begins and ends; None where it is not shown whole."""
+    found = finding.excerpt
+    if found is None or not found.length or found.start + found.length >= _EXCERPT:
+        return None
+    return found.start, found.start + found.length
 
 
 def _shown_path(path: str) -> str:
@@ -124,10 +172,10 @@ def _data(findings: Sequence[Finding], base: str) -> dict[str, Any]:
 def _parts(finding: Finding) -> list[Any]:
     parts: list[Any] = [finding.line, cut(finding.message, _MESSAGE)]
     if finding.excerpt is not None and finding.excerpt.text:
-        parts.append(_excerpt(finding))
-        end = finding.excerpt.start + finding.excerpt.length
-        if finding.excerpt.length and end < _EXCERPT:
-            parts += [finding.excerpt.start, finding.excerpt.length]
+        text, place = _excerpt(finding), _mark(finding)
+        parts.append(text)
+        if place is not None:  # in the text as it is shown, where what hides is longer
+            parts += [len(plain(text[: place[0]])), len(plain(text[place[0] : place[1]]))]
     return parts
 
 

@@ -14,11 +14,16 @@ from typing import Any
 
 import orjson
 
+from ragdatakit.reports.text import size as size_in_text
+
 # Control characters, half surrogates, and what turns the direction of the text around it.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 _LITERAL = re.compile("[<>&\u2028\u2029]")
+_JOINT = re.compile(r"([._/-])(?=\w)")
+_CODE = re.compile("`([^`]+)`")
+_NAME = re.compile(r"[\w.]{1,40}", re.ASCII)
 
 
 def plain(value: object) -> str:
@@ -30,6 +35,16 @@ def plain(value: object) -> str:
 def escape(value: object) -> str:
     """``value`` as HTML text, good between tags and in a quoted attribute."""
     return html.escape(plain(value), quote=True)
+
+
+def name_html(name: object) -> str:
+    """The name of a column or a file as HTML, which a narrow column breaks where its parts begin, not inside a word."""
+    return _JOINT.sub(r"\1<wbr>", escape(name))
+
+
+def prose_html(text: object) -> str:
+    """A sentence as HTML; what stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
 def json_text(value: Any) -> str:
@@ -66,9 +81,20 @@ def number(value: float) -> str:
     return f"{value:.3g}".replace("-", "−").replace("e+", "e").replace("e−0", "e−")
 
 
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
+
+
+def axis_numbers(values: Sequence[float]) -> list[str]:
+    """The numbers of an axis, all of them in the unit of the greatest: 0, 2.5 k, 5 k."""
+    most = max(map(abs, values), default=0.0)
+    factor, unit = next(((f, u) for f, u in _UNITS if most >= f), (1.0, ""))
+    scale = 1e3 if unit == "k" else factor
+    return [f"{number(value / scale)}\u2009{unit}" if unit and value else number(value) for value in values]
+
+
 def short_number(value: float) -> str:
-    """A number for an axis: 12 k, 3.4 M."""
-    for factor, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
+    """A number that stands alone, shortly: 12 k, 3.4 M."""
+    for factor, unit in _UNITS:
         if abs(value) >= factor:
             scale = 1e3 if unit == "k" else factor
             return f"{number(float(f'{value / scale:.3g}'))}\u2009{unit}"
@@ -76,13 +102,8 @@ def short_number(value: float) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes for people."""
-    value, unit = float(count), "B"
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if value < 1000 or unit == "TB":
-            break
-        value /= 1000
-    return f"{value:.0f}\u2009{unit}" if unit == "B" else f"{value:.3g}\u2009{unit}"
+    """A number of bytes, as everywhere; its unit stays on the same line."""
+    return size_in_text(count).replace(" ", "\u00a0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +114,15 @@ class Cell:
     numeric: bool = False
 
 
-def bar(part: float, whole: float, *, tone: str = "accent") -> str:
-    """A bar of ``part`` in ``whole``; a picture beside the number, so nothing for a screen reader."""
+def bar(part: float, whole: float, *, tone: str = "accent", track: bool = True) -> str:
+    """A bar of ``part`` in ``whole``; a picture beside the number, so nothing for a screen reader.
+
+    ``track`` draws the whole behind it: not where ``whole`` is only the longest of several bars.
+    """
     width = 0.0 if not whole else max(0.0, min(100.0, 100 * part / whole))
     width = max(width, 0.6) if part > 0 else width
-    return (
-        '<svg class="bar" aria-hidden="true"><rect class="track" width="100%"></rect>'
-        f'<rect class="{tone}" width="{width:.1f}%"></rect></svg>'
-    )
+    behind = '<rect class="track" width="100%"></rect>' if track else ""
+    return f'<svg class="bar" aria-hidden="true">{behind}<rect class="{tone}" width="{width:.1f}%"></rect></svg>'
 
 
 def table(
@@ -112,27 +134,38 @@ def table(
     classes: str = "",
     row_head: bool = True,
 ) -> str:
-    """A table in a box that scrolls sideways where it is too wide.
+    """A table in a box that scrolls sideways where it is too wide; the script lets the keyboard into such a box.
 
     A cell is a ``Cell`` (HTML), a number (aligned right) or anything else (escaped). The first cell of a row is its
-    head.
+    head. A column without a name is one of pictures.
     """
     body: list[str] = []
     numeric: list[bool] | None = None
     for row in rows:
-        cells = [_cell(value) for value in row]
+        cells = [_head(row[0]) if row_head else _cell(row[0]), *map(_cell, row[1:])]
         if numeric is None:
             numeric = [cell.numeric for cell in cells]
         first = f'<th scope="row">{cells[0].html}</th>' if row_head else _td(cells[0])
         body.append("<tr>" + first + "".join(map(_td, cells[1:])) + "</tr>")
     numeric = numeric or [False] * len(columns)
-    heads = "".join(f'<th scope="col"{_numeric(n)}>{escape(c)}</th>' for c, n in zip(columns, numeric, strict=True))
+    heads = "".join(
+        f'<th scope="col"{_numeric(n)}>{escape(c)}</th>' if c else "<td></td>"
+        for c, n in zip(columns, numeric, strict=True)
+    )
     caption_class = ' class="visually-hidden"' if hidden_caption else ""
+    table_class = f' class="{escape(classes)}"' if classes else ""
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
-        f'<table class="{escape(classes)}"><caption{caption_class}>{escape(caption)}</caption>'
+        f'<div class="scroll" role="group" aria-label="{escape(caption)}">'
+        f"<table{table_class}><caption{caption_class}><span>{escape(caption)}</span></caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def _head(value: object) -> Cell:
+    """The head of a row: the name of a column keeps its line where there is room."""
+    if isinstance(value, str) and _NAME.fullmatch(value):
+        return Cell(f'<span class="name column">{name_html(value)}</span>')
+    return _cell(value)
 
 
 def _cell(value: object) -> Cell:
@@ -164,8 +197,10 @@ def section(identity: str, title: str, body: str, *, level: int = 2, lead: str =
     """A part of the page with a heading, which the contents may point to. ``body`` is HTML, ``lead`` a text."""
     heading = f"{escape(identity)}-heading"
     first = f'<p class="lead">{escape(lead)}</p>' if lead else ""
+    # Parts of parts are no landmarks: a page of many datasets would have hundreds, of the same names.
+    landmark = f' aria-labelledby="{heading}"' if level <= 2 else ""
     return (
-        f'<section id="{escape(identity)}" aria-labelledby="{heading}">'
+        f'<section id="{escape(identity)}"{landmark}>'
         f'<h{level} id="{heading}" tabindex="-1">{escape(title)}</h{level}>{first}{body}</section>'
     )
 

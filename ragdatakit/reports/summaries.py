@@ -10,10 +10,11 @@ from ragdatakit.reports.summary_columns import IDS, id_summary, table_summary
 from ragdatakit.reports.summary_examples import examples as example_rows
 from ragdatakit.reports.summary_graph import graph_summary, read_edges
 from ragdatakit.reports.summary_ids import IdNumbers
+from ragdatakit.reports.summary_languages import languages
 from ragdatakit.reports.summary_metadata import metadata_frequencies
 from ragdatakit.reports.summary_numbers import frequencies, of_query
 from ragdatakit.reports.summary_stages import stage_distributions, stages_of
-from ragdatakit.reports.summary_texts import Column, distributions, languages, measure, sample_note, scripts
+from ragdatakit.reports.summary_texts import Column, distributions, measure, sample_note, scripts
 from ragdatakit.reports.summary_training import (
     coverage,
     leakage,
@@ -24,8 +25,9 @@ from ragdatakit.reports.summary_training import (
     triplets_per_question,
     uneven,
 )
-from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.conversions import Loss, Losses
 from ragdatakit.schemas.summaries import Distribution, Note, Summary
+from ragdatakit.tables.row_batches import STOPPED
 
 if TYPE_CHECKING:
     from ragdatakit.tables.dataset_database import DatasetDatabase
@@ -40,6 +42,12 @@ _TEXTS = {
     "answers": ("text", "answers of systems"),
     "runs": ("text", "results"),
 }
+_FURTHER_TEXTS = (
+    ("questions", "answer", "gold answers"),
+    ("chunks", "context", "contexts of chunks"),
+    ("answers", "prompt", "prompts"),
+)
+"""Texts that stand beside those of a table: of their lengths only."""
 _FREQUENCIES = (
     ("chunks", "modality", "chunks.modality", "Modality of chunks"),
     ("nodes", "type", "nodes.type", "Types of nodes"),
@@ -78,13 +86,11 @@ _COUNTS = (
         "nodes",
     ),
 )
-_LOSS_WORDS = {
-    "dropped": "left out",
-    "lost": "not kept",
-    "coerced": "taken in another form",
-    "renumbered": "renamed",
-    "derived": "made up",
-}
+_LOSS_WORDS = {"dropped": "left out", "lost": "not kept", "coerced": "taken in another form"}
+_READING_WORDS = {"renumbered": "renamed on reading", "derived": "added on reading"}
+"""What reading adds to the data and takes nothing from it: a note, no loss."""
+_OF_FILES = ("a file ", "a side file ", "a whole file ")
+"""Reasons for which a file is left out, not a record."""
 
 
 def summarize(
@@ -112,6 +118,7 @@ class _Summing:
         self._tables = [t for t in database.tables if database.rows(t)]
         self._texts: dict[str, Column] = {}
         self._counted: dict[str, dict[str, int]] = {}
+        self._degrees: list[Distribution] = []
 
     def run(self) -> Summary:
         """Fill the summary; ids are counted in a thread meanwhile."""
@@ -121,6 +128,7 @@ class _Summing:
             self._counting = pool.submit(self._count_ids)
             self._run()
         self._summary.losses = loss_words(self._database.losses)
+        self._summary.notes += reading_notes(self._database.losses)
         return self._summary
 
     def _count_ids(self) -> tuple[list[Distribution], list[Note]]:
@@ -151,8 +159,7 @@ class _Summing:
             return
         edges = read_edges(self._database)
         self._counted["edges"] = edges.distinct()
-        self._summary.graph, found, notes = graph_summary(self._database, edges)
-        self._summary.distributions += found
+        self._summary.graph, self._degrees, notes = graph_summary(self._database, edges)
         self._summary.notes += notes
 
     def _measure_texts(self) -> None:
@@ -166,12 +173,21 @@ class _Summing:
             for part, chosen in self._parts(table, column):
                 self._summary.distributions += distributions(chosen, what, part)
             self._words(column, what)
-            note = sample_note(column, what)
-            if note is not None:
-                self._summary.notes.append(note)
-        if "questions" in self._tables:
-            answers = measure(self._database, "questions", "answer", self._progress)
-            self._summary.distributions += distributions(answers, "gold answers")
+            self._tell_sample(column, what)
+        for table, name, what in _FURTHER_TEXTS:
+            if table in self._tables and self._has_values(table, name):
+                column = measure(self._database, table, name, self._progress)
+                self._summary.distributions += distributions(column, what)
+                self._tell_sample(column, what)
+
+    def _tell_sample(self, column: Column, what: str) -> None:
+        note = sample_note(column, what)
+        if note is not None:
+            self._summary.notes.append(note)
+
+    def _has_values(self, table: str, column: str) -> bool:
+        query = f'select 1 from main."{table}" where "{column}" is not null limit 1'
+        return bool(self._database.load(table).execute(query).fetchall())
 
     def _words(self, column: Column, what: str) -> None:
         """In which scripts and languages texts are."""
@@ -196,6 +212,7 @@ class _Summing:
         return found
 
     def _shapes(self) -> None:
+        self._summary.distributions += self._degrees
         for table, query, name, title, unit in _COUNTS:
             if table in self._tables:
                 one = of_query(self._database.load(table), query, name, title, unit)
@@ -217,7 +234,9 @@ class _Summing:
                 one = frequencies(self._database.load(table), f"select {column} from main.{table}", name, title)
                 if one is not None:
                     self._summary.frequencies.append(one)
-        self._summary.frequencies += metadata_frequencies(self._database)
+        found, notes = metadata_frequencies(self._database)
+        self._summary.frequencies += found
+        self._summary.notes += notes
 
     def _tables_and_ids(self) -> None:
         for table, column in IDS:
@@ -241,10 +260,27 @@ class _Summing:
 
 def loss_words(losses: Losses) -> list[str]:
     """Sentences about what could not be read as it is."""
-    found = []
-    for loss in losses:
-        what = f"{loss.table}.{loss.column}" if loss.column else loss.table
-        values = "value" if loss.column else "record"
-        many = f"{loss.count:,} {values}{'s' if loss.count != 1 else ''}"
-        found.append(f"{what}: {many} {_LOSS_WORDS[loss.kind]}: {loss.reason}")
-    return found
+    return [_told(loss, _LOSS_WORDS[loss.kind]) for loss in losses if loss.kind in _LOSS_WORDS]
+
+
+def reading_notes(losses: Losses) -> list[Note]:
+    """Notes on values that reading made, as ids of records without one, and on ids that it renamed."""
+    return [
+        Note(f"reading.{_place(loss)}", _told(loss, _READING_WORDS[loss.kind]), loss.count)
+        for loss in losses
+        if loss.kind in _READING_WORDS
+    ]
+
+
+def _place(loss: Loss) -> str:
+    return f"{loss.table}.{loss.column}" if loss.column else loss.table
+
+
+def _told(loss: Loss, became: str) -> str:
+    if loss.reason.startswith(STOPPED):
+        return f"{_place(loss)}: the rest is {became}: {loss.reason}"
+    of_files = not loss.column and loss.reason.startswith(_OF_FILES)
+    values = "value" if loss.column else "file" if of_files else "record"
+    many = f"{loss.count:,} {values}{'s' if loss.count != 1 else ''}"
+    which = f" ({', '.join(loss.examples)})" if of_files and loss.examples else ""
+    return f"{_place(loss)}: {many} {became}: {loss.reason}{which}"

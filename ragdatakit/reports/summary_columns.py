@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.summary_ids import IdNumbers, Place
+from ragdatakit.reports.summary_ids import IdNumbers, Place, distinct_texts
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import ColumnSummary, IdSummary, TableSummary
 
@@ -42,14 +42,16 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
         missing = f"len({column}) = 0 or {column} is null" if name in LISTS else f"{column} is null"
         wanted.append(f"count(*) filter ({missing})")
         wanted.append(f"count(*) filter ({_is_empty(table, name)})")
-        plain = name not in _UNCOUNTED and name not in counted
+        plain = name not in _UNCOUNTED and name not in counted and name not in _UNIQUE.get(table, ())
         wanted.append(f"count(distinct {column})" if plain else "null")
     found = connection.execute(f'select {", ".join(wanted)} from "{table}"').fetchall()[0]
     columns = []
     for place, name in enumerate(names):
         missing_rows, empty, distinct = found[3 * place : 3 * place + 3]
-        distinct = counted.get(name, distinct)
-        repeated = rows - missing_rows - distinct if name in _UNIQUE.get(table, ()) else None
+        distinct, repeated = counted.get(name, distinct), None
+        if name in _UNIQUE.get(table, ()):
+            distinct = distinct_texts(connection, table, name) if name not in counted else distinct
+            repeated = rows - missing_rows - distinct
         columns.append(ColumnSummary(name, missing_rows, empty, distinct, repeated))
     return TableSummary(table, rows, database.splits(table), tuple(columns))
 
@@ -84,10 +86,10 @@ def id_summary(database: DatasetDatabase, table: str, column: str, ids: IdNumber
                 from (select "{column}" as id, try_cast("{column}" as bigint) as number from main."{table}")
                 where id is not null
             )
-            select count(*), count(distinct id), count(number), min(number), max(number), count(distinct number)
-            from ids
+            select count(*), count(number), min(number), max(number), count(distinct number) from ids
         """
-        count, distinct, integers, least, most, numbers = connection.execute(query).fetchall()[0]
+        count, integers, least, most, numbers = connection.execute(query).fetchall()[0]
+        distinct = distinct_texts(connection, table, column)
         gaps = most - least + 1 - numbers if integers else None
     if not count:
         return None

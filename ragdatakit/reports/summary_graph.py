@@ -156,7 +156,7 @@ def graph_summary(database: DatasetDatabase, edges: Edges) -> tuple[GraphSummary
     degree = of_numbers(degrees, "nodes.degree", "Edges per node", "edges")
     if edges.nodes > edges.listed and "nodes" in database.tables:
         number = edges.nodes - edges.listed
-        words = f"{number:,} nodes stand in edges and not in the table of nodes"
+        words = f"{number:,} node{'s stand' if number != 1 else ' stands'} in edges and not in the table of nodes"
         notes.append(Note("graph.unlisted", words, number, "warning"))
     if isolated:
         words = f"{isolated:,} of {edges.nodes:,} nodes have no edge"

@@ -19,12 +19,17 @@ _MOST_SPREAD = 64
 """Integers are taken as they are where their range is at most so many times as large as their number."""
 
 
+_WORTH_HASHES = 1 << 15
+"""Rows from which on hashing texts is quicker than collecting them."""
+_ALL = "true"
+
+
 class Place(NamedTuple):
     """A column of ids; ``where`` chooses rows."""
 
     table: str
     column: str
-    where: str = "true"
+    where: str = _ALL
 
 
 class IdNumbers:
@@ -55,8 +60,7 @@ class IdNumbers:
         """
         for place in places:
             if place not in self._known:
-                known = (place.table, place.column) in self._database.integer_columns
-                self._known[place] = _integers(self.connection, place, known)
+                self._known[place] = self._read(place)
         integers = [found for place in places if (found := self._known[place]) is not None]
         if len(integers) == len(places):
             given = [found for found in integers if found.number]
@@ -64,6 +68,13 @@ class IdNumbers:
             if most - least < _MOST_SPREAD * max(sum(f.number for f in given), 1):
                 return [_less(found, least) for found in integers], most - least + 1
         return _by_names(self.connection, places)
+
+    def _read(self, place: Place) -> _Integers | None:
+        name = (place.table, place.column)
+        values = self._database.integer_values.get(name) if place.where == _ALL else None
+        if values is not None:
+            return _of_values(values)
+        return _integers(self.connection, place, name in self._database.integer_columns)
 
     def integer_ids(self, place: Place) -> tuple[int, int, int, int, int] | None:
         """Of a column that is known to have integers only: how many, distinct ones, least, greatest, gaps."""
@@ -87,6 +98,11 @@ class _Integers(NamedTuple):
     number: int
 
 
+def _of_values(values: Numbers) -> _Integers:
+    least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    return _Integers(values, None, least, most, len(values))
+
+
 def _integers(connection: duckdb.DuckDBPyConnection, place: Place, known: bool) -> _Integers | None:
     """None unless all ids are integers as they are usually written; ``known``: they are."""
     import numpy as np
@@ -94,9 +110,7 @@ def _integers(connection: duckdb.DuckDBPyConnection, place: Place, known: bool) 
     column = f'"{place.column}"'
     if known:
         query = f'select {column}::bigint as number from main."{place.table}" where {place.where}'
-        values = np.asarray(connection.execute(query).fetchnumpy()["number"])
-        least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
-        return _Integers(values, None, least, most, len(values))
+        return _of_values(np.asarray(connection.execute(query).fetchnumpy()["number"]))
     query = f"""
         select min(number), max(number), count(id), count(*),
             count(*) filter (id is not null and number::varchar is distinct from id)
@@ -149,6 +163,32 @@ def _by_names(connection: duckdb.DuckDBPyConnection, places: Sequence[Place]) ->
 def distinct(numbers: Numbers, count: int) -> int:
     """How many different ids there are among the numbers."""
     return len(used(numbers, count))
+
+
+def distinct_texts(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> int:
+    """How many different texts a column has, most of which stand once: only those with equal hashes are compared."""
+    import numpy as np
+
+    given = f'from main."{table}" where "{column}" is not null'
+    exact = f'select count(distinct "{column}") {given}'
+    rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]
+    if rows < _WORTH_HASHES:
+        return int(connection.execute(exact).fetchall()[0][0])
+    codes = np.asarray(connection.execute(f'select hash("{column}") as code {given}').fetchnumpy()["code"], np.uint64)
+    codes.sort()
+    again = codes[1:][codes[1:] == codes[:-1]]
+    repeated = again[np.append(again[:-1] != again[1:], True)] if len(again) else again
+    if len(again) > rows // 8:
+        return int(connection.execute(exact).fetchall()[0][0])
+    if not len(again):
+        return int(rows)
+    connection.register("repeated_codes", {"code": repeated})
+    try:
+        chosen = f'{exact} and hash("{column}") in (select code from repeated_codes)'
+        compared = int(connection.execute(chosen).fetchall()[0][0])
+    finally:
+        connection.unregister("repeated_codes")
+    return int(rows) - len(again) - len(repeated) + compared
 
 
 def used(numbers: Numbers, count: int) -> Numbers:

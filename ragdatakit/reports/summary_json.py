@@ -12,17 +12,29 @@ import orjson
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import Distribution, Example, Frequencies, GraphSummary, Summary, TableSummary
+    from ragdatakit.schemas.summaries import (
+        Distribution,
+        Example,
+        Frequencies,
+        GraphSummary,
+        LeftOut,
+        Summary,
+        TableSummary,
+    )
 
 VERSION = 1
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
-def summary_json(summaries: Sequence[Summary], findings: Report | None = None) -> bytes:
-    """The whole document; ``findings`` is what `ragdatakit.validate` says of the same paths."""
+def summary_json(
+    summaries: Sequence[Summary], findings: Report | None = None, left_out: Sequence[LeftOut] = ()
+) -> bytes:
+    """The whole document; ``findings`` is what `ragdatakit.validate` says of the same paths, ``left_out`` are the
+    folders of unknown formats."""
     document = {
         "version": VERSION,
         "datasets": [summary_dict(summary) for summary in summaries],
+        "left_out": [asdict(each) for each in left_out],
         "findings": None if findings is None else _findings(findings),
     }
     return orjson.dumps(_encodable(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -44,6 +56,7 @@ def summary_dict(summary: Summary) -> dict[str, Any]:
         "notes": [asdict(note) for note in summary.notes],
         "examples": [_example(example) for example in summary.examples],
         "losses": list(summary.losses),
+        "unread": summary.unread,
         "seconds": round(summary.seconds, 3),
     }
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.columns import cut_to, one_line
+from ragdatakit.reports.columns import cut_head, cut_to, one_line
 from ragdatakit.reports.summary_text import FEW
 from ragdatakit.reports.summary_words import (
     Signs,
@@ -15,10 +15,14 @@ from ragdatakit.reports.summary_words import (
     bytes_of,
     distribution_groups,
     file_rows,
+    files_of,
     formats_of,
     graph_words,
     headline,
+    hubs_of,
     id_words,
+    labels_of,
+    left_out_words,
     many,
     notes_in_order,
     remarks,
@@ -33,11 +37,11 @@ from ragdatakit.reports.text import size
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import Example, Frequencies, Summary
+    from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, Summary
 
 _SIGNS = Signs(empty="·")
 _BARS, _MOST_FILES, _MOST_VALUES = 16, 20, 8
-_VALUE, _LONG_VALUE = 48, 240
+_VALUE, _PATH, _LONG_VALUE = 48, 100, 240
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$]")
 _JOINED = re.compile(r"[@#]|(?<=www)(?=\.)|(?<=:)(?=//)", re.IGNORECASE)
 _APART = "<!-- -->"
@@ -45,9 +49,13 @@ _APART = "<!-- -->"
 
 
 def summary_markdown(
-    summaries: Sequence[Summary], details: bool | None = None, findings: Report | None = None
+    summaries: Sequence[Summary],
+    details: bool | None = None,
+    findings: Report | None = None,
+    left_out: Sequence[LeftOut] = (),
 ) -> Iterator[str]:
-    """The document, line by line. ``details``: each dataset whole (None: where there are at most three)."""
+    """The document, line by line. ``details``: each dataset whole (None: where there are at most three); ``left_out``
+    are folders of unknown formats."""
     whole = details if details is not None else len(summaries) <= FEW
     if len(summaries) > 1:
         yield from _overview(summaries)
@@ -56,6 +64,10 @@ def summary_markdown(
             yield from _dataset(summary)
     if findings is not None:
         yield from _findings(findings)
+    if left_out:
+        told, listed = left_out_words(left_out)
+        yield f"{told}: {prose(', '.join(listed))}."
+        yield ""
     yield "Made by `ragdata report`."
 
 
@@ -84,23 +96,35 @@ def _table(heading: Sequence[str], rows: Sequence[Sequence[str]], numbers: Seque
 
 
 def _overview(summaries: Sequence[Summary]) -> Iterator[str]:
-    files = sum(len(s.files) for s in summaries)
+    files = files_of(summaries)
     yield f"## {many(len(summaries), 'dataset')}"
     yield ""
-    told = f"{many(files, 'file')}, {size(sum(map(bytes_of, summaries)))}, {many(sum(map(rows_of, summaries)), 'row')}"
+    rows_in_all = many(sum(map(rows_of, summaries)), "row")
+    told = f"{many(len(files), 'file')}, {size(sum(f.bytes for f in files))}, {rows_in_all}"
     yield f"{told}; formats: {prose(formats_of(summaries))}"
     yield ""
     rows = [
-        [code(s.path), prose(s.format), size(bytes_of(s)), headline(s), str(warnings_of(s) or "")] for s in summaries
+        [
+            code(cut_head(one_line(label), _PATH), _PATH),
+            prose(s.format),
+            size(bytes_of(s)),
+            _holds(s),
+            str(warnings_of(s) or ""),
+        ]
+        for label, s in zip(labels_of(summaries, [s.path for s in summaries]), summaries, strict=True)
     ]
     yield from _table(["Dataset", "Format", "Size", "Holds", "Warnings"], rows, (2, 4))
+
+
+def _holds(summary: Summary) -> str:
+    return prose(cut_to(headline(summary), _LONG_VALUE)) if summary.unread else headline(summary)
 
 
 def _dataset(summary: Summary) -> Iterator[str]:
     yield f"## {prose(cut_to(one_line(summary.name), 80)) or 'dataset'}"
     yield ""
     files = f"{many(len(summary.files), 'file')}, {size(bytes_of(summary))}"
-    yield f"Format {prose(summary.format)}, {headline(summary)}; {files}; {code(summary.path, 120)}"
+    yield f"Format {prose(summary.format)}, {_holds(summary)}; {files}; {code(summary.path, 120)}"
     yield ""
     yield from _notes(summary)
     yield from _files(summary)
@@ -188,7 +212,7 @@ def _graph(summary: Summary) -> Iterator[str]:
     if graph is None:
         return
     rows = [[f"**{words}**" if level == "warning" else words] for level, words in graph_words(graph)]
-    hubs = [f"{code(hub.name)} {hub.degree:,}" for hub in graph.hubs[:_MOST_VALUES]]
+    hubs = [f"{code(hub.name)} {hub.degree:,}" for hub in hubs_of(graph)[:_MOST_VALUES]]
     rows += [[f"hubs, with their edges: {', '.join(hubs)}"]] if hubs else []
     yield from _table(["Graph"], rows)
 

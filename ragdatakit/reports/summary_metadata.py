@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.summary_numbers import frequencies
-from ragdatakit.schemas.summaries import Frequencies
+from ragdatakit.reports.summary_numbers import MOST_VALUES, frequencies
+from ragdatakit.schemas.summaries import Frequencies, Note
 
 if TYPE_CHECKING:
     from ragdatakit.tables.dataset_database import DatasetDatabase
@@ -13,12 +13,24 @@ if TYPE_CHECKING:
 _KINDS = ("question_type", "type", "level", "difficulty", "category", "domain", "language", "lang", "task", "source")
 """Keys whose values are kinds of rows in the formats of the field."""
 _EVIDENCE = ("evidence", "evidence_relations", "evidences", "supporting_facts", "paths")
-_TABLES = (("documents", "metadata"), ("chunks", "metadata"), ("questions", "metadata"), ("nodes", "attributes"))
+_TABLES = (
+    ("documents", "metadata"),
+    ("chunks", "metadata"),
+    ("questions", "metadata"),
+    ("answers", "metadata"),
+    ("nodes", "attributes"),
+)
+_RARE = 0.1
+"""Where there are many keys and each is in a smaller share of the objects, keys are data: ids, names, dates."""
 
 
-def metadata_frequencies(database: DatasetDatabase) -> list[Frequencies]:
-    """The keys of metadata and attributes, by the rows that have them, and what is told by well-known ones."""
+def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], list[Note]]:
+    """The keys of metadata and attributes, by the rows that have them, and what is told by well-known ones.
+
+    Keys that are data (SciFact's questions have an object by ids of documents) would be a list of ids: there is a note.
+    """
     found: list[Frequencies | None] = []
+    notes: list[Note] = []
     for table, column in _TABLES:
         if not database.rows(table):
             continue
@@ -27,9 +39,17 @@ def metadata_frequencies(database: DatasetDatabase) -> list[Frequencies]:
         keys = f"select unnest(list_distinct(json_keys(object))) from {given}"
         title = f"Keys of the {column} of {table}"
         counted = frequencies(connection, keys, f"{table}.{column}", title)
-        found.append(counted)
         if counted is None:
             continue
+        if counted.distinct > MOST_VALUES:
+            objects = connection.execute(f"select count(*) from {given} where object <> '{{}}'").fetchall()[0][0]
+            most = counted.values[0][1]
+            if most < _RARE * objects:
+                words = f"the keys of the {column} of {table} look like data, not names of fields: "
+                words += f"{counted.distinct:,} keys, none in more than {most:,} of {objects:,} rows"
+                notes.append(Note(f"keys.{table}.{column}", words, counted.distinct))
+                continue
+        found.append(counted)
         present = {key for key, _ in counted.values}
         for key in (k for k in _KINDS if k in present):
             values = f"select object ->> '$.{key}' from {given} where json_type(object, '$.{key}') <> 'ARRAY'"
@@ -38,7 +58,7 @@ def metadata_frequencies(database: DatasetDatabase) -> list[Frequencies]:
             shapes = f"select {_shape(key)} from {given} where json_exists(object, '$.{key}')"
             name = f"{table}.{column}.{key}.shape"
             found.append(frequencies(connection, shapes, name, f"Shape of {key}"))
-    return [one for one in found if one is not None]
+    return [one for one in found if one is not None], notes
 
 
 def _shape(key: str) -> str:

@@ -37,11 +37,15 @@ def summary_schema() -> Schema:
             "unrecognised": list_of("Data files that belong to no dataset.", text("A path.")),
         },
     )
+    left_out = object_of(
+        "A folder.", {"path": text("Its path."), "files": count("Its data files, those of its subfolders, too.")}
+    )
     body = object_of(
         "What `ragdata report --output-format json` prints. Fields may be added; none is renamed or dropped.",
         {
             "version": VERSION,
             "datasets": list_of("What was found, in the order of the paths.", "dataset"),
+            "left_out": list_of("Folders whose data is of no known format, where other data is of one.", left_out),
             "findings": optional(findings),
         },
     )
@@ -93,6 +97,7 @@ def _dataset() -> Schema:
             "notes": list_of("What a reader should know.", note),
             "examples": list_of("Rows to look at.", "example"),
             "losses": list_of("What could not be read, in sentences.", text("A sentence.")),
+            "unread": truth("Whether nothing of it could be read; the losses say why."),
             "seconds": number("What the summary took."),
         },
     )

@@ -16,11 +16,15 @@ from ragdatakit.reports.summary_words import (
     constant_words,
     distribution_groups,
     file_rows,
+    files_of,
     formats_of,
     graph_words,
     headline,
+    hubs_of,
     id_words,
     is_constant,
+    labels_of,
+    left_out_words,
     many,
     notes_in_order,
     remarks,
@@ -37,7 +41,15 @@ from ragdatakit.reports.text import Painter, painter, size
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import Distribution, Example, Frequencies, GraphSummary, Summary, TableSummary
+    from ragdatakit.schemas.summaries import (
+        Distribution,
+        Example,
+        Frequencies,
+        GraphSummary,
+        LeftOut,
+        Summary,
+        TableSummary,
+    )
 
 FEW = 3
 """Up to so many datasets are shown whole without being asked for."""
@@ -63,9 +75,12 @@ class SummaryTextOptions:
 
 
 def summary_lines(
-    summaries: Sequence[Summary], options: SummaryTextOptions, findings: Report | None = None
+    summaries: Sequence[Summary],
+    options: SummaryTextOptions,
+    findings: Report | None = None,
+    left_out: Sequence[LeftOut] = (),
 ) -> Iterator[str]:
-    """The whole screen, line by line."""
+    """The whole screen, line by line; ``left_out`` are folders of unknown formats."""
     screen = _Screen(options)
     whole = options.details if options.details is not None else len(summaries) <= FEW
     if len(summaries) > 1:
@@ -79,6 +94,10 @@ def summary_lines(
         yield from screen.overview(summaries)
     if findings is not None:
         yield from screen.findings(findings)
+    if left_out and not options.quiet:
+        if not whole:
+            yield ""
+        yield from screen.left_out(left_out)
     if not options.quiet:
         yield from screen.last(summaries)
 
@@ -93,10 +112,10 @@ class _Screen:
         self.verbose = options.verbose
 
     def totals(self, summaries: Sequence[Summary]) -> Iterator[str]:
-        files = sum(len(s.files) for s in summaries)
+        files = files_of(summaries)
         rows = sum(map(rows_of, summaries))
         told = f"{many(len(summaries), 'dataset')} ({formats_of(summaries)})"
-        whole = f"{told}: {many(files, 'file')}, {size(sum(map(bytes_of, summaries)))}, {many(rows, 'row')}"
+        whole = f"{told}: {many(len(files), 'file')}, {size(sum(f.bytes for f in files))}, {many(rows, 'row')}"
         for line in wrapped(one_line(whole), self.width):
             yield self.paint("bold", line)
         yield ""
@@ -105,9 +124,10 @@ class _Screen:
         """A line for each dataset."""
         narrow = self.width < _NARROW
         longest = max(self.width * 2 // 5, 20)
+        paths = without_common_folder([s.path for s in summaries])
         rows = [["dataset", "format", *(() if narrow else ("size",)), "warnings"]]
-        for path, summary in zip(without_common_folder([s.path for s in summaries]), summaries, strict=True):
-            name = cut_head(one_line(path), longest, self.signs.more)
+        for label, summary in zip(labels_of(summaries, paths), summaries, strict=True):
+            name = cut_head(one_line(label), longest, self.signs.more)
             warned = f"{warnings_of(summary):,}" if warnings_of(summary) else ""
             rows.append([name, one_line(summary.format), *(() if narrow else (size(bytes_of(summary)),)), warned])
         lines = list(column_lines(rows, painter(False), left=(0, 1), indent=""))
@@ -307,7 +327,7 @@ class _Screen:
             for number, line in enumerate(wrapped(words, self.width - 4)):
                 told = f"{_IN}{'' if number == 0 else _IN}{line}"
                 yield self.paint("warning", told) if level == "warning" else told
-        hubs = graph.hubs if self.verbose else graph.hubs[:_MOST_HUBS]
+        hubs = hubs_of(graph)[: None if self.verbose else _MOST_HUBS]
         parts = [f"{self.value(h.name)}{f' ({self.value(h.type)})' if h.type else ''}: {h.degree:,}" for h in hubs]
         if parts:
             yield from flowing(f"{_IN}hubs, with their edges: ", parts, self.width, ",")
@@ -370,10 +390,17 @@ class _Screen:
             yield self.paint("dim", f"{_IN}{many(len(most) - 5, 'rule')} more; `ragdata validate` shows each finding")
         yield ""
 
+    def left_out(self, left_out: Sequence[LeftOut]) -> Iterator[str]:
+        """The folders that no dataset has."""
+        told, listed = left_out_words(left_out)
+        yield from (self.paint("bold", line) for line in wrapped(told, self.width))
+        yield from flowing(_IN, [*map(one_line, listed)], self.width, ",")
+        yield ""
+
     def last(self, summaries: Sequence[Summary]) -> Iterator[str]:
         seconds = sum(s.seconds for s in summaries)
         warned = sum(map(warnings_of, summaries))
-        what = f"{many(len(summaries), 'dataset')}, {many(sum(len(s.files) for s in summaries), 'file')}"
+        what = f"{many(len(summaries), 'dataset')}, {many(len(files_of(summaries)), 'file')}"
         what += f", {many(sum(map(rows_of, summaries)), 'row')}"
         warnings = many(warned, "warning")
         told = f"Reported: {what}{f', {warnings}' if warned else ''} in {seconds:.2f} s"

@@ -1,13 +1,10 @@
-"""Texts of a dataset in numbers: their lengths in characters and tokens, their scripts, a guess at their languages."""
+"""Texts of a dataset in numbers: their lengths in characters and tokens, their scripts."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.reports.summary_numbers import MOST_VALUES, of_numbers
@@ -26,35 +23,6 @@ _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 1 << 16
 _MOST_BYTES = 32 << 20
 _WORTH_THREADS = 8 << 20
-_MOST_READ = 1000
-"""Texts of a column that are read to guess languages."""
-_LEAST_WORDS = 2
-_WORD = re.compile(r"[^\W\d_]+")
-_STOP_WORDS = {
-    "English": "the of and to in is that it was for on with as are this by be which from or",
-    "German": "der die das und ist nicht von zu den mit sich auf für ein eine dem wird auch als bei",
-    "French": "le la les des et est une du dans que pour qui sur pas au par avec sont plus ce",
-    "Spanish": "el los las del que y en una por con para es su se como más pero fue este entre",
-    "Portuguese": "o os uma do da dos em não para com que por mais como foi ao na no são seu",
-    "Italian": "il lo gli della che di è per una con sono nel non anche più come dei alla delle si",
-    "Dutch": "het een van en niet dat op te zijn met voor er maar om ook als aan wordt bij door",
-    "Swedish": "och att det som en på är av för med till den inte om ett har från jag men var",
-    "Polish": "nie na się że jest jak ale co od tak przez był oraz który która przy już tylko także dla",
-    "Turkish": "ve bir bu için ile da de çok daha olarak gibi olan ne ama kadar sonra değil ya en her",
-    "Indonesian": "yang dan di itu dengan untuk tidak ini dari dalam akan pada juga ke adalah oleh ada bisa atau",
-    "Russian": "что как это для так все было или она они при было только был если может где когда",
-}  # fmt: skip
-_OF_SCRIPT = {
-    "Japanese": "Japanese",
-    "Han": "Chinese",
-    "Hangul": "Korean",
-    "Thai": "Thai",
-    "Greek": "Greek",
-    "Hebrew": "Hebrew",
-    "Armenian": "Armenian",
-    "Georgian": "Georgian",
-}
-"""Languages that their scripts tell."""
 
 
 @dataclass(slots=True)
@@ -172,56 +140,6 @@ def scripts(column: Column, what: str) -> Frequencies | None:
     counts = np.bincount(column.scripts[column.tokens >= 0], minlength=len(SCRIPTS))
     found = [(SCRIPTS[place], int(count)) for place, count in enumerate(counts) if count]
     return _frequencies(found, f"{column.table}.{column.name}.script", f"Scripts of {what}")
-
-
-def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Frequencies | None, Note | None]:
-    """A guess at the language of texts, and a note where not all of them were read.
-
-    A script that one language has tells it; other texts are of the language of which most stop words stand in them,
-    of ``other`` where there are fewer than two.
-    """
-    import numpy as np
-
-    from ragdatakit.tables.text_numbers import SCRIPTS
-
-    there = np.flatnonzero((column.tokens > 0) & (column.scripts > 0))
-    if not len(there):
-        return None, None
-    chosen = there if len(there) <= _MOST_READ else there[np.linspace(0, len(there) - 1, _MOST_READ).astype(np.int64)]
-    connection = database.load(column.table)
-    listed = ", ".join(map(str, column.read[chosen].tolist()))
-    query = f'select left("{column.name}", 2000) from main."{column.table}" where rowid in ({listed}) order by rowid'
-    counts: Counter[str] = Counter()
-    for place, (text,) in zip(chosen, connection.execute(query).fetchall(), strict=True):
-        script = SCRIPTS[column.scripts[place]]
-        counts[_OF_SCRIPT.get(script) or _by_words(text)] += 1
-    place = f"{column.table}.{column.name}.language"
-    found = _frequencies(list(counts.items()), place, f"Languages of {what} (a guess)")
-    if len(chosen) == len(there):
-        return found, None
-    total = int(np.count_nonzero(column.characters > 0))
-    words = f"languages of {what} are guessed from {len(chosen):,} of {total:,} texts, evenly spread"
-    return found, Note(f"sampled.{place}", words, len(chosen))
-
-
-def _by_words(text: str) -> str:
-    """The language of most stop words; of several the one that stands first above."""
-    known = _languages_of_words()
-    votes = dict.fromkeys(_STOP_WORDS, 0)
-    for word in _WORD.findall(text.lower()):
-        for language in known.get(word, ()):
-            votes[language] += 1
-    best = max(votes, key=lambda language: votes[language])
-    return best if votes[best] >= _LEAST_WORDS else "other"
-
-
-@cache
-def _languages_of_words() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for language, words in _STOP_WORDS.items():
-        for word in words.split():
-            found.setdefault(word, []).append(language)
-    return found
 
 
 def _frequencies(found: list[tuple[str, int]], name: str, title: str) -> Frequencies | None:

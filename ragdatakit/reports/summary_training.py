@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TRAIN = "train"
 _UNEVEN = 0.01
+_NAMING = {"qrels": "a judgement", "triplets": "a triplet", "pair_scores": "a score"}
 _PER_QUESTION = {
     "qrels.positives": (
         "qrels",
@@ -122,7 +123,10 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
     if positives and database.rows("questions"):
         asked, covered = _covered(ids, Place("questions", "question_id", "question_id is not null"), positives)
         if asked:
-            words = f"{covered:,} of {asked:,} questions have a positive"
+            words = "every question has a positive" if covered else "no question has a positive"
+            if 0 < covered < asked:
+                has = "has" if asked - covered == 1 else "have"
+                words = f"{covered:,} of {asked:,} questions have a positive, {asked - covered:,} {has} none"
             notes.append(Note("coverage.questions", words, covered / asked, "warning" if covered < asked else "info"))
     for table, key, kind in (("documents", "doc_id", "document"), ("chunks", "chunk_id", "chunk")):
         naming = [
@@ -138,10 +142,22 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
         if not naming or not database.rows(table):
             continue
         rows, named = _covered(ids, Place(table, key), naming)
-        if named:
-            words = f"{named:,} of {rows:,} {table} are named by a judgement, a triplet or a score"
-            notes.append(Note(f"coverage.{table}", words, named / rows))
+        if named or _is_judged(database, ids, kind):
+            *others, last = dict.fromkeys(_NAMING[place.table] for place in naming)
+            by = f"{', '.join(others)} or {last}" if others else last
+            words = f"{named:,} of {rows:,} {table} are named by {by}"
+            if named in (0, rows):
+                words = f"{'every' if named else 'no'} {kind} is named by {by}"
+            notes.append(Note(f"coverage.{table}", words, named / rows, "info" if named else "warning"))
     return notes
+
+
+def _is_judged(database: DatasetDatabase, ids: IdNumbers, kind: str) -> bool:
+    """Whether there are judgements of passages of this kind; those of another kind name no such passage anyway."""
+    if not database.rows("qrels"):
+        return False
+    query = f"select 1 from main.qrels where target_kind = '{kind}' limit 1"
+    return bool(ids.connection.execute(query).fetchall())
 
 
 def _covered(ids: IdNumbers, place: Place, naming: list[Place]) -> tuple[int, int]:
@@ -167,7 +183,13 @@ def leakage(database: DatasetDatabase) -> list[Note]:
             where train.split = '{TRAIN}' and other.split <> '{TRAIN}' group by 1 order by 1
         """
         notes += [
-            Note("leakage.questions", f"{count:,} questions of the split {split} stand in train, too", count, "warning")
+            Note(
+                "leakage.questions",
+                f"{count:,} question{'s' if count != 1 else ''} of the split {split} "
+                f"{'stand' if count != 1 else 'stands'} in train, too",
+                count,
+                "warning",
+            )
             for split, count in database.load("questions").execute(query).fetchall()
         ]
     if "qrels" in database.tables and splits_of(database, "qrels"):

@@ -14,7 +14,9 @@ from ragdatakit.schemas.summaries import (
     Distribution,
     Frequencies,
     GraphSummary,
+    Hub,
     IdSummary,
+    LeftOut,
     Note,
     Summary,
     TableSummary,
@@ -95,7 +97,9 @@ def bars(bins: Sequence[Bin], most: int, signs: Signs) -> str:
 
 
 def headline(summary: Summary) -> str:
-    """What the tables hold, in a line."""
+    """What the tables hold, in a line; of a dataset that could not be read, why."""
+    if summary.unread:
+        return f"could not be read: {'; '.join(summary.losses)}"
     told = [counted(table.rows, table.name) for table in summary.tables if table.rows]
     return ", ".join(told) or "no rows"
 
@@ -108,6 +112,25 @@ def rows_of(summary: Summary) -> int:
 def bytes_of(summary: Summary) -> int:
     """The size of all files."""
     return sum(file.bytes for file in summary.files)
+
+
+def files_of(summaries: Iterable[Summary]) -> list[FileSummary]:
+    """The files of all datasets, each once: data sets of one folder may share theirs."""
+    return list({(summary.path, file.path): file for summary in summaries for file in summary.files}.values())
+
+
+MOST_LEFT_OUT = 10
+"""So many folders of unknown formats are told by name where people read."""
+
+
+def left_out_words(left_out: Sequence[LeftOut]) -> tuple[str, list[str]]:
+    """That folders were left out and what to do, without a full stop; the names of the first ones with their files."""
+    paths = without_common_folder([each.path for each in left_out])
+    listed = [f"{path} ({many(each.files, 'file')})" for path, each in zip(paths, left_out, strict=True)]
+    rest = listed[MOST_LEFT_OUT:]
+    first = [*listed[:MOST_LEFT_OUT], *([f"{len(rest):,} more"] if rest else [])]
+    what = f"{many(len(left_out), 'folder')} whose data is of no known format"
+    return f"Left out: {what}; name one to read it as texts or tables", first
 
 
 def formats_of(summaries: Iterable[Summary]) -> str:
@@ -138,6 +161,13 @@ def without_common_folder(paths: Sequence[str]) -> list[str]:
                 break
             common += 1
     return ["/".join(path.split("/")[common:]) or path for path in paths]
+
+
+def labels_of(summaries: Sequence[Summary], paths: Sequence[str]) -> list[str]:
+    """What tells each dataset from the others: its path, with its name where several of its format have that path."""
+    places = [(path, summary.format) for path, summary in zip(paths, summaries, strict=True)]
+    common = Counter(places)
+    return [f"{p[0]} ({s.name})" if common[p] > 1 else p[0] for s, p in zip(summaries, places, strict=True)]
 
 
 def file_rows(summary: Summary, most: int) -> list[FileRow]:
@@ -194,7 +224,8 @@ def id_words(ids: IdSummary) -> Iterator[tuple[str, str]]:
     if not ids.count:
         return
     if ids.integers == ids.count:
-        yield "info", "integers" if ids.minimum is None else f"integers from {ids.minimum} to {ids.maximum}"
+        span = f" {ids.minimum}" if ids.minimum == ids.maximum else f"s from {ids.minimum} to {ids.maximum}"
+        yield "info", "integers" if ids.minimum is None else f"integer{span}"
         if ids.gaps:
             yield "info", f"{ids.gaps:,} unused in between" if ids.gaps <= ids.count else "with large gaps"
     elif ids.integers:
@@ -229,10 +260,10 @@ def constant_words(shown: Distribution) -> str:
 def value_counts(shown: Frequencies) -> list[tuple[str, str]]:
     """Each listed value with how many rows have it, and what share that is.
 
-    Of the keys in metadata no share is told: a row has several.
+    Of the keys in metadata and attributes no share is told: a row has several.
     """
     whole = rows_counted(shown)
-    keys = shown.name.endswith(".metadata")
+    keys = shown.name.endswith((".metadata", ".attributes"))
     return [(value, f"{n:,}" if keys else f"{n:,} ({percent(n, whole)})") for value, n in shown.values]
 
 
@@ -271,15 +302,25 @@ def graph_words(graph: GraphSummary) -> list[tuple[str, str]]:
         told.append(("info", ", ".join(odd)))
     if graph.reachable:
         level = "info" if max(graph.reachable.values()) >= 0.5 else "warning"
-        parts = [f"{percent(share)} within {many(edges, 'edge')}" for edges, share in sorted(graph.reachable.items())]
+        reached = sorted(graph.reachable.items())
+        whole = next((number for number, (_, share) in enumerate(reached, 1) if share == 1), len(reached))
+        parts = [f"{percent(share)} within {many(edges, 'edge')}" for edges, share in reached[:whole]]
         of = f" of {many(graph.questions, 'question')}" if graph.questions else ""
         told.append((level, f"targets reached from the start nodes{of}: {', '.join(parts)}"))
     return told
 
 
+def hubs_of(graph: GraphSummary) -> list[Hub]:
+    """The nodes with most edges; none where no node has two."""
+    return [hub for hub in graph.hubs if hub.degree > 1]
+
+
+_AFTER = {"reading": 1, "sampled": 2}
+
+
 def notes_in_order(summary: Summary) -> list[Note]:
-    """The notes, warnings first."""
-    return sorted(summary.notes, key=lambda note: note.level != "warning")
+    """The notes: warnings, facts about the data, then how it was read and what was sampled."""
+    return sorted(summary.notes, key=lambda n: (n.level != "warning", _AFTER.get(n.name.partition(".")[0], 0)))
 
 
 def warnings_of(summary: Summary) -> int:

@@ -126,13 +126,15 @@ def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Callable[[str, str
 
 
 def size(number: int) -> str:
-    """Bytes in a unit that fits."""
+    """Bytes in a unit that fits, such as 96 B, 6.8 kB or 131 MB (of a thousand each)."""
+    if number < 1000:
+        return f"{number} B"
     value, unit = float(number), "B"
-    for larger in ("KB", "MB", "GB", "TB"):
-        if value < 1000:
+    for unit in ("kB", "MB", "GB", "TB"):
+        value /= 1000
+        if value < 999.5:
             break
-        value, unit = value / 1000, larger
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+    return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}"
 
 
 def _statistics(report: Report, paint: Callable[[str, str], str]) -> Iterator[str]:

@@ -6,6 +6,7 @@
   const box = document.getElementById("findings-list");
   const part = (name) => document.getElementById(`findings-${name}`);
   const format = new Intl.NumberFormat("en");
+  const FIRST = 25;
   const STEP = 100;
   const checks = Array.from(box.querySelectorAll('input[type="checkbox"]'));
   const texts = rows.map(([rule, path, line, message, excerpt]) =>
@@ -48,8 +49,8 @@
     return row;
   };
 
-  const showMore = () => {
-    const next = found.slice(shown, shown + STEP);
+  const showMore = (count) => {
+    const next = found.slice(shown, shown + count);
     part("rows").append(...next.map((index) => rowOf(rows[index])));
     shown += next.length;
     const left = found.length - shown;
@@ -104,7 +105,7 @@
     }
     part("rows").replaceChildren();
     shown = 0;
-    showMore();
+    showMore(FIRST);
   };
 
   let waiting = 0;
@@ -113,7 +114,16 @@
     waiting = setTimeout(apply, rows.length > 1000 ? 120 : 0);
   });
   for (const control of [...checks, part("rule"), part("file")]) control.addEventListener("change", apply);
-  part("more").addEventListener("click", showMore);
+  part("more").addEventListener("click", () => {
+    const row = shown;
+    showMore(STEP);
+    // The button may be gone: the keyboard goes on with what it brought.
+    if (part("more").hidden) {
+      const first = part("rows").children[row];
+      first.tabIndex = -1;
+      first.focus();
+    }
+  });
   part("clear").addEventListener("click", () => {
     for (const check of checks) check.checked = true;
     part("rule").value = part("file").value = part("words").value = "";

@@ -3,6 +3,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   const CHOICES = 10;
   const ROWS = 100;
+  const [CENTRE, NAME, RELATION] = ["600 13px", "13px", "11px"]; // as in the styles
+  const pen = document.createElement("canvas").getContext("2d");
   const format = new Intl.NumberFormat("en");
   const many = (count, word) => `${format.format(count)} ${word}${count === 1 ? "" : "s"}`;
 
@@ -30,6 +32,9 @@
       links[from].push({ out: true, relation, node: to });
       if (to !== from) links[to].push({ out: false, relation, node: from });
     }
+    // The best connected neighbours first; several edges to one of them stay together.
+    for (const some of links) some.sort((a, b) => degrees[b.node] - degrees[a.node] || a.node - b.node);
+    const typed = types.some((type) => type >= 0);
     const input = box.querySelector('[role="combobox"]');
     const list = box.querySelector('[role="listbox"]');
     const trail = box.querySelector(".trail");
@@ -156,14 +161,14 @@
         head.append(step(other, "link"));
         const edge = element("td", relations[relation]);
         edge.dir = "auto";
-        row.append(head, element("td", out ? "to it" : "from it"), edge);
-        row.append(element("td", types[other] >= 0 ? typeNames[types[other]] : ""));
+        row.append(head, element("td", out ? "to it" : "from it", "direction"), edge);
+        if (typed) row.append(element("td", types[other] >= 0 ? typeNames[types[other]] : ""));
         row.append(element("td", format.format(degrees[other]), "n"));
         return row;
       });
       const table = element("table");
       const head = element("tr");
-      for (const word of ["neighbour", "direction", "relation", "type", "its edges"]) {
+      for (const word of ["neighbour", "direction", "relation", ...(typed ? ["type"] : []), "its edges"]) {
         const cell = element("th", word, word === "its edges" ? "n" : "");
         cell.scope = "col";
         head.append(cell);
@@ -172,10 +177,12 @@
       top.append(head);
       const body = element("tbody");
       body.append(...rows);
-      table.append(element("caption", `Neighbours of ${names[node]}`), top, body);
+      const caption = element("caption");
+      caption.append(element("span", `Neighbours of ${names[node]}`));
+      table.append(caption, top, body);
       const scroll = element("div", undefined, "scroll");
       scroll.tabIndex = 0;
-      scroll.setAttribute("role", "region");
+      scroll.setAttribute("role", "group");
       scroll.setAttribute("aria-label", "Neighbours");
       scroll.append(table);
       neighbours.replaceChildren(scroll);
@@ -183,10 +190,22 @@
       if (more > 0) neighbours.append(element("p", `And ${format.format(more)} more on this page.`, "small muted"));
     };
 
-    const cut = (text, room, size) => {
-      const most = Math.max(Math.floor(room / size), 4);
+    // As much of a text as fits, measured: letters of other scripts are twice as wide as those of ours.
+    const family = getComputedStyle(document.body).fontFamily;
+    const widthOf = (text, font) => {
+      pen.font = `${font} ${family}`;
+      return pen.measureText(text).width;
+    };
+    const cut = (text, room, font) => {
+      if (widthOf(text, font) <= room) return text;
       const all = Array.from(text);
-      return all.length > most ? all.slice(0, most - 1).join("") + "…" : text;
+      let [fits, not] = [1, all.length];
+      while (not - fits > 1) {
+        const middle = (fits + not) >> 1;
+        if (widthOf(all.slice(0, middle).join("") + "…", font) <= room) fits = middle;
+        else not = middle;
+      }
+      return all.slice(0, fits).join("") + "…";
     };
     const arrowHead = () => {
       const marker = shape("marker", {
@@ -208,11 +227,11 @@
       group.append(
         shape("title", {}, names[node]),
         shape("rect", { x: x - half, y: y - 16, width: half * 2, height: 32, rx: 16 }),
-        shape("text", { x, y: y + 4.5, "text-anchor": "middle" }, cut(names[node], half * 2 - 14, 8)),
+        shape("text", { x, y: y + 4.5, "text-anchor": "middle" }, cut(names[node], half * 2 - 18, CENTRE)),
       );
       return group;
     };
-    const halfOf = (node, most) => Math.min(Math.max(Array.from(names[node]).length * 4.4 + 14, 30), most);
+    const halfOf = (node, most) => Math.min(Math.max(widthOf(names[node], CENTRE) / 2 + 12, 30), most);
     const line = (from, to) => {
       const bend = (from[0] + to[0]) / 2;
       return shape("path", {
@@ -220,18 +239,31 @@
         d: `M${from[0]} ${from[1]}C${bend} ${from[1]} ${bend} ${to[1]} ${to[0]} ${to[1]}`,
       });
     };
-    // A neighbour: something to press, with its name and the relation beside a ring.
+    // Edges of one direction to one neighbour together, with all their relations.
+    const together = (some) => {
+      const found = new Map();
+      for (const { out, relation, node } of some) {
+        const key = `${out} ${node}`;
+        if (!found.has(key)) found.set(key, { out, node, words: new Set() });
+        found.get(key).words.add(relations[relation]);
+      }
+      return Array.from(found.values(), ({ out, node, words }) => ({ out, node, words: [...words].join(" · ") }));
+    };
+    // A neighbour: something to press, with its name and the relations beside a ring.
     const nodeOf = (node, link, x, y, sign, room, prefix = "") => {
-      const spoken = `${names[link.node]}, ${link.out ? "to it" : "from it"}: ${relations[link.relation]}`;
+      const spoken = `${names[link.node]} ${link.words} (${link.out ? "to it" : "from it"})`;
       const group = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": spoken });
       const anchor = sign > 0 ? "start" : "end";
       const tx = x + sign * 11;
+      const relation = shape("text", { class: "rel", x: tx, y: y + 13, "text-anchor": anchor });
+      if (prefix) relation.append(shape("tspan", { "aria-hidden": "true" }, prefix));
+      relation.append(cut(link.words, room - (prefix ? widthOf(prefix, RELATION) : 0), RELATION));
       group.append(
         shape("title", {}, spoken),
         shape("rect", { x: sign > 0 ? x - 8 : x - room - 12, y: y - 20, width: room + 20, height: 40, fill: "transparent" }),
         shape("circle", { cx: x, cy: y, r: 5 }),
-        shape("text", { x: tx, y: y - 1, "text-anchor": anchor }, cut(names[link.node], room, 7.4)),
-        shape("text", { class: "rel", x: tx, y: y + 13, "text-anchor": anchor }, prefix + cut(relations[link.relation], room, 6.2)),
+        shape("text", { x: tx, y: y - 1, "text-anchor": anchor }, `${cut(names[link.node], room, NAME)} `),
+        relation,
       );
       group.addEventListener("click", () => go(link.node));
       group.addEventListener("keydown", (event) => {
@@ -247,8 +279,9 @@
     // On a phone: the node above, its neighbours one below the other.
     const drawNarrow = (node, width) => {
       const most = 10;
-      const shown = links[node].slice(0, most);
-      const left = links[node].length - shown.length;
+      const all = together(links[node]);
+      const shown = all.slice(0, most);
+      const left = all.length - shown.length;
       const svg = canvas(node, width, 56 + shown.length * 44 + (left ? 24 : 0));
       const half = halfOf(node, width / 2 - 4);
       shown.forEach((link, at) => {
@@ -268,10 +301,11 @@
     const drawWide = (node, width) => {
       const most = 11;
       const gap = 44;
-      const sides = [links[node].filter((link) => !link.out), links[node].filter((link) => link.out)];
+      const sides = [false, true].map((out) => together(links[node].filter((link) => link.out === out)));
       const rows = Math.max(...sides.map((side) => Math.min(side.length, most) + (side.length > most ? 1 : 0)), 1);
       const height = Math.max(rows * gap + 16, 90);
-      const x0 = width / 2;
+      const lone = sides.findIndex((side) => !side.length); // nothing at this side, so it needs no room
+      const x0 = width * (lone < 0 || !(sides[0].length + sides[1].length) ? 0.5 : lone ? 0.75 : 0.25);
       const y0 = height / 2;
       const reach = Math.min(width * 0.22, 210);
       const half = halfOf(node, Math.min(width * 0.16, reach - 40));

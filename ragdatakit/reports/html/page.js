@@ -46,14 +46,19 @@
   const links = all(".contents a");
   if (links.length && "IntersectionObserver" in window) {
     const seen = new Map();
-    const watch = new IntersectionObserver((entries) => {
-      for (const entry of entries) seen.set(entry.target.id, entry.isIntersecting);
-      const first = links.find((link) => seen.get(link.hash.slice(1)));
+    const choose = () => {
+      const end = scrollY > 0 && innerHeight + scrollY >= root.scrollHeight - 2; // a short last section never gets up there
+      const here = end ? links.at(-1) : links.find((link) => seen.get(link.hash.slice(1)));
       for (const link of links) {
-        if (link === first) link.setAttribute("aria-current", "true");
+        if (link === here) link.setAttribute("aria-current", "true");
         else link.removeAttribute("aria-current");
       }
+    };
+    const watch = new IntersectionObserver((entries) => {
+      for (const entry of entries) seen.set(entry.target.id, entry.isIntersecting);
+      choose();
     }, { rootMargin: "-20% 0px -55% 0px" });
+    addEventListener("scroll", choose, { passive: true });
     for (const link of links) {
       const section = document.getElementById(link.hash.slice(1));
       if (section) watch.observe(section);
@@ -84,6 +89,16 @@
       show(moves[event.key]);
     });
   }
+
+  // The keyboard gets into a box that scrolls, and does not stop at one that has nothing to scroll.
+  const boxes = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const box = target.closest(".scroll");
+      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+      else if (document.activeElement !== box) box.removeAttribute("tabindex");
+    }
+  });
+  for (const one of all(".scroll, .scroll > table")) boxes.observe(one);
 
   // Lists that can be searched: every item whose text has all the words.
   for (const box of all("[data-search]")) {

@@ -1,0 +1,57 @@
+"""The guess at the languages of texts: short questions, names, code, texts of several languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragdatakit.reports.summary_languages import UNCLEAR, languages_of
+
+QUESTIONS = {
+    "English": ["Who mapped the reef?", "how to prune a pear tree", "When was the lighthouse of Skarn lit?"],
+    "German": ["Wann wurde der Leuchtturm gebaut?", "Welche Lampe hat das Feuer?"],
+    "French": ["Quelle est la capitale de la France ?", "Où se trouve le phare ?"],
+    "Spanish": ["¿Cuándo fue construido el faro?", "¿Cuál es la luz del norte?"],
+    "Portuguese": ["Quando foi construído o farol?", "Qual é a luz do norte?"],
+    "Italian": ["Quando è stato costruito il faro?", "Chi ha acceso la lampada?"],
+    "Dutch": ["Wanneer werd de vuurtoren gebouwd?", "Wie is het licht van de kust?"],
+    "Swedish": ["Vad är det för ljus?", "När var fyren byggd?"],
+    "Polish": ["Kto był w tej latarni i kiedy?"],
+    "Turkish": ["Deniz feneri ne zaman ve neden kuruldu?"],
+    "Indonesian": ["Kapan mercusuar itu dibangun?"],
+}
+
+
+@pytest.mark.parametrize("language", QUESTIONS)
+def test_short_questions(language: str) -> None:
+    assert list(languages_of([("Latin", text) for text in QUESTIONS[language]])) == [language] * len(
+        QUESTIONS[language]
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ludwig van Beethoven",
+        "Rio de Janeiro",
+        "1871",
+        "hash map insert",
+        "use core::{ffi::c_void, fmt::Debug}; use std::sync::atomic::{AtomicBool, Ordering}; let a = b as usize;",
+    ],
+)
+def test_names_and_code_are_of_no_language(text: str) -> None:
+    assert list(languages_of([("Latin", text)])) == [UNCLEAR]
+
+
+def test_a_script_tells_more_than_words() -> None:
+    given = [("Japanese", "灯台の明かり"), ("Han", "灯塔"), ("Cyrillic", "Когда был построен маяк?"), ("Arabic", "متى")]
+    assert list(languages_of(given)) == ["Japanese", "Chinese", "Russian", UNCLEAR]
+
+
+def test_one_word_tells_the_usual_language_only() -> None:
+    """``in`` stands in English, German, Dutch and Italian texts, ``van`` in Dutch ones and in names."""
+    short, name = "Cut branches in winter.", "Ludwig van Beethoven"
+    assert list(languages_of([("Latin", t) for t in (short, name)])) == [UNCLEAR, UNCLEAR]
+    assert list(languages_of([("Latin", t) for t in ("Who lit the lamp?", short, name)])) == [
+        "English", "English", UNCLEAR,
+    ]  # fmt: skip
+    assert list(languages_of([("Latin", t) for t in ("Wann war das?", short, name)])) == ["German", "German", UNCLEAR]
