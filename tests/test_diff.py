@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import ragdatakit
 from ragdatakit.reports.dataset_diff import Compared, DiffOptions, compare_datasets
 from ragdatakit.reports.diff_text import diff_lines
+from ragdatakit.reports.html_diff import marked
 from ragdatakit.reports.moved_metrics import moved_metrics
 from ragdatakit.reports.table_diff import value_change
 from ragdatakit.schemas.canonical import TABLES, Asset, Document, Edge, Qrel, Question, Trace
@@ -167,7 +168,7 @@ def test_equal_files_are_not_read(tmp_path: Path) -> None:
     diff = ragdatakit.diff(write_beir(tmp_path / "a"), write_beir(tmp_path / "b"))
 
     assert (diff.different, diff.tables, {f.status for f in diff.files}) == (False, [], {"same"})
-    assert diff.notes == ["All files are the same, byte for byte; their records were not read."]
+    assert diff.notes == ["All files of the dataset are the same, byte for byte; their records were not read."]
 
 
 def test_another_order_and_spelling_is_no_difference(tmp_path: Path) -> None:
@@ -487,17 +488,55 @@ class _Tags(HTMLParser):
         self.addresses += [value or "" for name, value in attrs if name in ("src", "href", "onload", "onclick")]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (
+            "built in summer, so",
+            "built in winter, so",
+            ("built in <mark>summer</mark>, so", "built in <mark>winter</mark>, so"),
+        ),
+        ("a b", "a c b", ("a b", "a <mark>c </mark>b")),
+        ("灯台の光", "灯台の明かり", ("灯台の<mark>光</mark>", "灯台の<mark>明かり</mark>")),
+        ("one", "two", ("one", "two")),
+        ("x <b>", "x <i>", ("x &lt;<mark>b</mark>&gt;", "x &lt;<mark>i</mark>&gt;")),
+        ("x \u202e", "x \ud800", ("x &lt;U+<mark>202E</mark>&gt;", "x &lt;U+<mark>D800</mark>&gt;")),
+        ("", "x", ("", "x")),
+    ],
+    ids=["word", "more", "no-blanks", "nothing-in-common", "markup", "hidden", "empty"],
+)
+def test_what_is_another_in_a_value_is_marked(before: str, after: str, shown: tuple[str, str]) -> None:
+    assert marked(before, after) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("x.html", "<!doctype html>"), ("x.md", "## "), ("x.JSON", "{"), ("x", "- ")]
+)
+def test_the_name_of_the_file_says_the_form(name: str, begins: str, tmp_path: Path) -> None:
+    a, b = write_beir(tmp_path / "a"), write_beir(tmp_path / "b", {"d1": "other"})
+
+    assert run("diff", a, b, "--no-metrics", "--output-file", tmp_path / name).code == 1
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
+
+
+def test_a_page_is_not_for_the_terminal(tmp_path: Path) -> None:
+    shown = run("diff", tmp_path, tmp_path, "--output-format", "html", terminal=True)
+
+    assert (shown.code, shown.out) == (2, "") and "--output-file diff.html" in shown.err
+
+
 def test_page_and_markdown_escape_what_the_data_says(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(1)> | [x](javascript:y) `z` \x1b[2J"
     a = write_beir(tmp_path / "a")
     b = write_beir(tmp_path / "b<i>", {**DOCUMENTS, "<b>&\"'": evil, "d3": evil})
     out = tmp_path / "page.html"
 
-    assert run("diff", a, b, "--output-format", "html", "--output-file", out, "--no-metrics").code == 1
+    assert run("diff", a, b, "--output-file", out, "--no-metrics").code == 1
     page = out.read_text(encoding="utf-8")
     tags = _Tags()
     tags.feed(page)
-    assert not {"script", "img", "i", "link", "iframe"} & set(tags.tags) and tags.addresses == []
+    assert not {"img", "i", "iframe"} & set(tags.tags) and tags.tags["script"] == 1  # the page's own
+    assert {address[0] for address in tags.addresses if address != "data:,"} == {"#"}
     assert tags.tags["article"] == 2 and "&lt;script&gt;" in page and "\x1b" not in page
     markdown = run("diff", a, b, "--output-format", "markdown", "--no-metrics").out
     assert "<script>" not in markdown and "\\[x\\]" in markdown and "\\`z\\`" in markdown and "\\|" in markdown
@@ -587,7 +626,10 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
         for scheme, width in (("light", 1100), ("dark", 360)):
             opened = open_page(browser, out, width=width, scheme=scheme)
             assert opened.quiet, opened.noise
-            assert opened.texts("article .word") == ["added", "changed"]
+            assert opened.texts("article .badge") == ["added", "changed"]
+            assert opened.texts("nav a") == ["Overview", "documents", "Files", "Numbers that moved"]
+            opened.page.get_by_role("button", name="Dark").click()
+            opened.page.get_by_role("button", name="Dark").click()
             assert "<script>alert(1)</script><img src=x" in opened.one("ins")
             assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
             dark = opened.page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"

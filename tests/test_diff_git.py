@@ -223,7 +223,50 @@ def test_links_are_replaced_by_what_they_lead_to(repository: Path, tmp_path: Pat
     assert files(place)["again.jsonl"] == files(place)["corpus.jsonl"]
     assert not any(path.is_symlink() for path in place.rglob("*"))
     assert not {"outside", "above", "self"} & set(files(place))
-    assert notes == ["HEAD:sets/data: 3 links to what is not in sets/data left out"]
+    told = "3 links are left out: they lead to a folder, nowhere or out of the repository"
+    assert notes == [f"HEAD:sets/data: {told}"]
+
+
+def test_links_lead_out_of_the_path_and_over_folders(repository: Path, tmp_path: Path) -> None:
+    shared, data = repository / "shared", repository / "linked"
+    shared.mkdir()
+    data.mkdir()
+    (shared / "c.jsonl").write_text((repository / "sets/data/corpus.jsonl").read_text())
+    (repository / "alias").symlink_to("sets/data")
+    (data / "corpus.jsonl").symlink_to("../shared/c.jsonl")
+    (data / "queries.jsonl").symlink_to("../alias/queries.jsonl")
+    (data / "more").symlink_to("../shared")
+    git(repository, "add", "-A")
+
+    assert changes(":linked", "linked") == []
+    git(repository, "commit", "-qm", "links")
+    assert changes("HEAD:linked", "linked") == []
+    place, notes = extracted("HEAD:linked", tmp_path / "out")
+
+    assert sorted(files(place)) == ["corpus.jsonl", "queries.jsonl"]
+    assert notes == ["HEAD:linked: 1 link is left out: it leads to a folder, nowhere or out of the repository"]
+
+
+def test_path_may_be_a_link(repository: Path, tmp_path: Path) -> None:
+    (repository / "alias").symlink_to("sets/data")
+    (repository / "one.jsonl").symlink_to("alias/corpus.jsonl")
+    (repository / "gone").symlink_to("../gone")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "links")
+
+    assert changes("HEAD:alias", "alias") == changes("HEAD:alias/corpus.jsonl", "sets/data/corpus.jsonl") == []
+    assert changes("HEAD:one.jsonl", "one.jsonl") == []
+    assert extracted("HEAD:one.jsonl", tmp_path / "out")[0].name == "one.jsonl"
+    shown = run("diff", "HEAD:gone", "sets/data")
+    assert (shown.code, shown.err) == (2, "ragdata: HEAD:gone: gone is a link to ../gone, which is not in HEAD\n")
+
+
+def test_index_by_the_name_that_git_has_for_it(repository: Path) -> None:
+    assert changes(":0:sets/data", "sets/data") == []
+    shown = run("diff", ":2:sets/data", "sets/data")
+
+    told = "ragdata: :2:sets/data: stages of a merge cannot be compared; :PATH is what was added\n"
+    assert (shown.code, shown.err) == (2, told)
 
 
 def test_a_crafted_tree_cannot_leave_the_folder(repository: Path, tmp_path: Path) -> None:

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import PathLike, Progress, reading_options, refuse_number
-from ragdatakit.api.sources import meant_datasets, several
+from ragdatakit.api.sources import find_datasets, meant_datasets, several
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import ConvertOptions
     from ragdatakit.reports.dataset_diff import Compared, DiffOptions
+    from ragdatakit.reports.other_files import OtherFiles
     from ragdatakit.schemas.diffs import DatasetDiff, Metric, Side
 
 
@@ -47,7 +47,8 @@ def diff(
     says whether the numbers of the two reports are compared, too. The other arguments are those of `read`;
     ``source_format`` is that of both, or of the first where ``after_format`` is given. Where the paths hold several
     datasets, those of the same place below them are compared with each other (``pairs``), or only those that
-    ``dataset`` names.
+    ``dataset`` names. Files below two folders that belong to no dataset are compared by their bytes (``other_files``).
+    What could not be read at all, so that it is not compared, is in ``unread``.
 
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """
@@ -69,6 +70,7 @@ def diff(
             sides.append(stack.enter_context(_found(path, wanted, dataset, notes)))
         comparing = _Comparing(how, metrics, memory_limit)
         found = comparing.folders(*sides) if any(side.several for side in sides) else comparing.datasets(*sides)
+        _add_other_files(found, sides[0], sides[1], progress)
         found.notes[:0] = notes
     found.seconds = time.perf_counter() - started
     return found
@@ -76,11 +78,13 @@ def diff(
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What is at one of the two paths; ``path`` is what the user called it, ``place`` where its files are."""
+    """What is at one of the two paths; ``path`` is what the user called it, ``place`` where its files are. ``beside``
+    are the datasets that are not meant where one was chosen, and that one."""
 
     path: str
     place: Path
     datasets: list[FoundDataset]
+    beside: list[FoundDataset]
 
     @property
     def several(self) -> bool:
@@ -93,6 +97,21 @@ class _Side:
 
         formats = sorted({each.source.format for each in self.datasets})
         return Side(self.path, Path(self.path).name, ", ".join(formats))
+
+    def other_files(self) -> OtherFiles | None:
+        """The files below the path that belong to no dataset, or those below the chosen dataset; None where that is a
+        lone file."""
+        from ragdatakit.reports.other_files import other_files
+
+        folder = self.place
+        if self.beside:
+            source = self.datasets[0].source
+            if source.parts[0].layout == "file":
+                return None
+            folder = source.root
+        parts = [part for each in (*self.datasets, *self.beside) for part in each.source.parts]
+        known = [file.path for part in parts for file in part.files]
+        return other_files(folder, known) if folder.is_dir() else None
 
     def path_of(self, place: str) -> str:
         """What the user would call a dataset of it."""
@@ -109,6 +128,7 @@ class _Side:
 def _found(path: PathLike, wanted: ConvertOptions, dataset: str, notes: list[str]) -> Iterator[_Side]:
     """One side: what is at a path, or what git has of it."""
     from ragdatakit.tables.git_files import extract_revision, parse_revision
+    from ragdatakit.tables.scratch import ScratchFolder
 
     shown = os.fspath(path)
     revision = parse_revision(shown)
@@ -117,12 +137,14 @@ def _found(path: PathLike, wanted: ConvertOptions, dataset: str, notes: list[str
         if revision is not None:
             if wanted.progress is not None:
                 wanted.progress(f"reading {shown}", 0, 1)
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="ragdata-")), "files")
+            folder = stack.enter_context(ScratchFolder()) / "files"
             place, told = extract_revision(revision, folder)
             notes.extend(told)
-        side = _Side(shown, place, [])
+        side = _Side(shown, place, [], [])
         try:
             side.datasets.extend(meant_datasets(place, wanted, dataset))
+            if dataset:
+                side.beside.extend(find_datasets([place], wanted))
         except RagdataError as error:
             raise side.error(error) from None
         yield side
@@ -180,7 +202,9 @@ class _Comparing:
         with self._opened(*before) as old, self._opened(*after) as new:
             found = compare_datasets(old, new, self.options, checked=checked)
             if self.metrics and found.different:
-                found.metrics = _metrics(old, new, self.options.progress)
+                unread = {table.name for table in found.tables if table.unread}
+                metrics = _metrics(old, new, self.options.progress)
+                found.metrics = [metric for metric in metrics if metric.name.partition(".")[0] not in unread]
         found.seconds = time.perf_counter() - started
         return found
 
@@ -201,6 +225,23 @@ class _Comparing:
             raise side.error(error) from None
         with database:
             yield Compared(database, database.parts, path)
+
+
+def _add_other_files(found: DatasetDiff, before: _Side, after: _Side, progress: Progress | None) -> None:
+    """What became of the files of no dataset; those of two formats have no reason to be the same."""
+    from ragdatakit.reports.other_files import compare_other_files, names_told, passed_notes
+
+    old, new = before.other_files(), after.other_files()
+    pairs = [pair.diff for pair in found.pairs if pair.status in ("same", "changed")] if found.pairs else [found]
+    if old is not None and new is not None and all(pair.before.format == pair.after.format for pair in pairs):
+        found.other_files, notes = compare_other_files(old, new, progress)
+        found.notes.extend(notes)
+        return
+    for side, files in ((before, old), (after, new)):
+        if files is not None and files.others:
+            told = f"{len(files.others):,} file{'s' * (len(files.others) != 1)} of no dataset"
+            found.notes.append(f"{side.path}: not compared: {told}: {names_told(files.others)}.")
+    found.notes.extend(passed_notes(*(files for files in (old, new) if files is not None)))
 
 
 def _metrics(before: Compared, after: Compared, progress: Progress | None) -> list[Metric]:

@@ -11,11 +11,14 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
+from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.diffs import DatasetDiff
 
+_FORMS = ("text", "json", "markdown", "html")
 _LEAST_WIDTH, _MOST_WIDTH = 40, 160
 
 
@@ -44,13 +47,7 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 160
     help="Show at most so many added, removed and changed records of a table; all are counted.",
 )
 @click.option("--metrics/--no-metrics", default=True, help="Compare the numbers of the two reports, too (default: do).")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json", "markdown", "html"]),
-    default="text",
-    show_default=True,
-    help="How to print.",
-)
+@output_format_option(_FORMS)
 @click.option(
     "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
 )
@@ -69,7 +66,7 @@ def command(**words: Any) -> int:
     """Compare the dataset at A with that at B: records by key, files, and the numbers that moved.
 
     A and B are paths, or a git revision and a path in it, as HEAD~1:data. They may be of different formats.
-    Exit code: 0 they are the same, 1 they differ, 2 it could not be done.
+    Exit code: 0 they are the same, 1 they differ, 2 it could not be done, or not all could be read.
 
     \b
     ragdata diff old/ new/
@@ -80,8 +77,10 @@ def command(**words: Any) -> int:
     from ragdatakit.cli.progress import terminal_progress
 
     out = words["output_file"]
-    if out is not None and not out.absolute().parent.is_dir():
-        raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
+    check_place(out, (words["before"], words["after"]), read=read_words(words))
+    form = output_form(words["output_format"], out, _FORMS)
+    if form == "html" and out is None and sys.stdout.isatty():
+        raise click.UsageError("a page is not for the terminal: give --output-file diff.html")
     keys = _keys(words["keys"])
     with terminal_progress() as progress:
         found = diff(
@@ -96,7 +95,7 @@ def command(**words: Any) -> int:
             memory_limit=words["memory_limit"],
             progress=progress,
         )
-    data = _render(found, words, out)
+    data = _render(found, form, words["quiet"], out)
     if out is None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -104,6 +103,11 @@ def command(**words: Any) -> int:
         from ragdatakit.tables.writing import write_whole
 
         write_whole(out, data)
+    if found.unread:
+        from ragdatakit.reports.diff_text import unread_told
+
+        click.echo(f"ragdata: {unread_told(found)}, so that not all was compared", err=True)
+        return 2
     return 1 if found.different and not words["exit_zero"] else 0
 
 
@@ -118,19 +122,20 @@ def _keys(given: tuple[str, ...]) -> dict[str, list[str]]:
     return found
 
 
-def _render(found: DatasetDiff, words: dict[str, Any], out: Path | None) -> bytes:
-    kind = words["output_format"]
-    if kind == "text":
+def _render(found: DatasetDiff, form: str, quiet: bool, out: Path | None) -> bytes:
+    if form == "text":
         from ragdatakit.reports.diff_text import diff_lines, summary_line
         from ragdatakit.reports.text import painter
 
         colour = out is None and wants_colour()
         width = shutil.get_terminal_size((100, 24)).columns if out is None else 100
         width = min(max(width, _LEAST_WIDTH), _MOST_WIDTH)
-        lines = (
-            [summary_line(found, painter(colour))] if words["quiet"] else diff_lines(found, colour=colour, width=width)
-        )
+        lines = [summary_line(found, painter(colour))] if quiet else diff_lines(found, colour=colour, width=width)
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
-    from ragdatakit.reports.diff_files import diff_html, diff_json, diff_markdown
+    if form == "html":
+        from ragdatakit.reports.html_diff import diff_html
 
-    return {"json": diff_json, "markdown": diff_markdown, "html": diff_html}[kind](found)
+        return diff_html(found)
+    from ragdatakit.reports.diff_files import diff_json, diff_markdown
+
+    return {"json": diff_json, "markdown": diff_markdown}[form](found)

@@ -92,33 +92,38 @@ class Compared:
 def compare_datasets(before: Compared, after: Compared, options: DiffOptions, *, checked: bool = False) -> DatasetDiff:
     """How ``after`` differs from ``before``. Raises `UnknownNameError` for a table or column that options name and
     neither side has; not where they are ``checked``, as those of several comparisons."""
-    import duckdb
-
     if not checked:
         refuse_unknown(options, [table for side in (before, after) for table in side.database.tables])
     diff = DatasetDiff(before.side, after.side)
+    same = before.format == after.format
+    if same:
+        diff.files = _compare_files(before, after, options)
+    if not same or not _all_same(diff.files) or _is_converted(before) or _is_converted(after):
+        _compare_records(before, after, diff, options)
+    else:
+        diff.notes.append("All files of the dataset are the same, byte for byte; their records were not read.")
+    for side, word, counted in ((before, "before", "added"), (after, "after", "removed")):
+        is_partial = diff.tables and not any(word in table.unread for table in diff.tables)
+        diff.notes.extend(_losses(side, f"; what is missing there counts as {counted}" if is_partial else ""))
+    return diff
+
+
+def _compare_records(before: Compared, after: Compared, diff: DatasetDiff, options: DiffOptions) -> None:
+    import duckdb
+
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as work:
         work.execute("set enable_progress_bar = false")
         work.execute(f"set temp_directory = {_text(str(before.database.scratch / 'compared'))}")
         work.execute("set memory_limit = '512MB'")
         comparison = TableComparison(work, options.records)
-        same = before.format == after.format
-        if same:
-            diff.files = _compare_files(before, after, options)
-        if not same or not _all_same(diff.files) or _is_converted(before) or _is_converted(after):
-            diff.tables = list(_compare_tables(comparison, before.database, after.database, options))
-            if same and diff.files:
-                _compare_kinds(comparison, before, after, diff, options)
-            if options.leaves_out and diff.files:
-                diff.tables_decide = True
-                if not diff.told and (diff.kinds or any(file.differs_as_a_whole for file in diff.files)):
-                    told = "Columns of tables were left out: files may differ in them, and in what no table holds."
-                    diff.notes.append(told)
-        else:
-            diff.notes.append("All files are the same, byte for byte; their records were not read.")
-    for side in (before, after):
-        diff.notes.extend(_losses(side))
-    return diff
+        diff.tables = list(_compare_tables(comparison, before.database, after.database, options))
+        if before.format == after.format and diff.files:
+            _compare_kinds(comparison, before, after, diff, options)
+        if options.leaves_out and diff.files:
+            diff.tables_decide = True
+            if not diff.told and (diff.kinds or any(file.differs_as_a_whole for file in diff.files)):
+                told = "Columns of tables were left out: files may differ in them, and in what no table holds."
+                diff.notes.append(told)
 
 
 def one_sided(side: Compared, missing: str, status: str) -> DatasetDiff:
@@ -127,10 +132,13 @@ def one_sided(side: Compared, missing: str, status: str) -> DatasetDiff:
     other = Side(missing, "", "")
     diff = DatasetDiff(other, side.side) if is_new else DatasetDiff(side.side, other)
     for table in side.database.tables:
+        is_unread = _is_unread(side.database, table)
         rows = side.database.rows(table)
         sides = (None, rows) if is_new else (rows, None)
         found = TableDiff("main", table, tuple(TABLES[table].key), *sides)
         setattr(found, status, rows)
+        if is_unread:
+            found.unread = ("after" if is_new else "before",)
         diff.tables.append(found)
     for name, file in side.files().items():
         size = file.path.stat().st_size if file.path.is_file() else None
@@ -167,12 +175,28 @@ def _compare_tables(
             continue
         if options.progress is not None:
             options.progress(f"comparing {table}", number, len(TABLES))
+        databases = {"before": before, "after": after}
+        if unread := [word for word, database in databases.items() if _is_unread(database, table)]:
+            old, new = (None if word in unread else databases[word].rows(table) for word in databases)
+            yield TableDiff("main", table, tuple(TABLES[table].key), old, new, unread=tuple(unread))
+            continue
         sides = [_canonical_rows(database, table) for database in (before, after)]
         key, instead = options.keys.get(table, TABLES[table].key), ""
         ignored = options.ignored_of(table)
         if table == "questions" and not {table, "question_id"} & {*options.keys, *ignored}:
             key, instead = ("question_id",), "text"  # a question with another text is a changed one
         yield comparison.compare("main", table, sides[0], sides[1], key, ignored, instead=instead)
+
+
+def _is_unread(database: DatasetDatabase, table: str) -> bool:
+    """Whether a table has no row because a file, or the rest of one, could not be read; fills it."""
+    known = _unread(database)
+    return not database.rows(table) and _unread(database) > known
+
+
+def _unread(database: DatasetDatabase) -> int:
+    """How many files could not be read whole so far."""
+    return sum(loss.count for loss in database.losses if loss.unread)
 
 
 def _canonical_rows(database: DatasetDatabase, table: str) -> Rows | None:
@@ -239,10 +263,13 @@ def _compare_files(before: Compared, after: Compared, options: DiffOptions) -> l
 
 
 def _file(file: DataFile | None) -> tuple[int, str] | None:
-    """Size and digest."""
+    """Size and digest. Raises `RagdataError` where it cannot be read."""
     if file is None or not file.path.is_file():
         return None
-    return file.path.stat().st_size, file_digest(file.path)
+    try:
+        return file.path.stat().st_size, file_digest(file.path)
+    except OSError as error:
+        raise RagdataError(f"{file.display} cannot be read: {error.strerror}") from None
 
 
 def _all_same(files: Iterable[FileDiff]) -> bool:
@@ -280,7 +307,12 @@ def _compare_kinds(
             diff.notes.append(f"The files of {kind.kind} could not be compared: {error}")
             continue
         for side, lost in ((before, old.lost), (after, new.lost)):
-            diff.notes.extend(f"{side.path}: of {kind.kind} could not be compared: {why}" for why in lost)
+            known = [loss for loss in side.database.losses if loss.table == kind.kind]  # `_losses` tells them
+            diff.notes.extend(
+                f"{side.path}: {loss.count:,} of {kind.kind} could not be compared: {loss.reason}"
+                for loss in lost
+                if not any(each.reason == loss.reason or (each.unread and loss.unread) for each in known)
+            )
         if found.different:
             diff.kinds.append(found)
     for file in diff.files:
@@ -288,11 +320,15 @@ def _compare_kinds(
             file.status = "changed"
 
 
-def _losses(side: Compared) -> Iterator[str]:
+def _losses(side: Compared, missing: str = "") -> Iterator[str]:
+    """What could not be read, in sentences; ``missing`` ends those of files of which a part is missing."""
     for loss in side.database.losses:
         if loss.kind in ("dropped", "lost"):
             what = loss.table if loss.column is None else f"{loss.table}.{loss.column}"
-            yield f"{side.path}: {loss.count:,} of {what} could not be read: {loss.reason}"
+            if loss.unread:
+                yield f"{side.path}: {what}: {loss.reason}{missing}"
+            else:
+                yield f"{side.path}: {loss.count:,} of {what} could not be read: {loss.reason}"
 
 
 def _text(value: Any) -> str:

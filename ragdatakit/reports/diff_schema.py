@@ -70,12 +70,14 @@ def _tables() -> Schema:
 def _diff() -> Schema:
     properties = {
         "different": truth("Whether any record differs, or a file that has none."),
+        "complete": truth("Whether all could be read; what could not has not_read, or is a file of status unread."),
         "before": _side("The first dataset."),
         "after": _side("The second dataset."),
         "counts": object_of("Records of all canonical tables.", _counts()),
         "tables": list_of("The canonical tables that a side has; empty where all files are the same.", "table"),
         "kinds": list_of("Records of files that differ, by kind of file, as the files have them.", "table"),
         "files": list_of("All files of both; empty where the formats are not the same.", "file"),
+        "other_files": list_of("All files below both folders of no dataset; none where formats differ.", "file"),
         "metrics": list_of("Numbers of the two reports that are different.", "metric"),
         "notes": list_of("What could not be compared or was left out.", text("A sentence.")),
         "seconds": number("How long it took."),
@@ -138,7 +140,11 @@ def _table() -> Schema:
             "schema": {"enum": ["main", "files"], "description": "Canonical tables, or records of a kind of file."},
             "name": text("The table, or the kind of file."),
             "key": list_of("The columns by which records are found again.", text("A column.")),
-            "rows": _pair("Rows; null where a side has no such table."),
+            "rows": _pair("Rows; null where a side has no such table, or none of it could be read."),
+            "not_read": list_of(
+                "The sides of which nothing could be read, so that the table is not compared.",
+                {"enum": ["before", "after"]},
+            ),
             **_counts(),
             "changed_columns": map_of("Changed records by the column that is another one.", count("Records.")),
             "columns_used": list_of("Columns that gained their first values or lost their last.", use),
@@ -173,13 +179,16 @@ def _change() -> Schema:
 
 
 def _file() -> Schema:
-    states = ["same", "form", "changed", "added", "removed"]
+    states = ["same", "form", "changed", "added", "removed", "unread"]
     return object_of(
         "A file.",
         {
-            "path": text("Its path below the dataset's folder."),
-            "kind": text("Its kind."),
-            "status": {"enum": states, "description": "same: byte for byte; form: other bytes, the same records."},
+            "path": text("Its path below the folder of the dataset, or of both."),
+            "kind": text("Its kind; empty for one of no dataset."),
+            "status": {
+                "enum": states,
+                "description": "same: byte for byte; form: other bytes, the same records; unread: it cannot be read.",
+            },
             "bytes": _pair("Bytes on the disk."),
             "records": _pair("Records; null where they were not read."),
             **_counts(),

@@ -9,6 +9,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from ragdatakit.reports.table_diff import Rows, TableComparison
+from ragdatakit.schemas.conversions import Loss
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.diffs import FileDiff, TableDiff
 from ragdatakit.tables.dataset_database import FILES
@@ -38,7 +39,7 @@ class KindSide:
     files: Mapping[str, DataFile]
     connection: duckdb.DuckDBPyConnection
     counts: Counter[str] = field(default_factory=Counter)
-    lost: list[str] = field(default_factory=list)
+    lost: list[Loss] = field(default_factory=list)
 
 
 def compare_kind(
@@ -63,7 +64,12 @@ def compare_kind(
     found = comparison.compare(FILES, view, before, after, _key(format_, kind), ignored, apart="file")
     found.before, found.after = (side.counts.total() if side.files else None for side in sides)
     found.used = []  # of the records that were taken apart only
-    _tell(comparison, kind, sides, files)
+    words = zip(("before", "after"), sides, strict=True)
+    unread = tuple(w for w, s in words if not s.counts.total() and any(loss.unread for loss in s.lost))
+    _tell(comparison, kind, sides, files, bool(unread))
+    if unread:
+        rows = {"before": found.before, "after": found.after, **dict.fromkeys(unread)}
+        return TableDiff(FILES, view, found.key, rows["before"], rows["after"], unread=unread)
     return found
 
 
@@ -77,7 +83,7 @@ def _codes(kind: File, side: KindSide) -> npt.NDArray[np.int64]:
         found = np.fromiter(map(hash, reader.read()), np.int64)
         codes.append(found ^ hash((file.split, reader.header)))
         side.counts[name] = len(found)
-        side.lost.extend(f"{loss.reason} ({loss.count:,})" for loss in reader.losses if loss.kind == "dropped")
+        side.lost.extend(loss for loss in reader.losses if loss.kind == "dropped")
     return np.concatenate(codes) if codes else np.empty(0, np.int64)
 
 
@@ -140,7 +146,9 @@ def _rows(kind: File, side: KindSide, chosen: npt.NDArray[np.bool_]) -> Rows | N
 def _batch(rows: Sequence[tuple[str | None, ...]], schema: object) -> object:
     import pyarrow as pa
 
-    arrays = [pa.array([_text(v) for v in column], pa.string()) for column in zip(*rows, strict=True)]
+    from ragdatakit.tables.arrow_columns import string_array
+
+    arrays = [string_array([_text(v) for v in column]) for column in zip(*rows, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -180,14 +188,21 @@ def _key(format_: Format, kind: File) -> tuple[str, ...]:
     return ("split", *names) if names or kind.container == "json" else ()
 
 
-def _tell(comparison: TableComparison, kind: File, sides: tuple[KindSide, KindSide], files: Sequence[FileDiff]) -> None:
+def _tell(
+    comparison: TableComparison,
+    kind: File,
+    sides: tuple[KindSide, KindSide],
+    files: Sequence[FileDiff],
+    is_unread: bool,
+) -> None:
     groups = comparison.by_group()
     for file in files:
         if file.kind != kind.kind:
             continue
-        file.before_records, file.after_records = (
-            side.counts[file.path] if file.path in side.files else None for side in sides
-        )
-        file.removed, file.added, file.changed = groups.get(file.path, (0, 0, 0))
+        if not is_unread:
+            file.before_records, file.after_records = (
+                side.counts[file.path] if file.path in side.files else None for side in sides
+            )
+            file.removed, file.added, file.changed = groups.get(file.path, (0, 0, 0))
         if file.status == "form" and (file.removed or file.added or file.changed or any(s.lost for s in sides)):
             file.status = "changed"

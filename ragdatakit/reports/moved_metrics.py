@@ -12,6 +12,7 @@ _QUANTILES = (50, 95)
 _MOST_VALUES = 20
 _LEAST_SHARE = 0.0005
 """Shares that differ by less are not told: they move with every record."""
+_SHARES = ("note.coverage.", "graph.reachable.")
 
 
 def moved_metrics(before: Summary, after: Summary) -> list[Metric]:
@@ -26,9 +27,9 @@ def moved_metrics(before: Summary, after: Summary) -> list[Metric]:
             a, b = (side[name][1] if name in side else 0.0 for side in (old, new))
         else:
             continue
-        least = _LEAST_SHARE if "share" in title else 1e-12
-        if not math.isclose(a, b, rel_tol=1e-9, abs_tol=least):
-            found.append(Metric(name, title, a, b))
+        is_share = "share" in title or name.startswith(_SHARES)
+        if not math.isclose(a, b, rel_tol=1e-9, abs_tol=_LEAST_SHARE if is_share else 1e-12):
+            found.append(Metric(name, title, a, b, is_share))
     return found
 
 
@@ -42,8 +43,8 @@ def _numbers(summary: Summary) -> Iterator[tuple[str, tuple[str, float]]]:
         yield f"{table.name}.rows", (f"{table.name}: rows", float(table.rows))
         if set(table.by_split) - {None}:
             for split, rows in table.by_split.items():
-                words = f"{table.name}: rows of split {split}" if split is not None else f"{table.name}: no split"
-                yield f"{table.name}.{split or 'no split'}.rows", (words, float(rows))
+                which = f"of split {split}" if split is not None else "without a split"
+                yield f"{table.name}.{split or 'no split'}.rows", (f"{table.name}: rows {which}", float(rows))
         for column in table.columns:
             name = f"{table.name}.{column.name}"
             if table.rows:

@@ -122,6 +122,8 @@ class TableComparison:
         rows that are the same are needed no more."""
         import pyarrow as pa
 
+        from ragdatakit.tables.arrow_columns import small_array
+
         texts = [f"t.{_name(c)} as j{i}" for i, c in enumerate(json)]
         wanted = ", ".join(["t.rid::bigint as rid", f"{_hash_of(plain, 't.')} as ph", *texts])
         with self._joined(rows, f"select rid as number from {side}_only", wanted) as reader:
@@ -129,7 +131,7 @@ class TableComparison:
             def coded() -> Iterator[pa.RecordBatch]:
                 for batch in reader:
                     codes = [
-                        pa.array([_form(value) for value in batch.column(f"j{i}").to_pylist()], pa.int64())
+                        small_array([_form(value) for value in batch.column(f"j{i}").to_pylist()], pa.int64())
                         for i in range(len(json))
                     ]
                     yield pa.RecordBatch.from_arrays([batch.column("rid"), batch.column("ph"), *codes], schema=schema)

@@ -49,7 +49,8 @@ class TableDiff:
 
     ``before`` and ``after`` are the rows of the two sides, None where a side has no such table. ``key`` are the columns
     by which records are found again (none: by all of them, nothing is ever changed). ``columns`` counts the changed
-    records by the column that is another one. The examples are the first ones in the order of their side.
+    records by the column that is another one. The examples are the first ones in the order of their side. ``unread``
+    are the sides (``before``, ``after``) of which no row could be read though there are some: nothing is compared then.
     """
 
     schema: str
@@ -65,6 +66,7 @@ class TableDiff:
     added_records: list[RecordShown] = field(default_factory=list)
     removed_records: list[RecordShown] = field(default_factory=list)
     changed_records: list[RecordChange] = field(default_factory=list)
+    unread: tuple[str, ...] = ()
 
     @property
     def different(self) -> bool:
@@ -82,8 +84,8 @@ class FileDiff:
     """A file of the two datasets, by its path below their folders; sizes in bytes on the disk, None where it is not.
 
     ``status`` is ``same`` (byte for byte), ``form`` (other bytes, the same records), ``changed``, ``added`` or
-    ``removed``. Records are None where the file has none, they could not be read, or all files
-    of its kind are the same.
+    ``removed``; of a file of no dataset, whose ``kind`` is empty, also ``unread``. Records are None where the file has
+    none, they could not be read, or all files of its kind are the same.
     """
 
     path: str
@@ -107,12 +109,14 @@ class FileDiff:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A number that is another one: of rows, of lengths, of shares. ``name`` is an identifier, ``title`` says it."""
+    """A number that is another one: of rows, of lengths, of shares. ``name`` is an identifier, ``title`` says it;
+    ``is_share``: 1 is all."""
 
     name: str
     title: str
     before: float
     after: float
+    is_share: bool = False
 
     @property
     def moved(self) -> float | None:
@@ -135,9 +139,10 @@ class DatasetDiff:
 
     ``tables`` are the canonical tables that a side has, ``kinds`` the records of files that differ, by kind of file:
     they tell what those tables do not hold, too. ``tables_decide``: columns of tables do not count, so that files say
-    nothing about whether the two differ. ``files`` are empty where the two are of different formats. ``notes`` are
-    sentences about what could not be compared or was left out. Where the two are folders with several datasets, these
-    are in ``pairs``, and ``tables``, ``kinds``, ``files`` and ``metrics`` are empty.
+    nothing about whether the two differ. ``files`` are empty where the two are of different formats. ``other_files``
+    are those below the two folders that belong to no dataset, compared by their bytes; empty where the formats are
+    different, too. ``notes`` are sentences about what could not be compared or was left out. Where the two are folders
+    with several datasets, these are in ``pairs``, and ``tables``, ``kinds``, ``files`` and ``metrics`` are empty.
     """
 
     before: Side
@@ -150,11 +155,26 @@ class DatasetDiff:
     seconds: float = 0.0
     tables_decide: bool = False
     pairs: list[DatasetPair] = field(default_factory=list)
+    other_files: list[FileDiff] = field(default_factory=list)
 
     @property
     def different(self) -> bool:
         """Whether any record differs, or a file that holds none, or a dataset is on one side only."""
-        return bool(self.told or self.files_as_wholes) or any(pair.status != "same" for pair in self.pairs)
+        files = self.files_as_wholes or self.other_files_that_differ
+        return bool(self.told or files) or any(pair.status != "same" for pair in self.pairs)
+
+    @property
+    def unread(self) -> list[tuple[Side, str]]:
+        """What could not be read at all, so that nothing is said of it: on which side, and the table or file."""
+        sides = {"before": self.before, "after": self.after}
+        found = [(sides[word], table.called) for table in self.tables for word in table.unread]
+        found += [(self.after, file.path) for file in self.other_files if file.status == "unread"]
+        return found + [each for pair in self.pairs for each in pair.diff.unread]
+
+    @property
+    def other_files_that_differ(self) -> list[FileDiff]:
+        """The files of no dataset that only one side has, or that have other bytes."""
+        return [file for file in self.other_files if file.status in ("added", "removed", "changed")]
 
     @property
     def told(self) -> list[TableDiff]:

@@ -14,7 +14,7 @@ from ragdatakit.schemas import all_formats, get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.folders import Tree
+from ragdatakit.tables.folders import Tree, is_regular
 from ragdatakit.tables.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.tables.own_files import MANIFEST
 from ragdatakit.tables.sniffing import emptiness, fits_by_text, guess_by_text, guess_kind, looks_like, read_head
@@ -97,6 +97,8 @@ def _is_folder(path: Path) -> bool:
 
 
 def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | None) -> str:
+    if not any(files for _, _, files in os.walk(path)):
+        return f"{path} has no files"
     names = ", ".join(f.name for f in formats)
     told = f"no dataset recognised below {path} (looked for: {names}); "
     if path.name.lower().endswith(DATA_SUFFIXES):
@@ -156,7 +158,7 @@ class _Written:
         """The format in which a folder, or one around it, was written; empty where none was."""
         if folder not in self._known:
             told = ""
-            if (folder / MANIFEST).is_file():
+            if is_regular(folder / MANIFEST):  # not `is_file`, which fails in a folder that nobody may look into
                 from ragdatakit.tables.manifest import read_manifest  # its decoder is not for every small check
 
                 with suppress(RagdataError):

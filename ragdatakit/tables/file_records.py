@@ -149,9 +149,8 @@ class FileRecords:
             if fault.rule == "unreadable-file":
                 raise RagdataError(f"{self.file.display}: {reason}")
             if fault.rule != "mislabelled-compression":  # which was read nonetheless
-                self.losses.add(
-                    "dropped", self.file.kind, None, f"{self.file.display} could not be read whole: {reason}"
-                )
+                told = f"{self.file.display} could not be read whole: {reason}"
+                self.losses.add("dropped", self.file.kind, None, told, unread=True)
 
 
 def _distinct(header: list[str]) -> tuple[str, ...]:

@@ -6,11 +6,12 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.git_links import FILE, LINK, GitEntry, GitLinks
 
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d+)\n"
@@ -18,7 +19,8 @@ _POINTER = re.compile(
 _LONGEST_POINTER = 1024
 _SECONDS = 600
 _PIECE = 1 << 20
-_FILE, _LINK, _MODULE = "100", "120000", "160000"
+_MODULE = "160000"
+_STAGE = re.compile("([0-3]):")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +33,16 @@ class Revision:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    mode: str
-    blob: str
-    size: int
-    path: str
-
-
 def parse_revision(text: str) -> Revision | None:
-    """The revision that ``text`` names; None where it is no such name, or a path of that name is there."""
+    """The revision that ``text`` names; None where it is no such name, or a path of that name is there. Raises
+    `RagdataError` for a stage of a merge (``:2:data``)."""
     name, colon, path = text.partition(":")
     if not colon or os.path.lexists(text) or (len(name) == 1 and path[:1] in ("\\", "/")):
         return None
+    if not name and (stage := _STAGE.match(path)):  # git's own name of what is in the index
+        if stage[1] != "0":
+            raise RagdataError(f"{_shown(text)}: stages of a merge cannot be compared; :PATH is what was added")
+        path = path[stage.end() :]
     return Revision(text, name, path)
 
 
@@ -56,24 +55,37 @@ def extract_revision(revision: Revision, folder: Path, start: Path | None = None
     """
     git = _Git(start or Path(), revision.text)
     _refuse_odd(revision)
+    tree = ""
     if revision.name:
         tree = git.one("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision.name}^{{tree}}")
         if not re.fullmatch("[0-9a-f]{40,64}", tree):
             raise RagdataError(f"{revision.text}: there is no revision {revision.name}{git.why_not()}")
-        path = _path_in_tree(revision, git)
-        entries = git.entries(tree, path)
-    else:
-        path = _path_in_tree(revision, git)
-        entries = git.added(path)
-    if not entries:
-        raise RagdataError(f"{revision.text}: there is no {path or 'file'} in {revision.name or 'the index'}")
+    path, entries = _at_path(_path_in_tree(revision, git), tree, git, revision)
     notes: list[str] = []
-    left_out = git.write(_wanted(entries, notes, revision.text), folder)
+    left_out = git.write(_wanted(entries, notes, revision.text), folder, lambda: git.listed(tree))
     if left_out:
-        notes.append(
-            f"{revision.text}: {left_out:,} link{'s' * (left_out != 1)} to what is not in {path or 'it'} left out"
-        )
+        told = "1 link is left out: it leads" if left_out == 1 else f"{left_out:,} links are left out: they lead"
+        notes.append(f"{revision.text}: {told} to a folder, nowhere or out of the repository")
     return folder.joinpath(*PurePosixPath(path).parts), notes
+
+
+def _at_path(path: str, tree: str, git: _Git, revision: Revision) -> tuple[str, list[GitEntry]]:
+    """What is at a path of the tree (empty: of the index), and where that is: a link to a folder is followed."""
+    entries = git.listed(tree, path)
+    if entries and not (entries[0].path == path and entries[0].mode == LINK):
+        return path, entries
+    where = revision.name or "the index"
+    links = GitLinks(entries, lambda: git.listed(tree), git.link)
+    if entries and links.file(entries[0]) is not None:
+        return path, entries
+    place = links.place(path)
+    found = git.listed(tree, place) if place else []
+    if not found and entries:
+        target = _shown(git.link(entries[0].blob))
+        raise RagdataError(f"{revision.text}: {path} is a link to {target}, which is not in {where}")
+    if not found or place is None:
+        raise RagdataError(f"{revision.text}: there is no {path or 'file'} in {where}")
+    return place, found
 
 
 def _refuse_odd(revision: Revision) -> None:
@@ -108,14 +120,14 @@ def _path_in_tree(revision: Revision, git: _Git) -> str:
     return "/".join(parts)
 
 
-def _wanted(entries: list[_Entry], notes: list[str], shown: str) -> Iterator[tuple[str, _Entry]]:
+def _wanted(entries: list[GitEntry], notes: list[str], shown: str) -> Iterator[tuple[str, GitEntry]]:
     """The files to write, by their path; a link is replaced by the file of the same tree that it leads to."""
     modules = 0
     for entry in entries:
         parts = PurePosixPath(entry.path).parts
         if not parts or entry.path.startswith("/") or any(p in ("..", ".", "") or p.lower() == ".git" for p in parts):
             raise RagdataError(f"{shown}: the tree has a file {_shown(entry.path)!r}, which no working tree can have")
-        if entry.mode.startswith(_FILE) or entry.mode == _LINK:
+        if entry.mode.startswith(FILE) or entry.mode == LINK:
             yield entry.path, entry
         else:
             modules += entry.mode == _MODULE
@@ -142,19 +154,26 @@ class _Git:
         """What git answers, without the last line end; empty where it says no."""
         return self._run(*words).decode("utf-8", "surrogateescape").removesuffix("\n")
 
-    def entries(self, tree: str, path: str) -> list[_Entry]:
-        """The files of the tree at or below a path."""
+    def listed(self, tree: str, path: str | None = None) -> list[GitEntry]:
+        """The files of a tree (empty: of the index) at or below a path; None: all, also those with conflicts."""
+        return self._entries(tree, path or "") if tree else self._added(path)
+
+    def link(self, blob: str) -> str:
+        """What a link has."""
+        return os.fsdecode(self._run("cat-file", "blob", blob, needed=True))
+
+    def _entries(self, tree: str, path: str) -> list[GitEntry]:
         words = ["ls-tree", "-r", "-z", "-l", "--full-tree", tree]
         listed = self._run("--literal-pathspecs", *words, *(["--", path] if path else []), needed=True)
         found = []
         for line in filter(None, listed.split(b"\0")):
             facts, _, name = line.partition(b"\t")
             mode, _, blob, size = facts.decode("ascii").split()
-            found.append(_Entry(mode, blob, int(size) if size.isdigit() else 0, os.fsdecode(name)))
+            found.append(GitEntry(mode, blob, int(size) if size.isdigit() else 0, os.fsdecode(name)))
         return found
 
-    def added(self, path: str) -> list[_Entry]:
-        """The files of the index at or below a path. Raises `RagdataError` where a merge has not been finished."""
+    def _added(self, path: str | None) -> list[GitEntry]:
+        """Raises `RagdataError` where a merge at the path has not been finished."""
         top = self.one("rev-parse", "--show-toplevel")
         if not top:
             raise RagdataError(f"{self._shown}: this repository has no working tree, and so no index")
@@ -165,8 +184,10 @@ class _Git:
             facts, _, name = line.partition(b"\t")
             mode, blob, stage = facts.decode("ascii").split()
             if stage != "0":
+                if path is None:
+                    continue
                 raise RagdataError(f"{self._shown}: {_shown(os.fsdecode(name))} has conflicts of a merge")
-            found.append(_Entry(mode, blob, 0, os.fsdecode(name)))
+            found.append(GitEntry(mode, blob, 0, os.fsdecode(name)))
         blobs = dict.fromkeys(entry.blob for entry in found if entry.mode != _MODULE)
         told = self._run("cat-file", "--batch-check=%(objectname) %(objectsize)", given="\n".join(blobs))
         sizes = {words[0]: int(words[1]) for line in told.decode().splitlines() if (words := line.split())[1].isdigit()}
@@ -178,12 +199,12 @@ class _Git:
             return ""
         return " in this shallow clone; `git fetch --unshallow` gets the older ones"
 
-    def write(self, files: Iterable[tuple[str, _Entry]], folder: Path) -> int:
-        """Write the contents of these files below the folder, and say how many links lead to none of them."""
+    def write(
+        self, files: Iterable[tuple[str, GitEntry]], folder: Path, all_entries: Callable[[], Iterable[GitEntry]]
+    ) -> int:
+        """Write the contents of these files below the folder, and say how many links lead to no file of the tree, of
+        which ``all_entries`` gives the entries."""
         wanted = list(files)
-        left_out = 0
-        known = {entry.path: entry for _, entry in wanted}
-        self._refuse_large(sum(entry.size for _, entry in wanted), folder)
         with subprocess.Popen(
             [*self._command(), "cat-file", "--batch"],
             stdin=subprocess.PIPE,
@@ -192,16 +213,20 @@ class _Git:
             env=self._environment,
         ) as process:
             try:
-                for name, entry in wanted:
-                    found = self._followed(process, entry, known)
-                    if found is not None:
-                        self._write_one(process, found, folder / name)
-                    left_out += found is None
+                links = GitLinks(
+                    (entry for _, entry in wanted),
+                    all_entries,
+                    lambda blob: os.fsdecode(b"".join(self._content(process, blob))),
+                )
+                found = [(name, file) for name, entry in wanted if (file := links.file(entry)) is not None]
+                self._refuse_large(sum(file.size for _, file in found), folder)
+                for name, file in found:
+                    self._write_one(process, file, folder / name)
             finally:
                 assert process.stdin is not None
                 process.stdin.close()
                 process.kill()
-        return left_out
+        return len(wanted) - len(found)
 
     def _refuse_large(self, size: int, folder: Path) -> None:
         import shutil
@@ -211,20 +236,7 @@ class _Git:
         if size > free:
             raise RagdataError(f"{self._shown} has {size:,} bytes, and {folder} has room for {free:,}")
 
-    def _followed(self, process: subprocess.Popen[bytes], entry: _Entry, known: dict[str, _Entry]) -> _Entry | None:
-        """The file that a link leads to; None where that is none of the files that are written."""
-        for _ in range(8):
-            if entry.mode != _LINK:
-                return entry
-            target = os.fsdecode(b"".join(self._content(process, entry.blob)))
-            joined = os.path.normpath(os.path.join(os.path.dirname(entry.path), target))  # noqa: PTH118, PTH120
-            found = known.get(joined)
-            if target.startswith("/") or found is None:
-                return None
-            entry = found
-        return None
-
-    def _write_one(self, process: subprocess.Popen[bytes], entry: _Entry, path: Path) -> None:
+    def _write_one(self, process: subprocess.Popen[bytes], entry: GitEntry, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             first = b""

@@ -1,0 +1,160 @@
+"""Compare the files below two folders that belong to no dataset there: by their bytes, as wholes."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from ragdatakit.schemas.diffs import FileDiff
+from ragdatakit.tables.folders import SKIPPED
+from ragdatakit.tables.own_files import OWN
+
+Progress = Callable[[str, int, int], None]
+_PIECE = 1 << 20
+_MOST_NAMED = 3
+
+
+@dataclass(slots=True)
+class OtherFiles:
+    """The files below a folder by their path there, with ``/``: those of no dataset (``others``), those of datasets
+    (``claimed``), ragdata's ``own``; and what is no file to compare, each with the reason (``passed``)."""
+
+    others: dict[str, Path] = field(default_factory=dict)
+    claimed: dict[str, Path] = field(default_factory=dict)
+    own: dict[str, Path] = field(default_factory=dict)
+    passed: dict[str, str] = field(default_factory=dict)
+
+    def is_passed(self, name: str) -> bool:
+        """Whether a file may be there, but nobody looked: it is in a folder that was passed over, or is no file."""
+        return any(place in self.passed for place in (name, *(p.as_posix() for p in PurePosixPath(name).parents)))
+
+
+def other_files(folder: Path, of_datasets: Iterable[Path]) -> OtherFiles:
+    """What lies below a folder; ``of_datasets`` are the files that datasets there have.
+
+    Names that begin with a dot, and folders of programs such as ``node_modules``, are passed over, as are links to
+    folders, which may lead anywhere.
+    """
+    found = OtherFiles()
+    claimed = {path.resolve().as_posix() for path in of_datasets}
+    root = folder.resolve().as_posix().rstrip("/")
+    for name, path in _files(folder, found.passed):
+        if f"{root}/{name}" in claimed or (path.is_symlink() and path.resolve().as_posix() in claimed):
+            found.claimed[name] = path
+        elif OWN.intersection(name.split("/")):
+            found.own[name] = path
+        else:
+            found.others[name] = path
+    return found
+
+
+def _files(folder: Path, passed: dict[str, str]) -> Iterator[tuple[str, Path]]:
+    stack = [("", folder)]
+    while stack:
+        below, here = stack.pop()
+        try:
+            with os.scandir(here) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
+        except OSError as error:
+            passed[below.rstrip("/") or "."] = f"it cannot be looked into: {error.strerror}"
+            continue
+        for entry in entries:
+            name = f"{below}{entry.name}"
+            try:
+                if entry.name.startswith(".") or entry.name in SKIPPED:
+                    passed[name] = ""
+                elif entry.is_dir(follow_symlinks=False):
+                    stack.append((f"{name}/", Path(entry.path)))
+                elif entry.is_dir():
+                    passed[name] = "a link to a folder"
+                elif entry.is_file():
+                    yield name, Path(entry.path)
+                else:
+                    passed[name] = "a link that leads nowhere" if entry.is_symlink() else "no regular file"
+            except OSError as error:
+                passed[name] = f"it cannot be looked at: {error.strerror}"
+
+
+def compare_other_files(
+    before: OtherFiles, after: OtherFiles, progress: Progress | None = None
+) -> tuple[list[FileDiff], list[str]]:
+    """What became of the files that a side has for no dataset, and sentences about what was not compared.
+
+    A file that is of a dataset on one side only is compared, too; one that only that side has is told by its dataset.
+    The status ``unread`` is of a file that nobody could read.
+    """
+    found = []
+    names = sorted({*before.others, *after.others})
+    for number, name in enumerate(names):
+        if progress is not None:
+            progress(f"comparing {name}", number, len(names))
+        old = before.others.get(name) or before.claimed.get(name)
+        new = after.others.get(name) or after.claimed.get(name)
+        missing = before if old is None else after if new is None else None
+        is_hidden = missing is not None and missing.is_passed(name)
+        found.append(FileDiff(name, "", "unread" if is_hidden else _status(old, new), _size(old), _size(new)))
+    return found, [*_own_notes(before, after), *passed_notes(before, after)]
+
+
+def passed_notes(*sides: OtherFiles) -> Iterator[str]:
+    """What was not looked at, in sentences."""
+    passed = {name: why for side in sides for name, why in side.passed.items()}
+    if hidden := [name for name, why in passed.items() if not why]:
+        yield f"Not compared, as hidden files and folders of programs are not: {names_told(hidden)}."
+    for why in sorted({why for why in passed.values() if why}):
+        yield f"Not compared: {names_told([name for name, each in passed.items() if each == why])} ({why})."
+
+
+def names_told(names: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
+    listed = sorted(names)
+    more = f" and {len(listed) - _MOST_NAMED:,} more" if len(listed) > _MOST_NAMED else ""
+    return ", ".join(listed[:_MOST_NAMED]) + more
+
+
+def _own_notes(before: OtherFiles, after: OtherFiles) -> Iterator[str]:
+    """Files of ragdata itself are no data: what they say counts in the tables."""
+    names = {*before.own, *after.own}
+    if others := [name for name in names if _status(before.own.get(name), after.own.get(name)) != "same"]:
+        yield f"Not the same, but ragdata's own, which count by what the tables hold: {names_told(others)}."
+
+
+def _status(old: Path | None, new: Path | None) -> str:
+    if old is None or new is None:
+        return "removed" if new is None else "added"
+    try:
+        return "same" if _same_bytes(old, new) else "changed"
+    except OSError:
+        return "unread"
+
+
+def _same_bytes(old: Path, new: Path) -> bool:
+    with old.open("rb", buffering=0) as one, new.open("rb", buffering=0) as other:
+        mine, its = os.fstat(one.fileno()), os.fstat(other.fileno())
+        if not (stat.S_ISREG(mine.st_mode) and stat.S_ISREG(its.st_mode)):
+            raise OSError("no regular file")
+        if os.path.samestat(mine, its):
+            return True
+        if mine.st_size != its.st_size:
+            return False
+        while piece := one.read(_PIECE):
+            if piece != _exactly(other.read, len(piece)):
+                return False
+        return not other.read(1)
+
+
+def _exactly(read: Callable[[int], bytes | None], size: int) -> bytes:
+    pieces = bytearray()
+    while len(pieces) < size and (piece := read(size - len(pieces))):
+        pieces += piece
+    return bytes(pieces)
+
+
+def _size(path: Path | None) -> int | None:
+    try:
+        return path.stat().st_size if path is not None else None
+    except OSError:
+        return None
