@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragdatakit.reports.gates.derived_columns import FOUND
 from ragdatakit.reports.gates.first_suite import first_suite
 from ragdatakit.reports.gates.frames import GateFrames
 from ragdatakit.reports.gates.running import GateLibrary, run_suite
@@ -24,6 +26,11 @@ needs_library = pytest.mark.skipif(
 Rows = dict[str, list[Any]]
 
 
+def asked(number: int) -> str:
+    """The text of a question, of which it can be told that it is English."""
+    return f"what is the answer to {number:03}?"
+
+
 def good_rows() -> Rows:
     """Rows with all that a first suite is about. Documents from 40 on are named nowhere."""
     return {
@@ -31,7 +38,7 @@ def good_rows() -> Rows:
             Document(f"d{i}", f"{i:03} {'word ' * (20 + i % 30)}".strip(), f"title {i}" if i % 2 else None)
             for i in range(60)
         ],
-        "questions": [Question(f"q{i}", f"question {i:03}?", split=("train", "test")[i % 2]) for i in range(60)],
+        "questions": [Question(f"q{i}", asked(i), split=("train", "test")[i % 2]) for i in range(60)],
         "qrels": [Qrel(f"q{i}", f"d{i % 40}", i % 3) for i in range(60)],
         "edges": [Edge(f"n{i}", f"r{i % 25}", f"n{i + 1}") for i in range(100)],
         "pair_scores": [PairScore(f"q{i % 60}", f"d{i % 40}", i / 10) for i in range(100)],
@@ -47,9 +54,25 @@ def suite_of(rows: Rows, tolerance: float = 0.1) -> dict[str, Any]:
         return first_suite(GateFrames(database), list(database.tables), "notes", tolerance)
 
 
+@cache
+def library() -> GateLibrary:
+    """The library with one context for all tests: to make one takes longer than to check a small table."""
+    return GateLibrary()
+
+
 def checks_of(rows: Rows, suite: dict[str, Any], sample_rows: int = 0) -> list[Check]:
     with database_of(rows) as database:
-        return run_suite(GateLibrary(), parse_suite(suite, "suite.json"), GateFrames(database, sample_rows))
+        return run_suite(library(), parse_suite(suite, "suite.json"), GateFrames(database, sample_rows))
+
+
+def touched_by(suite: dict[str, Any], table: str) -> dict[str, Any]:
+    """The part of a suite that a change of this table can touch: what is about it, and all references to others."""
+    expectations = [
+        e
+        for e in suite["expectations"]
+        if e["meta"]["ragdata_table"] == table or e["kwargs"].get("column", "").endswith(FOUND)
+    ]
+    return {**suite, "expectations": expectations}
 
 
 def write_files(folder: Path, documents: int = 30, text: str = "word") -> Path:

@@ -33,7 +33,7 @@ def test_written_and_held_without_network_or_traces(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("GX_ANALYTICS_ENABLED", "true")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
-    written = run("gate", folder, "--init", "--output", suite)
+    written = run("gate", folder, "--init", "--output-file", suite)
     held = spawn("gate", folder, "--suite", suite, code=("-c", OFFLINE))
 
     assert (written.code, written.out) == (0, "")
@@ -166,7 +166,7 @@ def test_a_page_in_a_browser(tmp_path: Path) -> None:
     from tests.browser_tools import launched
 
     folder, suite, page = write_files(tmp_path / "set"), tmp_path / "suite.json", tmp_path / "gate.html"
-    run("gate", folder, "--init", "--output", suite)
+    run("gate", folder, "--init", "--output-file", suite)
     run("gate", folder, "--suite", suite, "--output-file", page)
 
     asked: list[str] = []
@@ -204,7 +204,7 @@ def test_data_docs(tmp_path: Path) -> None:
         (("--suite", "none.json"), "does not exist"),
         (("--init", "--suite", "{suite}"), "--suite is for running one"),
         (("--init", "--quiet"), "--quiet is for running one"),
-        (("--init", "--output", "{suite}"), "--overwrite replaces it"),
+        (("--init", "--output-file", "{suite}"), "--overwrite replaces it"),
         (("--init", "--tolerance", "1"), "--tolerance"),
         (("--init", "--table", "document"), "did you mean documents"),
         (("--init", "--table", "nodes"), "unknown table"),

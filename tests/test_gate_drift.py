@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragdatakit.schemas.canonical import Node, PairScore
-from tests.gate_tools import Rows, checks_of, good_rows, needs_library, suite_of
+from tests.gate_tools import Rows, asked, checks_of, good_rows, needs_library, suite_of, touched_by
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def longer_texts(rows: Rows) -> None:
 
 
 def same_texts(rows: Rows) -> None:
-    rows["questions"] = [q._replace(text="question 000?") if i < 20 else q for i, q in enumerate(rows["questions"])]
+    rows["questions"] = [q._replace(text=asked(0)) if i < 20 else q for i, q in enumerate(rows["questions"])]
 
 
 def new_grade(rows: Rows) -> None:
@@ -82,7 +82,10 @@ def other_ids(rows: Rows) -> None:
 
 
 def other_language(rows: Rows) -> None:
-    rows["questions"] = [q._replace(text=f"{i:03}番の質問に答えて下さ") for i, q in enumerate(rows["questions"])]
+    rows["questions"] = [
+        q._replace(text=f"{i:03}番の質問に答えて下さい。それは何の事でしょうか")
+        for i, q in enumerate(rows["questions"])
+    ]
 
 
 def wrong_encoding(rows: Rows) -> None:
@@ -140,7 +143,7 @@ def test_exactly_the_drift_fails(
     rows = good_rows()
     drift(rows)
 
-    failed = [c for c in checks_of(rows, suite) if not c.success]
+    failed = [c for c in checks_of(rows, touched_by(suite, table)) if not c.success]
 
     assert [(c.expectation.table, c.expectation.type, c.expectation.kwargs.get("column")) for c in failed] == [
         (table, f"expect_{kind}", column) for kind, column in told
@@ -166,3 +169,21 @@ def test_what_moves_within_the_tolerance_passes(suite: dict[str, Any]) -> None:
     rows["pair_scores"] = rows["pair_scores"][4:]
 
     assert [c for c in checks_of(rows, suite) if not c.success] == []
+
+
+def test_a_first_suite_says_what_a_person_would_want() -> None:
+    rows = good_rows()
+    rows["questions"] = [q._replace(metadata=f'{{"type":"{q.split}"}}') for q in rows["questions"]]
+    rows["nodes"] = [Node("n1", type="town", attributes='{"size":1}'), Node("n2", type="town", attributes="{}")]
+
+    told: dict[str, set[str]] = {}
+    for e in suite_of(rows)["expectations"]:
+        about = f"{e['meta']['ragdata_table']}.{e['kwargs'].get('column', '')}"
+        told.setdefault(about, set()).add(e["type"].removeprefix("expect_").removeprefix("column_"))
+
+    assert told["questions.metadata"] == told["nodes.attributes"] == {"values_to_not_be_null"}
+    assert "values_to_be_unique" in told["questions.question_id"] and "questions." in told
+    assert not {"questions.aliases_length", "questions.answer", "qrels.node_type", "edges.confidence"} & told.keys()
+    assert "compound_columns_to_be_unique" not in told["questions."]
+    assert told["nodes.type"] == {"values_to_not_be_null"}
+    assert told["questions.text_language"] == {"values_to_be_in_set"} and "documents.title_language" not in told

@@ -347,6 +347,10 @@ def test_only_columns_that_are_named_are_loaded(tmp_path: Path, monkeypatch: pyt
     )
 
     assert gate(write_files(tmp_path / "set"), suite).success
+    assert asked == [("documents", ("doc_id", "text", "text_length"))]
+    asked.clear()
+    monkeypatch.setattr("ragdatakit.reports.gates.running._SMALL", 1_000)
+    assert gate(tmp_path / "set", suite).success
     assert asked == [("documents", ("doc_id", "text_length")), ("documents", ("text", "digests"))]
     asked.clear()
     monkeypatch.setattr("ragdatakit.reports.gates.running._SMALL", 100)

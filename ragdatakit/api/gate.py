@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import PathLike, Progress, refuse_number
+from ragdatakit.api.report import open_database
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.schemas.gates import GateResult, GateTable, Suite
-    from ragdatakit.tables.dataset_database import DatasetDatabase
 
 USUAL_TOLERANCE = 0.1
 USUAL_MEMORY = 1 << 30
@@ -45,10 +45,12 @@ def gate(
 
     Raises `MissingExtraError` without the extra ``gates``, and `RagdataError` for suites that are none and for data
     that cannot be read. An expectation that cannot be checked is in the result as an error; the others are checked.
+    Files that cannot be read whole are in ``unread`` of the result: it is no success then, whatever holds of the rest.
     """
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.running import GateLibrary, run_suite
     from ragdatakit.reports.gates.suites import check_table, read_suite
+    from ragdatakit.reports.summaries import loss_words
     from ragdatakit.schemas.gates import GateResult
 
     started = time.perf_counter()
@@ -64,16 +66,13 @@ def gate(
 
         check_folder(Path(data_docs))
     library = GateLibrary()
-    words = {
-        "source_format": source_format,
-        "dataset": dataset,
-        "options": options,
-        "chunking": chunking,
-        "progress": progress,
-    }
-    with _open(path, **words) as database:
+    with open_database(
+        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
+    ) as database:
         frames = GateFrames(database, sample_rows, memory_limit)
-        result = GateResult(os.fspath(path), database.name, database.format, read, library=library.version)
+        result = GateResult(
+            os.fspath(path), database.name, database.format, read, library=library.version, dataset=dataset
+        )
         for suite in read:
             kept: dict[str, list[Any]] | None = {} if data_docs is not None else None
             result.checks += run_suite(library, suite, frames, kept, progress)
@@ -83,7 +82,8 @@ def gate(
                 keep_results(library, suite, kept)
         result.tables = _tables(frames, read)
         result.notes = [f"{t.name}: {t.checked:,} of {t.rows:,} rows were checked" for t in result.tables if t.sampled]
-        result.notes += _unread(database)
+        result.notes += loss_words(database.losses)
+        result.unread = database.losses.unread
     if data_docs is not None:
         from ragdatakit.reports.gates.data_docs import write_pages
 
@@ -109,7 +109,10 @@ def first_suite(
     It has row counts, shares of empty and of distinct values, ranges, lengths of texts, sets of few values, unique
     keys, and shares of references that are found. ``tolerance`` is how far numbers may move, from 0 up to 1.
     ``tables`` are the tables it is about (default: the canonical ones that the dataset has). The other arguments are
-    those of `read`. Needs no extra.
+    those of `read`. Needs no extra. Records that were left out are told in ``meta`` of the suite, as
+    ``ragdata_left_out``.
+
+    Raises `RagdataError` as `read` does, and where a file of these tables cannot be read whole.
     """
     from ragdatakit.reports.gates.first_suite import first_suite as made
     from ragdatakit.reports.gates.frames import GateFrames
@@ -120,14 +123,22 @@ def first_suite(
         raise RagdataError(f"tolerance is {tolerance}, expected a number from 0 up to 1, as 0.1")
     for table in tables:
         check_table(table, "table")
-    with _open(
+    with open_database(
         path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
     ) as database:
         frames = GateFrames(database)
         for table in tables:
             if table not in frames:
                 raise UnknownNameError(f"table of {database.name}", table, frames.names())
-        return made(frames, list(tables) or list(database.tables), name or database.name, tolerance)
+        suite = made(frames, list(tables) or list(database.tables), name or database.name, tolerance)
+        if unread := database.losses.unread:
+            more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
+            raise RagdataError(f"no suite is made from a part of the data: {unread[0]}{more}")
+        if database.losses.any_lost:
+            from ragdatakit.reports.summaries import loss_words  # what it imports is worth it where there is something
+
+            suite["meta"]["ragdata_left_out"] = loss_words(database.losses)
+        return suite
 
 
 def batch(
@@ -154,7 +165,9 @@ def batch(
 
     check_table(table, "table")
     library = GateLibrary()
-    with _open(path, source_format=source_format, dataset=dataset, options=options, chunking=chunking) as database:
+    with open_database(
+        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking
+    ) as database:
         frames = GateFrames(database, sample_rows, memory_limit)
         if table not in frames:
             raise UnknownNameError(f"table of {database.name}", table, frames.names())
@@ -162,23 +175,8 @@ def batch(
         return library.batch(table, frames.frame(table, list(columns) or frames.own_columns(table)))
 
 
-def _open(path: PathLike, **words: Any) -> DatasetDatabase:
-    from ragdatakit.api.report import open_database
-
-    return open_database(path, **words)
-
-
 def _tables(frames: GateFrames, suites: list[Suite]) -> list[GateTable]:
     from ragdatakit.schemas.gates import GateTable
 
     named = dict.fromkeys(e.table for suite in suites for e in suite.expectations)
     return [GateTable(t, frames.rows(t), frames.checked(t)) for t in named if t in frames]
-
-
-def _unread(database: DatasetDatabase) -> list[str]:
-    """What of the data could not be read."""
-    return [
-        f"{record.table}{f'.{record.column}' if record.column else ''}: {record.count:,} × {record.reason}"
-        for record in database.losses
-        if record.kind in ("dropped", "lost")
-    ]

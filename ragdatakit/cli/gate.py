@@ -11,13 +11,15 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
+from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.gates import GateResult
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
-_BY_NAME = {".html": "html", ".htm": "html", ".json": "json"}
+_FORMS = ("text", "json", "html")
 _LEAST_WIDTH, _MOST_WIDTH = 60, 160
 _RUNS = ("suites", "output_format", "data_docs", "sample_rows", "fail_on", "quiet", "verbose")
 
@@ -46,12 +48,8 @@ _RUNS = ("suites", "output_format", "data_docs", "sample_rows", "fail_on", "quie
     metavar="TABLE",
     help="The table of a suite that names none, as documents or files.corpus; --init: only these tables.",
 )
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json", "html"]),
-    help="How to print (default: as the name of --output-file says, or text).",
-)
-@click.option("--output-file", "--output", type=_FILE, metavar="FILE", help="Write there instead.")
+@output_format_option(_FORMS)
+@click.option("--output-file", type=_FILE, metavar="FILE", help="Write there instead.")
 @click.option("--overwrite", is_flag=True, help="--init: replace the suite that is there.")
 @click.option(
     "--data-docs",
@@ -84,7 +82,7 @@ def command(**words: Any) -> int:
     Exit code: 0 all hold, 1 some fail, 2 it could not be done.
 
     \b
-    ragdata gate data/ --init --output suite.json
+    ragdata gate data/ --init --output-file suite.json
     ragdata gate data/ --suite suite.json
     ragdata gate data/ --suite suite.json --output-file gate.html
     """
@@ -94,8 +92,7 @@ def command(**words: Any) -> int:
 
 def _check(words: dict[str, Any]) -> None:
     out = words["output_file"]
-    if out is not None and not out.absolute().parent.is_dir():
-        raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
+    check_place(out, (words["path"],), read=read_words(words))
     if words["init"]:
         for name in _RUNS:
             if words[name]:
@@ -119,10 +116,7 @@ def _check(words: dict[str, Any]) -> None:
 
 
 def _form(words: dict[str, Any]) -> str:
-    given: str | None = words["output_format"]
-    if given is None and words["output_file"] is not None:
-        given = _BY_NAME.get(words["output_file"].suffix.lower())
-    return given or "text"
+    return output_form(words["output_format"], words["output_file"], _FORMS)
 
 
 def _write_suite(words: dict[str, Any]) -> int:
@@ -130,12 +124,15 @@ def _write_suite(words: dict[str, Any]) -> int:
 
     from ragdatakit.api.gate import USUAL_TOLERANCE, first_suite
     from ragdatakit.cli.progress import terminal_progress
+    from ragdatakit.reports.columns import one_line
 
     tolerance = USUAL_TOLERANCE if words["tolerance"] is None else words["tolerance"]
     with terminal_progress() as progress:
         suite = first_suite(
             words["path"], **read_words(words), tolerance=tolerance, tables=words["tables"], progress=progress
         )
+    for told in suite["meta"].get("ragdata_left_out", ()):
+        click.echo(f"! {one_line(told)}", err=True)
     out = words["output_file"]
     _write(orjson.dumps(suite, option=orjson.OPT_INDENT_2) + b"\n", out)
     if out is not None:

@@ -74,7 +74,11 @@ class GateTable:
 
 @dataclass(slots=True)
 class GateResult:
-    """What became of all expectations, in the order of the files. ``library`` is Great Expectations' version."""
+    """What became of all expectations, in the order of the files.
+
+    ``library`` is Great Expectations' version, ``unread`` are sentences about files that could not be read whole,
+    ``dataset`` is what the user called it where there are several at ``path``.
+    """
 
     path: str
     name: str
@@ -84,6 +88,8 @@ class GateResult:
     checks: list[Check] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     library: str = ""
+    unread: list[str] = field(default_factory=list)
+    dataset: str = ""
     seconds: float = 0.0
 
     @property
@@ -98,12 +104,12 @@ class GateResult:
 
     @property
     def success(self) -> bool:
-        """Whether all expectations were checked and are met."""
-        return all(check.success for check in self.checks)
+        """Whether the data could be read, and all expectations were checked and are met."""
+        return not self.unread and all(check.success for check in self.checks)
 
     def exit_code(self, fail_on: str = "info") -> int:
-        """0 passed, 1 an expectation of at least this severity failed, 2 one could not be checked."""
-        if self.errors:
+        """0 passed, 1 an expectation of at least this severity failed, 2 one was not checked, or a file not read."""
+        if self.errors or self.unread:
             return 2
         return int(any(_is_at_least(check.expectation.severity, fail_on) for check in self.failed))
 
@@ -114,6 +120,8 @@ def _is_at_least(severity: str, least: str) -> bool:
 
 def expectation_words(expectation: Expectation) -> str:
     """An expectation for people: ``values between 1 and 20``."""
+    if share := share_words(expectation):
+        return share
     words = expectation.type.removeprefix("expect_").removeprefix("column_").removeprefix("table_").replace("_", " ")
     kwargs = expectation.kwargs
     left_out = {"column", "column_A", "column_B", "column_list", "row_condition"}
@@ -127,6 +135,38 @@ def expectation_words(expectation: Expectation) -> str:
     ]
     rows = f" where {_condition(kwargs['row_condition'])}" if kwargs.get("row_condition") else ""
     return ", ".join([words, *told]) + rows
+
+
+_FILES = "files."
+"""How tables begin whose columns the dataset names; what a column of the others is, its ending tells."""
+_SHARES = {
+    ("expect_column_max_to_be_between", "_share"): "one value in",
+    ("expect_column_mean_to_be_between", "_found"): "found for",
+    ("expect_column_mean_to_be_between", "_damaged"): "damaged in",
+}
+
+
+def share_words(expectation: Expectation) -> str:
+    """An expectation on a share of the rows: ``one value in at most 13.47 % of the rows``; empty for any other."""
+    kwargs = expectation.kwargs
+    column, condition = str(kwargs.get("column")), kwargs.get("row_condition")
+    own, _, ending = column.rpartition("_")
+    words = _SHARES.get((expectation.type, f"_{ending}"), "")
+    least, most = kwargs.get("min_value"), kwargs.get("max_value")
+    bounds = [f"{100 * n:.4g} %" for n in (least, most) if isinstance(n, int | float)]
+    if not words or expectation.table.startswith(_FILES) or not bounds or kwargs.keys() - _OF_SHARES:
+        return ""
+    if condition is not None:  # which value it is that has this share
+        if not isinstance(condition, Mapping) or condition.get("column") != {"name": own} or ending != "share":
+            return ""
+        words = f"{_shown(condition.get('parameter'))} in"
+    if len(bounds) == 1:
+        bounds.insert(0, "at least" if most is None else "at most")
+        return f"{words} {' '.join(bounds)} of the rows"
+    return f"{words} {' to '.join(bounds)} of the rows"
+
+
+_OF_SHARES = {"column", "min_value", "max_value", "row_condition"}
 
 
 def _condition(condition: Any) -> str:

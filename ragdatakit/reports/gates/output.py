@@ -10,7 +10,7 @@ import orjson
 
 from ragdatakit.reports.columns import cut_to, one_line, width_of, wrapped
 from ragdatakit.reports.text import Painter, painter, visible_path
-from ragdatakit.schemas.gates import SEVERITIES, Check, GateResult, expectation_words, place_words
+from ragdatakit.schemas.gates import SEVERITIES, Check, GateResult, expectation_words, place_words, share_words
 
 VERSION = 1
 _SHOWN = 3
@@ -35,7 +35,7 @@ def gate_lines(
         for note in result.notes:
             yield paint("warning", one_line(note))
     style = "good" if result.success else "error"
-    yield paint(style, f"{visible_path(result.path)} ({result.format}): {verdict(result)}")
+    yield paint(style, f"{_place(result)}: {verdict(result)}")
 
 
 def _check_lines(check: Check, paint: Painter, width: int) -> Iterator[str]:
@@ -51,6 +51,12 @@ def _check_lines(check: Check, paint: Painter, width: int) -> Iterator[str]:
     if not check.success:
         for line in wrapped(found, width - 17):
             yield f"{'':10}{paint('dim', 'found: ' if line == found[: len(line)] else '       ')}{line}"
+
+
+def _place(result: GateResult) -> str:
+    """What was looked at."""
+    dataset = f", {one_line(result.dataset)}" if result.dataset else ""
+    return f"{visible_path(result.path)}{dataset} ({result.format})"
 
 
 def _of(result: GateResult, path: str) -> list[Check]:
@@ -73,6 +79,8 @@ def verdict(result: GateResult) -> str:
         told += f", {len(result.failed):,} fail{'s' * (len(result.failed) == 1)}"
     if result.errors:
         told += f", {len(result.errors):,} could not be checked"
+    if result.unread:
+        told += ", but not all of the data could be read"
     return told
 
 
@@ -82,7 +90,8 @@ def found_words(check: Check) -> str:
         return check.fault
     parts = []
     if check.observed is not None:
-        parts.append(_value(check.observed))
+        of_rows = isinstance(check.observed, float) and share_words(check.expectation)
+        parts.append(f"{100 * check.observed:.4g} %" if of_rows else _value(check.observed))
     examples = ", ".join(dict.fromkeys(map(_value, check.examples[:_SHOWN])))
     if check.unexpected and check.values:
         share = 100 * check.unexpected / check.values
@@ -92,7 +101,7 @@ def found_words(check: Check) -> str:
         parts.append(f"also {examples}")
     if check.missing:
         parts.append(f"not {', '.join(map(_value, check.missing[:_SHOWN]))}")
-    return "; ".join(parts)
+    return "; ".join(parts) or ("" if check.success else "no values")
 
 
 def _value(value: Any) -> str:
@@ -115,7 +124,7 @@ def gate_json(result: GateResult) -> bytes:
     document = {
         "version": VERSION,
         "success": result.success,
-        "dataset": {"path": result.path, "name": result.name, "format": result.format},
+        "dataset": {"path": result.path, "name": result.dataset or result.name, "format": result.format},
         "library": {"name": "great_expectations", "version": result.library},
         "counts": {
             "expectations": len(result.checks),
@@ -128,6 +137,7 @@ def gate_json(result: GateResult) -> bytes:
         "tables": [{"name": t.name, "rows": t.rows, "checked": t.checked, "sampled": t.sampled} for t in result.tables],
         "results": [_check(check) for check in result.checks],
         "notes": result.notes,
+        "unread": result.unread,
         "seconds": result.seconds,
     }
     return orjson.dumps(_plain(document), option=orjson.OPT_INDENT_2) + b"\n"
@@ -206,7 +216,8 @@ def gate_page(result: GateResult) -> bytes:
     parts.append(section("suites", "Suites", suites, lead=f"Great Expectations {result.library}"))
     contents.append(("suites", "Suites"))
     title = result.name or result.path
-    lead = f"{verdict(result)}. {result.path} ({result.format})"
+    dataset = f", {result.dataset}" if result.dataset else ""
+    lead = f"{verdict(result)}. {result.path}{dataset} ({result.format})"
     return frame(title, "\n".join(parts), kind="gate", lead=lead, contents=contents)
 
 

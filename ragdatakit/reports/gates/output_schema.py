@@ -43,7 +43,7 @@ def gate_schema() -> Schema:
     }
     properties = {
         "version": VERSION,
-        "success": truth("Whether all expectations were checked and hold."),
+        "success": truth("Whether the data could be read, and all expectations were checked and hold."),
         "dataset": object_of("The dataset.", dataset),
         "library": object_of("What checked the expectations.", library),
         "counts": object_of("Numbers of expectations.", counts),
@@ -51,6 +51,7 @@ def gate_schema() -> Schema:
         "tables": list_of("The tables of the dataset that expectations are about.", "table"),
         "results": list_of("What became of each expectation, suite by suite, in the order of the files.", "result"),
         "notes": list_of("What was sampled, and what of the data could not be read.", text("A sentence.")),
+        "unread": list_of("The files that could not be read whole, and why: `success` is false.", text("A sentence.")),
         "seconds": number("How long it took."),
     }
     definitions = {"suite": _suite(), "table": _table(), "result": _result()}

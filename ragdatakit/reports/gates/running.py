@@ -195,17 +195,25 @@ def _kind(expectation: Expectation) -> str:
 
 
 def _joined(groups: _Groups, frames: GateFrames) -> _Groups:
-    """The expectations on the rows of a table together where all their columns are small: each run has its price."""
+    """The expectations on a table together where all their columns are small: each run has its price.
+
+    Where only those of the expectations on rows are small, these are; digests are for what is big. What counts all rows
+    of a table that is sampled stays by itself.
+    """
     joined: _Groups = {}
-    columns: dict[str, set[str]] = {}
+    columns: dict[tuple[str, bool], set[str]] = {}
     for table, what, named in groups:
-        if what == "rows":
-            columns.setdefault(table, set()).update(named)
-    small = {t: tuple(sorted(named)) for t, named in columns.items() if frames.size(t, sorted(named)) <= _SMALL}
+        for with_digests in (False, True):
+            if what == "rows" or (what == "digests" and with_digests):
+                columns.setdefault((table, with_digests), set()).update(named)
+    small = {at: tuple(sorted(c)) for at, c in columns.items() if frames.size(at[0], sorted(c)) <= _SMALL}
     for (table, what, named), expectations in groups.items():
         counts_all = not named and frames.checked(table) < frames.rows(table)
-        whole = small.get(table, named) if what == "rows" and not counts_all else named
-        joined.setdefault((table, what, whole), []).extend(expectations)
+        if what != "names" and not counts_all and (table, True) in small:
+            key = (table, "rows", small[table, True])
+        else:
+            key = (table, what, small.get((table, False), named) if what == "rows" and not counts_all else named)
+        joined.setdefault(key, []).extend(expectations)
     return joined
 
 
@@ -225,7 +233,7 @@ def _check(suite: Suite, expectation: Expectation, found: Any) -> Check:
         expectation,
         bool(found.success),
         observed=_short(result.get("observed_value")),
-        values=_whole(result.get("element_count")),
+        values=_looked_at(result),
         unexpected=_whole(result.get("unexpected_count")),
         examples=tuple(map(_short, (result.get("partial_unexpected_list") or ())[:_EXAMPLES])),
         missing=tuple(map(_short, (result.get("partial_missing_list") or ())[:_EXAMPLES])),
@@ -237,6 +245,12 @@ def _raised(told: Mapping[str, Any]) -> str:
     parts = [told] if "raised_exception" in told else [p for p in told.values() if isinstance(p, dict)]
     messages = [str(p.get("exception_message") or "it failed") for p in parts if p.get("raised_exception")]
     return _cut(" ".join("; ".join(dict.fromkeys(messages)).split()), _LONGEST)
+
+
+def _looked_at(result: Mapping[str, Any]) -> int | None:
+    """How many values were looked at: missing ones are passed over."""
+    values, missing = _whole(result.get("element_count")), _whole(result.get("missing_count"))
+    return values - (missing or 0) if values is not None else None
 
 
 def _whole(value: Any) -> int | None:
