@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.browser_tools import launched, open_page
 
-WIDTH, HEIGHT = 1180, 860
+WIDTH, HEIGHT = 1180, 1162
 
 
 def main() -> None:

@@ -228,6 +228,29 @@ def test_a_graph_is_walked_by_keys(opened: Any) -> None:
     assert page.evaluate("document.activeElement.getAttribute('role')") == "combobox"
 
 
+@pytest.mark.parametrize("width", [1100, 380])
+def test_the_drawn_graph_is_one_stop_of_the_tab_key(opened: Any, width: int) -> None:
+    page = opened("graph", width=width).page
+    here = "document.activeElement.getAttribute('aria-label')"
+    nodes = [one.get_attribute("aria-label") for one in page.locator(".ego .node").all()]
+
+    assert len(nodes) == 4
+    assert page.locator('.ego [tabindex="0"]').count() == 1
+    page.locator('.ego [tabindex="0"]').focus()
+    assert page.evaluate(here) == nodes[0]
+    for key, at in (("ArrowDown", 1), ("End", 3), ("ArrowDown", 3), ("ArrowUp", 2), ("Home", 0), ("ArrowUp", 0)):
+        page.keyboard.press(key)
+        assert page.evaluate(here) == nodes[at], key
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(here) == nodes[2 if width > 560 else 0]  # to the other side, where there is one
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(here) == nodes[0]
+    page.keyboard.press("End")
+    assert page.locator('.ego [tabindex="0"]').count() == 1
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.ego')") is None
+
+
 def test_edges_to_one_neighbour_are_drawn_once_and_no_name_leaves_the_picture(browser: Any, tmp_path: Path) -> None:
     names = ("hub", "長い名前" * 30, "W" * 90, "often")
     edges = ((0, 0, 1), (1, 1, 0), (0, 0, 3), (0, 1, 3), (2, 1, 0))
@@ -240,6 +263,9 @@ def test_edges_to_one_neighbour_are_drawn_once_and_no_name_leaves_the_picture(br
 
         assert often.count() == 1
         assert "near" in often.get_attribute("aria-label")
+        for one in page.locator(".ego .node").all():  # what is shown is how it is called
+            shown = "".join(t for t in one.locator("text").all_text_contents()).replace("→ ", "").replace("← ", "")
+            assert one.get_attribute("aria-label").startswith(shown)
         assert page.locator(".neighbours tbody tr").count() == 5
         assert page.locator(".neighbours thead th").count() == 4  # no node has a type
         out = page.evaluate(
@@ -257,16 +283,20 @@ def test_edges_to_one_neighbour_are_drawn_once_and_no_name_leaves_the_picture(br
 
 def test_the_keyboard_stops_at_a_table_only_where_it_can_scroll(opened: Any) -> None:
     wide, narrow = opened("corpus", width=1280).page, opened("corpus", width=360).page
-    narrow.locator(".scroll[tabindex]").first.wait_for()
+    stops = """async () => {
+      for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame); // sizes are told by then
+      return [...document.querySelectorAll(".scroll[tabindex]")]
+        .map((box) => [box.getAttribute("aria-label"), box.scrollWidth, box.clientWidth]);
+    }"""
 
-    names = "[...document.querySelectorAll('.scroll[tabindex]')].map((box) => box.getAttribute('aria-label'))"
-    assert wide.evaluate(names) == []
+    assert wide.evaluate(stops) == []
     assert wide.evaluate("Math.max(...[...document.querySelectorAll('.column')].map((one) => one.offsetHeight))") < 30
-    assert "Values that are missing, empty or repeated" in narrow.evaluate(names)
+    assert "Values that are missing, empty or repeated" in [name for name, _, _ in narrow.evaluate(stops)]
 
 
 def test_a_chart_tells_its_values_by_keys_and_by_pointer(opened: Any) -> None:
     page = opened("corpus").page
+    assert "use the arrow keys" in page.locator("#d1-distributions .how").inner_text()
     chart = page.locator("svg.chart").first
     readout = page.locator(".readout").first
 
@@ -350,3 +380,4 @@ def test_without_scripts_the_page_still_tells_everything(opened: Any) -> None:
     assert page.locator("#findings-rows tr").count() == 50
     assert shown.one("#findings-status") == "50 of 250 findings shown"
     assert page.locator("svg.chart:visible").count() > 3
+    assert "arrow keys" not in page.locator("body").inner_text()

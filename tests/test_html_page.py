@@ -14,10 +14,11 @@ import pytest
 from ragdatakit.reports.html_charts import frequencies, histogram
 from ragdatakit.reports.html_frame import frame
 from ragdatakit.reports.html_page import summary_page
-from ragdatakit.reports.html_parts import json_text, number, plain, short_number, table
+from ragdatakit.reports.html_parts import json_text, number, plain, short_number, size, table
+from ragdatakit.reports.text import size as text_size
 from ragdatakit.schemas.findings import Excerpt, Finding
 from ragdatakit.schemas.results import DatasetSummary, FileSummary, Report
-from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
+from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies, Note
 from tests.html_pages import EVIL, PAGES, evil, findings, graph_with, ring
 from tests.summaries_made import HOSTILE, corpus_summary, many_summaries
 
@@ -110,7 +111,7 @@ def test_the_numbers_of_a_summary_stand_in_the_page() -> None:
     parsed = Parsed(summary_page([corpus_summary()], findings()))
     words = " ".join(parsed.text.split())
 
-    assert "5,183" in words and "judgements" in words and "8.18\u2009MB" in parsed.text
+    assert "5,183" in words and "judgements" in words and "8.2\u00a0MB" in parsed.text
     assert "train 919, test 339" in words
     assert "12 questions of the split test stand in train, too" in words
     assert "160 3.1%" in words
@@ -137,6 +138,27 @@ def test_the_first_section_says_whether_the_data_is_sound_and_shows_some_of_it()
         summary_page([corpus_summary()], Report())
     )
     assert "Validation" not in overview(summary_page([corpus_summary()]))
+
+
+def test_pictures_stand_where_one_looks_first() -> None:
+    page = summary_page([graph_with(ring(4))], findings()).decode()
+    names = re.findall(r'<section id="(?:d1-)?([a-z]+)" aria-labelledby', page)
+
+    assert names == ["overview", "distributions", "graph", "examples", "shape", "columns", "findings"]
+    assert re.findall(r'<li><a href="#(?:d1-)?([a-z]+)"', page) == names
+
+
+def test_the_first_section_has_the_weightiest_notes_only() -> None:
+    summary = corpus_summary()
+    summary.losses, summary.notes = [], [Note("sampled.languages", "languages are guessed", 9)]
+    assert 'class="notes"' not in overview(summary_page([summary]))
+    assert '<p class="small muted">Languages are guessed.</p>' in summary_page([summary]).decode()
+
+    summary.notes += [Note(f"coverage.t{n}", f"fact {n}", n) for n in range(8)]
+    summary.notes += [Note("leakage.x", "a warned <b>", 1, "warning")]
+    first = overview(summary_page([summary]))
+    assert re.findall(r"<summary>([^<]*)</summary>", first) == ["3 further notes"]
+    assert first.index("a warned &lt;b&gt;") < first.index("fact 0") < first.index("<summary>") < first.index("fact 5")
 
 
 def test_of_several_datasets_each_has_its_verdict_and_a_name_of_its_own() -> None:
@@ -292,6 +314,26 @@ def test_a_frame_is_a_whole_page_for_others_too() -> None:
     assert "<title>A &amp; B · ragdata diff</title>" in page.decode()
     assert "a<b>.jsonl" in parsed.text
     assert len(parsed.all("script")) == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (6849, "6.8 kB"),
+        (99_960, "100 kB"),
+        (999_499, "999 kB"),
+        (999_500, "1.0 MB"),
+        (8_320_000, "8.3 MB"),
+        (999_600_000_000, "1.0 TB"),
+        (5 * 10**15, "5000 TB"),
+    ],
+)
+def test_sizes_are_said_alike_on_screen_and_page(count: int, words: str) -> None:
+    assert text_size(count) == words
+    assert size(count) == words.replace(" ", "\u00a0")
 
 
 @pytest.mark.parametrize(

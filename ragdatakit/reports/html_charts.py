@@ -16,7 +16,7 @@ from ragdatakit.reports.html_parts import (
     short_number,
     table,
 )
-from ragdatakit.reports.summary_words import percent, rest_words, rows_counted
+from ragdatakit.reports.summary_words import labelled, percent, rest_words, rows_counted
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
 
 _TOP, _BASE, _STRIP = 18, 112, 118
@@ -216,7 +216,8 @@ def frequencies(one: Frequencies) -> str:
         listed = one.values[:_FEW_VALUES]  # nearly as many values as rows: a long list of them tells no more
     # A row has several keys: their shares of all keys would say nothing.
     keys = one.name.endswith(_KEYS)
-    shown = bar_table(one.title, ("key" if keys else "value", "rows", "share"), listed, whole, shares=not keys)
+    labels = ((labelled(value, one.labels.get(value)), count) for value, count in listed)
+    shown = bar_table(one.title, ("key" if keys else "value", "rows", "share"), labels, whole, shares=not keys)
     rest = rest_words(one, len(listed))
     more = f'<p class="small muted">And {escape(rest)}</p>' if rest else ""
     return f"<figure>{shown}{more}</figure>"

@@ -1,4 +1,4 @@
-"""What a page says of one dataset: its numbers, files, columns, distributions, ids, graph and sample records."""
+"""What a page says of one dataset: its distributions, graph, sample records, files, columns and ids."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from ragdatakit.reports.summary_words import (
     distribution_groups,
     file_rows,
     id_words,
+    labelled,
     many,
     percent,
     splits_of,
     unused_columns,
     value_text,
 )
-from ragdatakit.schemas.summaries import ColumnSummary, Example, GraphSummary, Hub, Summary, TableSummary
+from ragdatakit.schemas.summaries import ColumnSummary, Example, GraphSummary, Hub, Note, Summary, TableSummary
 
 _MOST_FILES, _MOST_SPLITS, _MOST_IDS = 40, 8, 5
 _NAME, _VALUE, _ID, _PREVIEW = 120, 4000, 60, 160
@@ -57,16 +58,16 @@ class Part:
 
 
 def parts(summary: Summary, prefix: str, room: Room, level: int = 2) -> Iterator[Part]:
-    """The sections of a dataset, those that have something to tell; ids of elements start with ``prefix``.
+    """The sections of a dataset that have something to tell, pictures first; ids of elements start with ``prefix``.
 
     ``level`` is that of their headings.
     """
     made: tuple[tuple[str, str, Callable[[], str]], ...] = (
-        ("shape", "Files and rows", lambda: _shape(summary)),
-        ("columns", "Columns and ids", lambda: _columns(summary)),
         ("distributions", "Distributions", lambda: _distributions(summary, prefix, room.charts)),
         ("graph", "Graph", lambda: _graph(summary, prefix, room.graph_bytes, level + 1)),
         ("examples", "Examples", lambda: _examples(summary.examples, prefix, room.example_bytes)),
+        ("shape", "Files and rows", lambda: _shape(summary)),
+        ("columns", "Columns and ids", lambda: _columns(summary)),
     )
     for name, title, make in made:
         body = make()
@@ -189,12 +190,23 @@ def _distributions(summary: Summary, prefix: str, most: int) -> str:
     if by_part:
         head = f"By split or stage: {many(number_by_part, 'chart')}"
         out += details(head, f'<div class="charts">{by_part}</div>', opened=not charts)
-    return out + note + (f'<div class="columns">{values}</div>' if values else "")
+    asides = "".join(f'<p class="small muted">{escape(one)}</p>' for one in _asides(summary))
+    return out + note + (f'<div class="columns">{values}</div>' if values else "") + asides
+
+
+def is_aside(note: Note) -> bool:
+    """Whether it says how the numbers of the distributions came about, rather than what is in the data."""
+    return note.level != "warning" and note.name.startswith(("sampled.", "keys."))
+
+
+def _asides(summary: Summary) -> Iterator[str]:
+    for note in filter(is_aside, summary.notes):
+        yield f"{note.words[:1].upper()}{note.words[1:]}."
 
 
 _HOW_TO_READ = (
     "The number above the highest bar says how many rows it counts"
-    '<span class="no-print">; point at another bar, or use the arrow keys, for its number</span>. '
+    '<span class="no-print" data-script hidden>; point at another bar, or use the arrow keys, for its number</span>. '
     "Below the bars, the light strip spans 90\u2009% of the values, the dark one the middle half; the tick "
     "is the median."
 )
@@ -234,7 +246,8 @@ def _graph_numbers(graph: GraphSummary) -> str:
 
 
 def _hub(hub: Hub) -> str:
-    return f"{cut(hub.name, _NAME)} ({hub.type})" if hub.type else hub.name
+    name = labelled(cut(hub.name, _NAME), hub.label)
+    return f"{name} ({hub.type})" if hub.type else name
 
 
 def _examples(examples: list[Example], prefix: str, most_bytes: int) -> str:

@@ -54,10 +54,12 @@ def _unrecognised(report: Report) -> str:
     names = report.unrecognised
     if not names:
         return ""
-    shown = ", ".join(f"<code>{name_html(_shown_path(name))}</code>" for name in names[:_MOST_NAMES])
+    base = _base(names) if len(names) > 1 else ""
+    shown = ", ".join(f"<code>{name_html(_shown_path(name.removeprefix(base)))}</code>" for name in names[:_MOST_NAMES])
+    below = f" below <code>{name_html(_shown_path(base))}</code>" if base else ""
     more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     belong = "belongs" if len(names) == 1 else "belong"
-    return f'<p class="small muted">{many(len(names), "file")} {belong} to no dataset: {shown}{more}.</p>'
+    return f'<p class="small muted">{many(len(names), "file")} {belong} to no dataset{below}: {shown}{more}.</p>'
 
 
 def _base(paths: Sequence[str]) -> str:

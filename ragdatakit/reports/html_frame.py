@@ -20,15 +20,17 @@ def frame(
     lead: str = "",
     contents: Sequence[tuple[str, str]] = (),
     scripts: Sequence[str] = (),
+    styles: Sequence[str] = (),
     made: str = "",
 ) -> bytes:
     """A whole page.
 
     ``title`` and ``lead`` are texts, ``body`` is HTML (see `html_parts`) without ``style`` attributes. ``kind`` is the
-    word after the product's name. ``contents`` are (id of a section, its title). ``scripts`` are further files of
-    ``reports/html/`` beside ``page.js``, which every page has. ``made`` says when, where that shall stand there.
+    word after the product's name. ``contents`` are (id of a section, its title). ``scripts`` and ``styles`` are further
+    files of ``reports/html/`` beside ``page.js`` and ``page.css``, which every page has. ``made`` says when, where that
+    shall stand there.
     """
-    style = _asset("page.css")
+    style = "\n".join(_asset(name) for name in ("page.css", *styles))
     codes = [_asset(name) for name in ("page.js", *scripts)]
     policy = (
         f"default-src 'none'; style-src {_digest(style)}; script-src {' '.join(map(_digest, codes))}; "

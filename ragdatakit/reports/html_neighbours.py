@@ -27,7 +27,9 @@ def walk(graph: Neighbourhoods, identity: str, most_bytes: int, level: int = 3) 
         f'<ul class="choices" id="{escape(identity)}-choices" role="listbox" aria-label="Nodes" hidden>'
         "</ul></div></div>"
         '<ol class="trail" aria-label="Nodes you came by"></ol><p class="status" role="status"></p>'
-        '<div class="drawing"></div><div class="neighbours"></div></div>'
+        '<div class="drawing"></div>'
+        '<p class="small muted no-print">Click a neighbour to walk there. In the picture the arrow keys go from one '
+        'to the next, and Enter walks there.</p><div class="neighbours"></div></div>'
         "<noscript><p>Walking through the graph needs JavaScript, which is off.</p></noscript>"
         f"{data_block(identity + '-data', _data(shown))}</section>"
     )

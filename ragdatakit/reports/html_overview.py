@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragdatakit.reports.html_dataset import preview
-from ragdatakit.reports.html_parts import badge, cards, cut, escape, size
-from ragdatakit.reports.summary_words import bytes_of, counted, many, notes_in_order, splits_of
+from ragdatakit.reports.html_dataset import is_aside, preview
+from ragdatakit.reports.html_parts import badge, cards, cut, details, escape, size
+from ragdatakit.reports.summary_words import bytes_of, counted, losses_of, many, notes_in_order, splits_of
 from ragdatakit.schemas.results import Report
-from ragdatakit.schemas.summaries import Example, Note, Summary
+from ragdatakit.schemas.summaries import Example, Summary
 
 _NAME, _GLIMPSE = 120, 280
+_MOST_NOTES = 6
 _GLIMPSES = (("documents", "chunks"), ("questions",), ("edges",), ("answers",))
 """Tables of which a row is shown: of each group the first one that has one."""
 
@@ -46,23 +47,21 @@ def verdict_line(findings: Report) -> str:
 
 
 def notes_body(summary: Summary) -> str:
-    """What a reader should know, warnings first; empty where there is nothing."""
-    notes = sorted(notes_in_order(summary), key=_is_about_sampling)
-    warned = [("reading", words) for words in summary.losses]
-    warned += [("warning", note.words) for note in notes if note.level == "warning"]
-    items = "".join(
-        f'<li class="warning">{badge(word, "warning")} <span dir="auto">{escape(words)}</span></li>'
-        for word, words in warned
-    )
-    items += "".join(
-        f'<li><span dir="auto">{escape(note.words)}</span></li>' for note in notes if note.level != "warning"
-    )
-    return f'<ul class="notes">{items}</ul>' if items else ""
+    """What a reader should know, warnings first; empty where there is nothing. The first ones stand open."""
+    told = [_note(words, "reading") for words in losses_of(summary)]
+    notes = notes_in_order(summary)
+    told += [_note(note.words, "warning") for note in notes if note.level == "warning"]
+    told += [_note(note.words) for note in notes if note.level != "warning" and not is_aside(note)]
+    if not told:
+        return ""
+    most = len(told) if len(told) == _MOST_NOTES + 1 else _MOST_NOTES
+    first, rest = (f'<ul class="notes">{"".join(some)}</ul>' for some in (told[:most], told[most:]))
+    return first + (details(many(len(told) - most, "further note"), rest) if told[most:] else "")
 
 
-def _is_about_sampling(note: Note) -> bool:
-    """Whether it says how numbers came about, rather than what is in the data."""
-    return note.name.startswith("sampled.")
+def _note(words: str, warned: str = "") -> str:
+    said = f'<span dir="auto">{escape(words)}</span></li>'
+    return f'<li class="warning">{badge(warned, "warning")} {said}' if warned else f"<li>{said}"
 
 
 def glimpses(summary: Summary) -> str:

@@ -10,14 +10,25 @@ from ragdatakit.reports.html_findings import FEW, findings_body
 from ragdatakit.reports.html_frame import frame
 from ragdatakit.reports.html_overview import glimpses, headline_cards, notes_body, verdict, verdict_line
 from ragdatakit.reports.html_parts import Cell, badge, cards, cut, details, escape, name_html, section, size, table
-from ragdatakit.reports.summary_words import bytes_of, formats_of, headline, left_out_words, many, rows_of, warnings_of
+from ragdatakit.reports.summary_words import (
+    bytes_of,
+    formats_of,
+    headline,
+    left_out_words,
+    many,
+    not_read_words,
+    rows_of,
+    warnings_of,
+)
 from ragdatakit.schemas.results import Report
-from ragdatakit.schemas.summaries import LeftOut, Summary
+from ragdatakit.schemas.summaries import LeftOut, NotRead, Summary
 
 _FINDING_BYTES, _EXAMPLE_BYTES, _GRAPH_BYTES = 250_000, 120_000, 140_000
 _MOST_CHARTS, _FEWEST_CHARTS = 24, 4
 _MOST_LINKS, _OPEN = 8, 3
 _TITLE = 120
+_MOST_NAMES = 100
+"""So many folders and files that are not read are told by name."""
 _DATASET_BYTES = 420_000
 
 
@@ -26,11 +37,12 @@ def summary_page(
     findings: Report | None = None,
     *,
     left_out: Sequence[LeftOut] = (),
+    not_read: Sequence[NotRead] = (),
     title: str = "",
     made: str = "",
 ) -> bytes:
     """The page of these datasets. ``findings`` are those of a run of `validate` (None: it was not run), ``left_out``
-    the folders of unknown formats.
+    the folders of unknown formats, ``not_read`` the files that no dataset reads.
 
     ``title`` is the heading (empty: the name of the dataset); ``made`` says when, where that shall stand there. The
     page stays at a few hundred kB: what is left out is said where it would stand.
@@ -50,9 +62,14 @@ def summary_page(
         title = title or many(len(summaries), "dataset")
     if left_out:
         contents.append(("left-out", "Left out"))
-        told, listed = left_out_words(left_out)
+        told, listed = left_out_words(left_out, _MOST_NAMES)
         names = "".join(f"<li><bdi>{escape(cut(name, _TITLE))}</bdi></li>" for name in listed)
         body += section("left-out", "Left out", f"<p>{escape(told)}:</p><ul>{names}</ul>")
+    if listed := not_read_words(not_read, left_out, _MOST_NAMES):
+        contents.append(("not-read", "Not read"))
+        names = "".join(f"<li><bdi>{escape(cut(name, _TITLE))}</bdi></li>" for name in listed)
+        told = "Files that no dataset reads:"
+        body += section("not-read", "Not read", f"<p>{told}</p><ul>{names}</ul>")
     if findings is not None:
         contents.append(("findings", "Findings"))
         body += section("findings", "Findings", findings_body(findings, _FINDING_BYTES))

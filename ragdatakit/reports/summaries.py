@@ -10,7 +10,7 @@ from ragdatakit.reports.summary_columns import IDS, id_summary, table_summary
 from ragdatakit.reports.summary_examples import examples as example_rows
 from ragdatakit.reports.summary_graph import graph_summary, read_edges
 from ragdatakit.reports.summary_ids import IdNumbers
-from ragdatakit.reports.summary_languages import languages
+from ragdatakit.reports.summary_languages import Sampled, languages, languages_note
 from ragdatakit.reports.summary_metadata import metadata_frequencies
 from ragdatakit.reports.summary_numbers import frequencies, of_query
 from ragdatakit.reports.summary_stages import stage_distributions, stages_of
@@ -119,6 +119,7 @@ class _Summing:
         self._texts: dict[str, Column] = {}
         self._counted: dict[str, dict[str, int]] = {}
         self._degrees: list[Distribution] = []
+        self._guessed: list[Sampled] = []
 
     def run(self) -> Summary:
         """Fill the summary; ids are counted in a thread meanwhile."""
@@ -127,6 +128,7 @@ class _Summing:
         with IdNumbers(self._database) as self._ids, ThreadPoolExecutor(1) as pool:
             self._counting = pool.submit(self._count_ids)
             self._run()
+        self._summary.notes += [languages_note(self._guessed)] if self._guessed else []
         self._summary.losses = loss_words(self._database.losses)
         self._summary.notes += reading_notes(self._database.losses)
         return self._summary
@@ -194,10 +196,9 @@ class _Summing:
         if column.table == "runs" and "documents" in self._tables:
             return  # the same texts
         found = scripts(column, what)
-        guessed, note = languages(self._database, column, what)
+        guessed, sampled = languages(self._database, column, what)
         self._summary.frequencies += [one for one in (found, guessed) if one is not None]
-        if note is not None:
-            self._summary.notes.append(note)
+        self._guessed += [sampled] if sampled is not None else []
 
     def _parts(self, table: str, column: Column) -> list[tuple[str, Column]]:
         """The texts of each split or stage, where there are several."""
@@ -279,6 +280,8 @@ def _place(loss: Loss) -> str:
 def _told(loss: Loss, became: str) -> str:
     if loss.reason.startswith(STOPPED):
         return f"{_place(loss)}: the rest is {became}: {loss.reason}"
+    if loss.unread:
+        return f"{_place(loss)}: {loss.reason}"
     of_files = not loss.column and loss.reason.startswith(_OF_FILES)
     values = "value" if loss.column else "file" if of_files else "record"
     many = f"{loss.count:,} {values}{'s' if loss.count != 1 else ''}"

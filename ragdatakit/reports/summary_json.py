@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Frequencies,
         GraphSummary,
         LeftOut,
+        NotRead,
         Summary,
         TableSummary,
     )
@@ -27,14 +28,18 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def summary_json(
-    summaries: Sequence[Summary], findings: Report | None = None, left_out: Sequence[LeftOut] = ()
+    summaries: Sequence[Summary],
+    findings: Report | None = None,
+    left_out: Sequence[LeftOut] = (),
+    not_read: Sequence[NotRead] = (),
 ) -> bytes:
     """The whole document; ``findings`` is what `ragdatakit.validate` says of the same paths, ``left_out`` are the
-    folders of unknown formats."""
+    folders of unknown formats, ``not_read`` the files that no dataset reads."""
     document = {
         "version": VERSION,
         "datasets": [summary_dict(summary) for summary in summaries],
         "left_out": [asdict(each) for each in left_out],
+        "not_read": [{"path": each.path, "bytes": each.bytes} for each in not_read],
         "findings": None if findings is None else _findings(findings),
     }
     return orjson.dumps(_encodable(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -90,7 +95,7 @@ def _frequencies(shown: Frequencies) -> dict[str, Any]:
     return {
         "name": shown.name,
         "title": shown.title,
-        "values": [{"value": value, "count": count} for value, count in shown.values],
+        "values": [{"value": value, "count": count, "label": shown.labels.get(value)} for value, count in shown.values],
         "distinct": shown.distinct,
         "rest": shown.rest,
     }

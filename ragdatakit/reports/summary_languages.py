@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -67,8 +67,12 @@ _OF_SCRIPT = {
 """Languages that their scripts tell."""
 
 
-def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Frequencies | None, Note | None]:
-    """A guess at the languages of a column's texts, and a note where not all of them were read.
+Sampled = tuple[str, int, int]
+"""Which texts, how many of them were read, how many there are."""
+
+
+def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Frequencies | None, Sampled | None]:
+    """A guess at the languages of a column's texts, and how many were read where that is not all of them.
 
     None where the language of no text can be told, as of ids, names and numbers.
     """
@@ -93,8 +97,14 @@ def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Fre
     if len(chosen) == len(there):
         return told, None
     total = int(np.count_nonzero(column.characters > 0))
-    words = f"languages of {what} are guessed from {len(chosen):,} of {total:,} texts, evenly spread"
-    return told, Note(f"sampled.{place}", words, len(chosen))
+    return told, (what, len(chosen), total)
+
+
+def languages_note(sampled: Sequence[Sampled]) -> Note:
+    """One note for all columns whose texts were not all read; ``sampled`` is not empty."""
+    told = ", ".join(f"{read:,} of {total:,} {what}" for what, read, total in sampled)
+    words = f"languages are guessed from texts that are evenly spread: {told}"
+    return Note("sampled.languages", words, sum(read for _, read, _ in sampled))
 
 
 def languages_of(texts: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -21,9 +21,12 @@ from ragdatakit.reports.summary_words import (
     headline,
     hubs_of,
     id_words,
+    labelled,
     labels_of,
     left_out_words,
+    losses_of,
     many,
+    not_read_words,
     notes_in_order,
     remarks,
     rest_words,
@@ -37,7 +40,7 @@ from ragdatakit.reports.text import size
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, Summary
+    from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, NotRead, Summary
 
 _SIGNS = Signs(empty="·")
 _BARS, _MOST_FILES, _MOST_VALUES = 16, 20, 8
@@ -53,9 +56,10 @@ def summary_markdown(
     details: bool | None = None,
     findings: Report | None = None,
     left_out: Sequence[LeftOut] = (),
+    not_read: Sequence[NotRead] = (),
 ) -> Iterator[str]:
     """The document, line by line. ``details``: each dataset whole (None: where there are at most three); ``left_out``
-    are folders of unknown formats."""
+    are folders of unknown formats, ``not_read`` files that no dataset reads."""
     whole = details if details is not None else len(summaries) <= FEW
     if len(summaries) > 1:
         yield from _overview(summaries)
@@ -67,6 +71,9 @@ def summary_markdown(
     if left_out:
         told, listed = left_out_words(left_out)
         yield f"{told}: {prose(', '.join(listed))}."
+        yield ""
+    if listed := not_read_words(not_read, left_out):
+        yield f"Not read: {prose(', '.join(listed))}."
         yield ""
     yield "Made by `ragdata report`."
 
@@ -137,7 +144,7 @@ def _dataset(summary: Summary) -> Iterator[str]:
 
 
 def _notes(summary: Summary) -> Iterator[str]:
-    rows = [["**warning**", prose(loss)] for loss in summary.losses]
+    rows = [["**warning**", prose(loss)] for loss in losses_of(summary)]
     rows += [
         ["**warning**" if note.level == "warning" else prose(note.level), prose(note.words)]
         for note in notes_in_order(summary)
@@ -212,7 +219,7 @@ def _graph(summary: Summary) -> Iterator[str]:
     if graph is None:
         return
     rows = [[f"**{words}**" if level == "warning" else words] for level, words in graph_words(graph)]
-    hubs = [f"{code(hub.name)} {hub.degree:,}" for hub in hubs_of(graph)[:_MOST_VALUES]]
+    hubs = [f"{code(labelled(hub.name, hub.label))} {hub.degree:,}" for hub in hubs_of(graph)[:_MOST_VALUES]]
     rows += [[f"hubs, with their edges: {', '.join(hubs)}"]] if hubs else []
     yield from _table(["Graph"], rows)
 

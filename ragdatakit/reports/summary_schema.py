@@ -40,12 +40,14 @@ def summary_schema() -> Schema:
     left_out = object_of(
         "A folder.", {"path": text("Its path."), "files": count("Its data files, those of its subfolders, too.")}
     )
+    not_read = object_of("A file.", {"path": text("Its path."), "bytes": count("Its size as it is.")})
     body = object_of(
         "What `ragdata report --output-format json` prints. Fields may be added; none is renamed or dropped.",
         {
             "version": VERSION,
             "datasets": list_of("What was found, in the order of the paths.", "dataset"),
             "left_out": list_of("Folders whose data is of no known format, where other data is of one.", left_out),
+            "not_read": list_of("Files at the paths that no dataset reads.", not_read),
             "findings": optional(findings),
         },
     )
@@ -173,7 +175,14 @@ def _distribution() -> Schema:
 
 
 def _frequencies() -> Schema:
-    value = object_of("A value.", {"value": text("The value."), "count": count("How many rows have it.")})
+    value = object_of(
+        "A value.",
+        {
+            "value": text("The value."),
+            "count": count("How many rows have it."),
+            "label": optional_text("What a file beside the data calls it."),
+        },
+    )
     return object_of(
         "How often values occur.",
         {
@@ -189,7 +198,12 @@ def _frequencies() -> Schema:
 def _graph() -> Schema:
     hub = object_of(
         "A node with many edges.",
-        {"name": text("The node."), "degree": count("Its edges."), "type": optional_text("Its type.")},
+        {
+            "name": text("The node."),
+            "degree": count("Its edges."),
+            "type": optional_text("Its type."),
+            "label": optional_text("What a file beside the data calls it."),
+        },
     )
     reached = object_of(
         "How many questions reach their targets.",

@@ -23,9 +23,12 @@ from ragdatakit.reports.summary_words import (
     hubs_of,
     id_words,
     is_constant,
+    labelled,
     labels_of,
     left_out_words,
+    losses_of,
     many,
+    not_read_words,
     notes_in_order,
     remarks,
     rest_words,
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
         Frequencies,
         GraphSummary,
         LeftOut,
+        NotRead,
         Summary,
         TableSummary,
     )
@@ -79,8 +83,10 @@ def summary_lines(
     options: SummaryTextOptions,
     findings: Report | None = None,
     left_out: Sequence[LeftOut] = (),
+    not_read: Sequence[NotRead] = (),
 ) -> Iterator[str]:
-    """The whole screen, line by line; ``left_out`` are folders of unknown formats."""
+    """The whole screen, line by line; ``left_out`` are folders of unknown formats, ``not_read`` files that no dataset
+    reads."""
     screen = _Screen(options)
     whole = options.details if options.details is not None else len(summaries) <= FEW
     if len(summaries) > 1:
@@ -98,6 +104,7 @@ def summary_lines(
         if not whole:
             yield ""
         yield from screen.left_out(left_out)
+    yield from screen.not_read(not_read, left_out)
     if not options.quiet:
         yield from screen.last(summaries)
 
@@ -328,7 +335,10 @@ class _Screen:
                 told = f"{_IN}{'' if number == 0 else _IN}{line}"
                 yield self.paint("warning", told) if level == "warning" else told
         hubs = hubs_of(graph)[: None if self.verbose else _MOST_HUBS]
-        parts = [f"{self.value(h.name)}{f' ({self.value(h.type)})' if h.type else ''}: {h.degree:,}" for h in hubs]
+        parts = [
+            f"{self.value(labelled(h.name, h.label))}{f' ({self.value(h.type)})' if h.type else ''}: {h.degree:,}"
+            for h in hubs
+        ]
         if parts:
             yield from flowing(f"{_IN}hubs, with their edges: ", parts, self.width, ",")
 
@@ -366,7 +376,7 @@ class _Screen:
 
     def notes(self, summary: Summary, warnings_only: bool = False) -> Iterator[str]:
         told = [(note.level, note.words) for note in notes_in_order(summary)]
-        told = [("warning", loss) for loss in summary.losses] + told
+        told = [("warning", loss) for loss in losses_of(summary)] + told
         for level, words in told:
             warning = level == "warning"
             if warnings_only and not warning:
@@ -396,6 +406,13 @@ class _Screen:
         yield from (self.paint("bold", line) for line in wrapped(told, self.width))
         yield from flowing(_IN, [*map(one_line, listed)], self.width, ",")
         yield ""
+
+    def not_read(self, not_read: Sequence[NotRead], left_out: Sequence[LeftOut]) -> Iterator[str]:
+        """The files that no dataset reads."""
+        listed = not_read_words(not_read, left_out, *([len(not_read)] if self.verbose else []))
+        if listed:
+            yield from flowing("Not read: ", [*map(one_line, listed)], self.width, ",")
+            yield ""
 
     def last(self, summaries: Sequence[Summary]) -> Iterator[str]:
         seconds = sum(s.seconds for s in summaries)

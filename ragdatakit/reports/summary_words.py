@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ragdatakit.reports.text import size
 from ragdatakit.schemas.results import FileSummary
 from ragdatakit.schemas.summaries import (
     Bin,
@@ -18,6 +19,7 @@ from ragdatakit.schemas.summaries import (
     IdSummary,
     LeftOut,
     Note,
+    NotRead,
     Summary,
     TableSummary,
 )
@@ -104,6 +106,11 @@ def headline(summary: Summary) -> str:
     return ", ".join(told) or "no rows"
 
 
+def losses_of(summary: Summary) -> list[str]:
+    """What could not be read, files by their paths below that of the dataset."""
+    return [loss.replace(f"{summary.path.rstrip('/')}/", "") for loss in summary.losses]
+
+
 def rows_of(summary: Summary) -> int:
     """The rows of all tables."""
     return sum(table.rows for table in summary.tables)
@@ -123,14 +130,31 @@ MOST_LEFT_OUT = 10
 """So many folders of unknown formats are told by name where people read."""
 
 
-def left_out_words(left_out: Sequence[LeftOut]) -> tuple[str, list[str]]:
-    """That folders were left out and what to do, without a full stop; the names of the first ones with their files."""
+def left_out_words(left_out: Sequence[LeftOut], most: int = MOST_LEFT_OUT) -> tuple[str, list[str]]:
+    """That folders were left out and what to do, without a full stop; the names of the first ``most`` with their
+    files."""
     paths = without_common_folder([each.path for each in left_out])
     listed = [f"{path} ({many(each.files, 'file')})" for path, each in zip(paths, left_out, strict=True)]
-    rest = listed[MOST_LEFT_OUT:]
-    first = [*listed[:MOST_LEFT_OUT], *([f"{len(rest):,} more"] if rest else [])]
+    rest = listed[most:]
+    first = [*listed[:most], *([f"{len(rest):,} more"] if rest else [])]
     what = f"{many(len(left_out), 'folder')} whose data is of no known format"
     return f"Left out: {what}; name one to read it as texts or tables", first
+
+
+_MOST_NOT_READ = 5
+
+
+def not_read_words(not_read: Sequence[NotRead], left_out: Sequence[LeftOut], most: int = _MOST_NOT_READ) -> list[str]:
+    """The files that no dataset reads, each with its size, the first ``most`` of them; those of the folders that are
+    left out are told with these."""
+    folders = tuple(f"{each.path.rstrip('/')}/" for each in left_out)
+    alone = len({each.folder for each in not_read}) == 1
+    told = [
+        f"{each.name if alone else each.path} ({size(each.bytes)})"
+        for each in not_read
+        if not each.path.startswith(folders)
+    ]
+    return [*told[:most], *([f"{len(told) - most:,} more"] if len(told) > most else [])]
 
 
 def formats_of(summaries: Iterable[Summary]) -> str:
@@ -164,10 +188,10 @@ def without_common_folder(paths: Sequence[str]) -> list[str]:
 
 
 def labels_of(summaries: Sequence[Summary], paths: Sequence[str]) -> list[str]:
-    """What tells each dataset from the others: its path, with its name where several of its format have that path."""
-    places = [(path, summary.format) for path, summary in zip(paths, summaries, strict=True)]
-    common = Counter(places)
-    return [f"{p[0]} ({s.name})" if common[p] > 1 else p[0] for s, p in zip(summaries, places, strict=True)]
+    """What tells each dataset from the others: its path, or its name where several have that path. Both are names
+    by which other commands take it."""
+    common = Counter(paths)
+    return [s.name if common[path] > 1 else path for s, path in zip(summaries, paths, strict=True)]
 
 
 def file_rows(summary: Summary, most: int) -> list[FileRow]:
@@ -264,7 +288,15 @@ def value_counts(shown: Frequencies) -> list[tuple[str, str]]:
     """
     whole = rows_counted(shown)
     keys = shown.name.endswith((".metadata", ".attributes"))
-    return [(value, f"{n:,}" if keys else f"{n:,} ({percent(n, whole)})") for value, n in shown.values]
+    return [
+        (labelled(value, shown.labels.get(value)), f"{n:,}" if keys else f"{n:,} ({percent(n, whole)})")
+        for value, n in shown.values
+    ]
+
+
+def labelled(name: str, label: str | None) -> str:
+    """A name with what a file beside the data calls it."""
+    return f"{label} [{name}]" if label else name
 
 
 def rest_words(shown: Frequencies, listed: int) -> str:

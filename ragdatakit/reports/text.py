@@ -17,7 +17,8 @@ _COLOURS = {"error": "31", "warning": "33", "info": "36", "dim": "2", "bold": "1
 class TextOptions:
     """How to print: ``colour`` with ANSI codes; ``verbose`` adds files, info and hints of every finding.
 
-    ``rest`` says where the findings are shown that were left out.
+    ``rest`` says where the findings are shown that were left out; lines of the data are cut to ``width`` columns
+    (0: they are not).
     """
 
     colour: bool = False
@@ -25,6 +26,7 @@ class TextOptions:
     verbose: bool = False
     statistics: bool = False
     rest: str = "--max-per-rule 0 shows all"
+    width: int = 0
 
 
 def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
@@ -35,7 +37,7 @@ def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
             yield paint("bold", visible_path(path))
             told: set[str] = set()
             for finding in findings:
-                yield from _finding_lines(finding, paint, finding.code not in told or options.verbose)
+                yield from _finding_lines(finding, paint, finding.code not in told or options.verbose, options.width)
                 told.add(finding.code)
             yield ""
         yield from _capped(report, paint, options.rest)
@@ -64,14 +66,15 @@ def visible_path(path: str) -> str:
     return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in path)
 
 
-def _finding_lines(finding: Finding, paint: Callable[[str, str], str], with_hint: bool) -> Iterator[str]:
+def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int) -> Iterator[str]:
     place = visible_path(finding.path)
     if finding.line is not None:
         place += f":{finding.line}" + (f":{finding.column}" if finding.column is not None else "")
     severity = paint(finding.severity, finding.severity)
     yield f"{place} {paint('bold', finding.code)} {severity} {finding.message}"
     if finding.excerpt is not None and finding.line is not None:
-        yield from _excerpt_lines(finding.excerpt, finding.line, finding.severity, paint)
+        room = width - len(f"    {finding.line} | ") if width else 0
+        yield from _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)
     for other in finding.related:
         where = visible_path(other.path) if other.path != finding.path else ""
         line = f"line {other.line}" if other.line is not None else ""
@@ -79,6 +82,25 @@ def _finding_lines(finding: Finding, paint: Callable[[str, str], str], with_hint
         yield f"    {paint('dim', '=')} {other.message}: {at}"
     if with_hint and finding.hint:
         yield f"    {paint('good', '→')} {finding.hint}"
+
+
+_LEAST_ROOM = 20
+
+
+def _cut(shown: Excerpt, room: int) -> Excerpt:
+    """The part of an excerpt around its marks that fits into so many columns (0: all of it)."""
+    if not room or _width(shown.text) <= room:
+        return shown
+    from ragdatakit.reports.columns import cut_head, cut_to
+
+    room = max(room, _LEAST_ROOM)
+    end = shown.start + shown.length
+    head = cut_head(shown.text[: shown.start], room // 3)
+    marked = cut_to(shown.text[shown.start : end], room - _width(head))
+    tail = (
+        cut_to(shown.text[end:], room - _width(head) - _width(marked)) if room > _width(head) + _width(marked) else ""
+    )
+    return Excerpt(head + marked + tail, len(head), len(marked))
 
 
 def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Callable[[str, str], str]) -> Iterator[str]:
@@ -129,11 +151,9 @@ def size(number: int) -> str:
     """Bytes in a unit that fits, such as 96 B, 6.8 kB or 131 MB (of a thousand each)."""
     if number < 1000:
         return f"{number} B"
-    value, unit = float(number), "B"
-    for unit in ("kB", "MB", "GB", "TB"):
+    value, units = number / 1000, iter(("kB", "MB", "GB"))
+    while (unit := next(units, "TB")) != "TB" and value >= 999.5:
         value /= 1000
-        if value < 999.5:
-            break
     return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}"
 
 
@@ -159,12 +179,14 @@ def _summary(report: Report, paint: Callable[[str, str], str], quiet: bool) -> I
     counts = report.counts
     records = sum(f.records or 0 for d in report.datasets for f in d.files)
     files = sum(len(d.files) for d in report.datasets)
-    what = f"{_many(files, 'file')}, {_many(records, 'record')} in {report.seconds:.2f} s"
+    counted = "" if report.quality_only else f", {_many(records, 'record')}"
+    what = f"{_many(files, 'file')}{counted} in {report.seconds:.2f} s"
     told = [paint(s, _many(counts[s], s)) for s in ("error", "warning") if counts[s]]
     if counts["info"]:
         told.append(f"{counts['info']:,} info")
     if not counts["error"]:
-        verdict = paint("good", "Valid") + (f" with {' and '.join(told)}" if told else "")
+        verdict = paint("good", "Quality checked" if report.quality_only else "Valid")
+        verdict += f" with {' and '.join(told)}" if told else ""
     else:
         verdict = "Found " + ", ".join(told)
     yield f"{verdict}: {what}"

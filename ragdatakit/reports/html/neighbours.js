@@ -251,18 +251,23 @@
     };
     // A neighbour: something to press, with its name and the relations beside a ring.
     const nodeOf = (node, link, x, y, sign, room, prefix = "") => {
-      const spoken = `${names[link.node]} ${link.words} (${link.out ? "to it" : "from it"})`;
-      const group = shape("g", { class: "node", tabindex: 0, role: "button", "aria-label": spoken });
+      const name = cut(names[link.node], room, NAME);
+      const words = cut(link.words, room - (prefix ? widthOf(prefix, RELATION) : 0), RELATION);
+      const whole = `${names[link.node]} ${link.words}`;
+      const way = link.out ? "to it" : "from it";
+      // What is spoken begins with what is shown, so that one can say it to press it.
+      const spoken = `${name} ${words} (${way})` + (whole === `${name} ${words}` ? "" : `: ${whole}`);
+      const group = shape("g", { class: "node", tabindex: -1, role: "button", "aria-label": spoken });
       const anchor = sign > 0 ? "start" : "end";
       const tx = x + sign * 11;
       const relation = shape("text", { class: "rel", x: tx, y: y + 13, "text-anchor": anchor });
       if (prefix) relation.append(shape("tspan", { "aria-hidden": "true" }, prefix));
-      relation.append(cut(link.words, room - (prefix ? widthOf(prefix, RELATION) : 0), RELATION));
+      relation.append(words);
       group.append(
-        shape("title", {}, spoken),
+        shape("title", {}, `${whole} (${way})`),
         shape("rect", { x: sign > 0 ? x - 8 : x - room - 12, y: y - 20, width: room + 20, height: 40, fill: "transparent" }),
         shape("circle", { cx: x, cy: y, r: 5 }),
-        shape("text", { x: tx, y: y - 1, "text-anchor": anchor }, `${cut(names[link.node], room, NAME)} `),
+        shape("text", { x: tx, y: y - 1, "text-anchor": anchor }, `${name} `),
         relation,
       );
       group.addEventListener("click", () => go(link.node));
@@ -274,6 +279,37 @@
         close();
       });
       return group;
+    };
+
+    // All neighbours are one stop of the Tab key: the arrow keys go through one side, or to the other one.
+    const oneStop = (svg) => {
+      const all = Array.from(svg.querySelectorAll(".node"), (group) => {
+        const ring = group.querySelector("circle");
+        return { group, x: Number(ring.getAttribute("cx")), y: Number(ring.getAttribute("cy")) };
+      });
+      let at = 0;
+      const stop = (place) => {
+        all[at].group.setAttribute("tabindex", -1);
+        at = place;
+        all[at].group.setAttribute("tabindex", 0);
+      };
+      const beyond = (way) => {
+        const { x, y } = all[at];
+        const there = all.filter((one) => (one.x - x) * way > 0).sort((a, b) => Math.abs(a.y - y) - Math.abs(b.y - y));
+        return there.length ? all.indexOf(there[0]) : at;
+      };
+      if (!all.length) return;
+      stop(0);
+      all.forEach(({ group }, place) => group.addEventListener("focus", () => stop(place)));
+      svg.addEventListener("keydown", (event) => {
+        const moves = {
+          ArrowDown: () => Math.min(at + 1, all.length - 1), ArrowUp: () => Math.max(at - 1, 0),
+          ArrowLeft: () => beyond(-1), ArrowRight: () => beyond(1), Home: () => 0, End: () => all.length - 1,
+        };
+        if (!Object.hasOwn(moves, event.key) || event.altKey || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        all[moves[event.key]()].group.focus();
+      });
     };
 
     // On a phone: the node above, its neighbours one below the other.
@@ -334,7 +370,9 @@
 
     const draw = (node) => {
       const width = Math.max(drawing.clientWidth, 260);
-      drawing.replaceChildren(width < 560 ? drawNarrow(node, width) : drawWide(node, width));
+      const svg = width < 560 ? drawNarrow(node, width) : drawWide(node, width);
+      oneStop(svg);
+      drawing.replaceChildren(svg);
     };
 
     box.hidden = false;

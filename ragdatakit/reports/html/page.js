@@ -100,6 +100,9 @@
   });
   for (const one of all(".scroll, .scroll > table")) boxes.observe(one);
 
+  // Words about what only works here.
+  for (const one of all("[data-script]")) one.hidden = false;
+
   // Lists that can be searched: every item whose text has all the words.
   for (const box of all("[data-search]")) {
     const items = all("[data-item]", document.getElementById(box.dataset.search));
