@@ -93,7 +93,9 @@ def test_fixture_without_quality(rule: str) -> None:
 def checked(tables: CanonicalTables, *rules: str, **options: Any) -> list[Finding]:
     """The findings about tables that have no files."""
     dataset = Dataset(Path("notes"), "notes", get_format("beir"), "folder")
-    quality = Quality(read=lambda parts, _: [(parts, tables)], options=QualityOptions.of_words(options))
+    quality = Quality(
+        read=lambda parts, _: [(parts, tables)], plain=lambda *_: [], options=QualityOptions.of_words(options)
+    )
     selection = Selection(select=rules, max_per_rule=0)
     return check_quality([dataset], quality, selection, Counter(), 1 << 30).kept
 

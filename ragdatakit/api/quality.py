@@ -31,10 +31,14 @@ def checked_quality(
     """
     if wanted is False and not asks_for_quality(selection):
         return None
-    from ragdatakit.converters.checked_tables import checked_tables
+    from ragdatakit.converters.checked_tables import checked_plain, checked_tables
     from ragdatakit.schemas.quality_options import QualityOptions
     from ragdatakit.validators.quality import Quality, refuse_missing_libraries
 
     refuse_missing_libraries(selection)
     thresholds = QualityOptions.of_words(wanted) if isinstance(wanted, Mapping) else QualityOptions()
-    return Quality(read=partial(checked_tables, values=reading), options=thresholds)
+    return Quality(
+        read=partial(checked_tables, values=reading),
+        plain=partial(checked_plain, values=reading),
+        options=thresholds,
+    )

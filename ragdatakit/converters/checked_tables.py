@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from ragdatakit.converters import CONVERTERS, get_converter
+from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.converters.run import ConvertOptions, Source, read_source
 from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.canonical_tables import CanonicalTables
 from ragdatakit.tables.datasets import Dataset
 from ragdatakit.tables.record_reading import Progress
@@ -29,3 +32,18 @@ def checked_tables(
     for group in groups:
         source = Source(tuple(group))
         yield source.parts, read_source(source, options, Losses())
+
+
+def checked_plain(path: Path, format_name: str, values: Mapping[str, str] | None = None) -> list[Dataset]:
+    """The plain texts and tables at a path, of which nothing is declared; empty where there are none.
+
+    ``format_name`` is ``text``, ``table`` or ``contextual-retrieval``; empty: by the files. Raises `RagdataError` where
+    there are none of that format, or texts and tables side by side.
+    """
+    map_words = (values or {}).get("map", "")
+    if format_name or map_words:
+        return [asked_dataset(path, format_name or "table", map_words)]
+    try:
+        return plain_datasets(path)
+    except RagdataError as error:
+        raise RagdataError(str(error).replace("--from", "--format")) from None

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
@@ -19,6 +20,7 @@ from ragdatakit.schemas.quality_options import QualityOptions
 from ragdatakit.schemas.quality_rules import RULES
 from ragdatakit.tables.canonical_tables import CanonicalTables
 from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.plain_sources import NO_DATA, PLAIN_SOURCES
 from ragdatakit.tables.record_reading import Progress
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.quality_hits import Checked, Doing, Hit, Hits, QualityCollector, Sought
@@ -32,13 +34,17 @@ _LIBRARIES = {"near-identical-texts": "rensa", "negative-like-positive": "rensa"
 
 ReadTables = Callable[[Sequence[Dataset], Progress | None], Iterable[tuple[Sequence[Dataset], CanonicalTables]]]
 """Datasets as tables: those that are read as one together. Raises `RagdataError` where they cannot be read."""
+FindPlain = Callable[[Path, str], list[Dataset]]
+"""The plain texts and tables at a path, of a format or (empty name) of any. Raises `RagdataError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """That quality is to be checked, by what, and how datasets are read."""
+    """That quality is to be checked, by what, how datasets are read, and how those are found of which nothing is
+    declared."""
 
     read: ReadTables
+    plain: FindPlain
     options: QualityOptions = field(default_factory=QualityOptions)
 
 
@@ -58,10 +64,12 @@ def check_quality(
     memory_limit: int,
     progress: Progress | None = None,
     on_finding: Callable[[Finding], None] | None = None,
+    alone: bool = False,
 ) -> Collector:
     """Check datasets of one format, and give the collector that has the findings.
 
-    ``carried`` counts what was kept of each rule in datasets before. Faults of the data are never raised.
+    ``carried`` counts what was kept of each rule in datasets before. ``alone``: nothing else is checked. Faults of the
+    data are not raised, but `RagdataError` where that leaves nothing that could be told: plain data, alone, unread.
     """
     collector = QualityCollector(parts[0].format, (), selection, on_finding, carried)
     doing = Doing(progress) if progress is not None else None
@@ -69,11 +77,18 @@ def check_quality(
         for together, tables in quality.read(parts, doing):
             hits = Hits(together, collector)
             _guarded(hits, partial(_check, hits, tables, quality.options, doing))
+            if together[0].format.name in PLAIN_SOURCES:
+                _tell_left_out(hits, tables)
             _place(hits, memory_limit, doing)
     except MissingExtraError:
         raise
     except RagdataError as error:
-        _not_checked(Hits(parts, collector), str(error))
+        told = str(error)
+        if parts[0].format.name in PLAIN_SOURCES:
+            told = told.replace("--map ", "--option map=")
+            if alone:
+                raise RagdataError(told) from None
+        _not_checked(Hits(parts, collector), told)
     collector.finish()
     return collector
 
@@ -101,6 +116,14 @@ def _guarded(hits: Hits, check: Callable[[], object]) -> None:
         _not_checked(hits, str(error))
     except Exception as error:  # noqa: BLE001 - what the other checks find must be told, too
         _not_checked(hits, f"ragdata's own check failed, {type(error).__name__}: {error}")
+
+
+def _tell_left_out(hits: Hits, tables: CanonicalTables) -> None:
+    """What was not read of plain data: no other check tells it."""
+    for loss in tables.losses:
+        if loss.kind == "dropped" and loss.reason not in NO_DATA:
+            number = f"{loss.count:,} × " if loss.count > 1 else ""
+            _not_checked(hits, f"{number}{loss.reason}: {', '.join(loss.examples)}".removesuffix(": "))
 
 
 def _not_checked(hits: Hits, reason: str) -> None:

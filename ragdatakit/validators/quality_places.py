@@ -22,9 +22,10 @@ from ragdatakit.tables.csv_cells import CsvForm, split_record
 from ragdatakit.tables.csv_rows import CsvReader
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.lines import iter_lines
-from ragdatakit.tables.record_forms import JSON, REFUSED, RecordForm, form_of
+from ragdatakit.tables.plain_sources import PLAIN_SOURCES
+from ragdatakit.tables.record_forms import JSON, REFUSED, JsonForm, MemberForm, RecordForm, form_of
 from ragdatakit.tables.record_reading import Progress
-from ragdatakit.tables.sniffing import json_container
+from ragdatakit.tables.sniffing import beginning, json_container
 from ragdatakit.tables.sources import HeadedSource, Source
 from ragdatakit.tables.strict_json import escape
 from ragdatakit.tables.tagged_text import ElementFinder
@@ -34,6 +35,7 @@ from ragdatakit.validators.quality_hits import Sought
 
 _ELEMENTS = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
 _DEEPEST = 12
+_HEAD = 1 << 10
 _Record = tuple[RecordForm, int, int, int, bytes, int, Any]
 """Form, number, line, offset, bytes, indent, decoded value."""
 _NAMED = re.compile(r"([^:]{1,60}):(.*)", re.DOTALL)
@@ -97,18 +99,18 @@ class Places:
             for file in part.files:
                 if _all_whole(wanted, best):
                     break
-                self._look(file, part.format.file(file.kind), wanted, by_value, best)
+                self._look(part, file, wanted, by_value, best)
         return {wanted[number]: found for number, (_, found) in best.items()}
 
     def _look(
         self,
+        part: Dataset,
         file: DataFile,
-        kind: File,
         wanted: Sequence[Sought],
         by_value: dict[str, list[int]],
         best: dict[int, tuple[float, Found]],
     ) -> None:
-        for form, record, line, offset, raw, indent, value in self._records(file, kind):
+        for form, record, line, offset, raw, indent, value in self._records(part, file):
             if _has_none(value, by_value):
                 continue
             seen: dict[int, dict[str, str]] = {}
@@ -128,10 +130,13 @@ class Places:
             if better and _all_whole(wanted, best):
                 return
 
-    def _records(self, file: DataFile, kind: File) -> Iterator[_Record]:
+    def _records(self, part: Dataset, file: DataFile) -> Iterator[_Record]:
         """Each record that can be decoded."""
-        container = json_container(file.path) if kind.container == "json" else kind.container
-        if container == "opaque" or not file.readable or not file.path.is_file():
+        if not file.readable or not file.path.is_file():
+            return
+        kind = part.format.file(file.kind)
+        container = _container(part, file)
+        if container == "opaque":
             return
         reader = HeadedSource if kind.columns.header else Source
         source = reader(file.path, file.path.name.lower().endswith(".gz"), max_line_bytes=self._longest)
@@ -142,6 +147,8 @@ class Places:
             yield from self._lines_of_text(file, source)
             return
         form = form_of(kind)
+        if kind.container == "opaque":
+            form = {"tabs": _TABS, "json-object": _MEMBERS}.get(container, JSON)
         for record, line, offset, raw, indent in self._raw(file, kind, container, source):
             value = form.plain(raw)
             if value is REFUSED:
@@ -200,6 +207,56 @@ class Places:
     def _told(self, file: DataFile, source: Source) -> None:
         if self._progress is not None:
             self._progress(file.display, source.progress, source.size)
+
+
+class _TabsForm(JsonForm):
+    """A line of cells between tabs, as an object of the cells by their numbers; quotes mean nothing."""
+
+    def plain(self, raw: bytes) -> Any:
+        """The cells."""
+        return dict(_cells(raw.decode("utf-8", "replace")))
+
+    def span(self, text: str, pointer: str) -> tuple[int, int] | None:
+        """Where a cell stands: (first character, length)."""
+        start = 0
+        for number, cell in _cells(text):
+            if pointer == f"/{number}":
+                return start, len(cell)
+            start += len(cell) + 1
+        return None
+
+
+def _cells(text: str) -> Iterator[tuple[str, str]]:
+    """The cells of a line between tabs, with their numbers from 1 on."""
+    return ((str(number), cell) for number, cell in enumerate(text.rstrip("\r\n").split("\t"), 1))
+
+
+_TABS = _TabsForm()
+_MEMBERS = MemberForm("id", "text")
+
+
+def _container(part: Dataset, file: DataFile) -> str:
+    """How the records of a file are held; of plain data, of which nothing is declared, by its name and its beginning.
+
+    Rows of Parquet files have no lines. CSV files are looked through where a comma stands between their cells.
+    """
+    kind = part.format.file(file.kind)
+    if kind.container == "json":
+        return json_container(file.path)
+    if part.format.name not in PLAIN_SOURCES or kind.container != "opaque":
+        return kind.container
+    name = file.path.name.lower().removesuffix(".gz")
+    if file.kind == "triples" or name.endswith(".tsv"):
+        return "tabs"
+    if name.endswith((".csv", ".jsonl", ".ndjson")):
+        return "csv" if name.endswith(".csv") else "ndjson"
+    if not name.endswith(".json"):
+        return "opaque"
+    container = json_container(file.path)
+    if container != "json-single":
+        return container
+    data, _ = beginning(file.path, _HEAD)  # texts or records by id, or texts only
+    return "json-array" if data.lstrip()[:1] == b"[" else "json-object"
 
 
 def _values(value: Any) -> Iterator[tuple[str, str]]:

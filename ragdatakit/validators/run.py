@@ -5,17 +5,23 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
 from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.detection import UnreadableError, detect
+from ragdatakit.tables.detection import Detected, UnreadableError, detect
+from ragdatakit.tables.plain_sources import PLAIN_SOURCES
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun, RunOptions
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.quality import Quality
 
 
 def validate_paths(
@@ -40,7 +46,7 @@ def validate_paths(
     refused: UnreadableError | None = None
     for path in paths:
         try:
-            detected = detect(path, format_name)
+            detected = _detected(path, format_name, options.quality)
         except UnreadableError as error:  # what the other paths hold is told all the same
             unreadable += [p for p in error.paths if p not in unreadable]
             refused = error
@@ -66,10 +72,40 @@ def validate_paths(
         _check_quality(checked, selection, options, carried, report)
     for dataset, findings in checked:
         report.findings += sorted(findings, key=_order(dataset))
+    report.quality_only = bool(found) and all(dataset.format.name in PLAIN_SOURCES for _, dataset in found)
     if found:
         _tell_unreadable(unreadable, found[0][1], selection, options, carried, report)
     report.seconds = time.perf_counter() - started
     return report
+
+
+def _detected(path: Path, format_name: str | None, quality: Quality | None) -> Detected:
+    """The datasets at a path; where quality is checked, also plain texts and tables, of which nothing is declared."""
+    if format_name in PLAIN_SOURCES:
+        if quality is None:
+            told = f"nothing is declared of plain data ({format_name}) that could be checked"
+            raise RagdataError(f"{told}; with --quality it is read, and what it says is looked at")
+        return Detected(quality.plain(path, format_name))
+    try:
+        return detect(path, format_name)
+    except (UnreadableError, UnknownNameError):
+        raise
+    except RagdataError as error:
+        if format_name or not path.exists():
+            raise
+        if quality is not None and (plain := quality.plain(path, "")):
+            return Detected(plain)
+        if quality is None and _is_plain(path):
+            raise RagdataError(f"{error}; plain texts and tables are checked with --quality") from None
+        raise
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether texts or tables are there that are no dataset of a framework."""
+    for find in PLAIN_SOURCES.values():
+        with suppress(RagdataError):
+            return bool(find(path).files)
+    return False
 
 
 def _tell_unreadable(
@@ -138,12 +174,17 @@ def _check_quality(
     carried: Counter[str],
     report: Report,
 ) -> None:
-    """Format by format, as some read several datasets as one; findings go to the dataset that has their file."""
+    """Format by format, as some read several datasets as one (but plain data); findings go to the dataset that has
+    their file."""
     from ragdatakit.validators.quality import check_quality
 
     assert options.quality is not None
-    for name in dict.fromkeys(dataset.format.name for dataset, _ in checked):
-        mine = [(dataset, findings) for dataset, findings in checked if dataset.format.name == name]
+    together: dict[str, list[tuple[Dataset, list[Finding]]]] = {}
+    for number, (dataset, findings) in enumerate(checked):
+        name = dataset.format.name
+        key = f"{name} {number}" if name in PLAIN_SOURCES else name
+        together.setdefault(key, []).append((dataset, findings))
+    for mine in together.values():
         collector = check_quality(
             [dataset for dataset, _ in mine],
             options.quality,
@@ -152,6 +193,7 @@ def _check_quality(
             options.memory_limit,
             options.progress,
             options.on_finding,
+            alone=len(checked) == 1,
         )
         owners = {file.display: findings for dataset, findings in mine for file in dataset.files}
         for finding in collector.kept:

@@ -1,0 +1,131 @@
+"""`ragdata validate --quality` of plain texts and tables, of which nothing is declared."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
+pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
+
+from ragdatakit import validate
+from ragdatakit.schemas.errors import RagdataError
+from tests.command_line import GOOD, run
+
+TEXTS = {"a1": "the mill by the river", "a2": "the old bridge", "a3": "the mill  by the river"}
+
+
+def csv(folder: Path) -> tuple[Path, int]:
+    file = folder / "corpus.csv"
+    file.write_text("id,text\n" + "".join(f'{name},"{text}"\n' for name, text in TEXTS.items()))
+    return file, 4
+
+
+def tsv(folder: Path) -> tuple[Path, int]:
+    file = folder / "corpus.tsv"
+    file.write_text("id\ttext\n" + "".join(f"{name}\t{text}\n" for name, text in TEXTS.items()))
+    return file, 4
+
+
+def json_lines(folder: Path) -> tuple[Path, int]:
+    file = folder / "rows.jsonl"
+    file.write_text("".join(f"{json.dumps({'id': name, 'text': text})}\n" for name, text in TEXTS.items()))
+    return file, 3
+
+
+def json_by_id(folder: Path) -> tuple[Path, int]:
+    file = folder / "corpus.json.gz"
+    file.write_bytes(gzip.compress(json.dumps(TEXTS, indent=1).encode()))
+    return file, 4
+
+
+def texts(folder: Path) -> tuple[Path, int]:
+    for name, text in TEXTS.items():
+        (folder / f"{name}.txt").write_text(text)
+    return folder / "a3.txt", 1
+
+
+@pytest.mark.parametrize("make", [csv, tsv, json_lines, json_by_id, texts], ids=lambda make: make.__name__)
+def test_findings_have_their_lines(make: Callable[[Path], tuple[Path, int]], tmp_path: Path) -> None:
+    file, line = make(tmp_path)
+
+    (found,) = validate(tmp_path, quality=True).findings
+
+    assert (found.code, Path(found.path), found.line) == ("QU202", file, line)
+
+
+def test_triples(tmp_path: Path) -> None:
+    lines = [f"n{i}\tpart of\tall\n" for i in range(150)] + [f"n{i}\tnext to\tn{i + 1}\n" for i in range(150)]
+    (tmp_path / "train.txt").write_text("".join(lines))
+
+    (found,) = validate(tmp_path, quality=True).findings
+
+    assert (found.code, found.line, found.column) == ("QU501", 1, 12)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    file, _ = csv(tmp_path)
+
+    for words in (("--quality",), ("--select", "QU"), ("--quality", "--format", "table")):
+        outcome = run("validate", tmp_path, *words)
+        assert f"{file}:4:4 QU202 warning document a3 has the same text as a1" in outcome.out
+        assert outcome.out.splitlines()[-1].startswith("Quality checked with 1 warning: 1 file in ")
+        assert (outcome.code, outcome.err) == (0, "")
+    told = run("validate", tmp_path, "--quality", "--option", "map=id=id,title=text").out
+    assert "QU202" not in told
+
+
+def test_without_quality_nothing_is_checked(tmp_path: Path) -> None:
+    csv(tmp_path)
+
+    plain, named = run("validate", tmp_path), run("validate", tmp_path, "--format", "table")
+
+    assert (plain.code, named.code) == (2, 2)
+    assert plain.err.endswith("; plain texts and tables are checked with --quality\n")
+    assert "nothing is declared of plain data (table)" in named.err and "--quality" in named.err
+
+
+def test_a_declared_format_goes_first() -> None:
+    report = validate(GOOD, quality=True)
+
+    assert {d.format for d in report.datasets} == {"light-splade"} and not report.quality_only
+
+
+def test_texts_and_tables_side_by_side(tmp_path: Path) -> None:
+    csv(tmp_path)
+    texts(tmp_path)
+
+    assert "choose one with --format text or --format table" in run("validate", tmp_path, "--quality").err
+    assert [f.code for f in validate(tmp_path, format="text", quality=True).findings] == ["QU202"]
+
+
+def test_what_is_not_read_is_told(tmp_path: Path) -> None:
+    file, _ = json_lines(tmp_path)
+    file.write_text(f'{file.read_text()}{{"id": "a4", "text":\n[1, 2]\n')
+    (tmp_path / "README.md").write_text("About them.")
+
+    told = [f.message for f in validate(tmp_path, select="QU101", quality=True).findings]
+
+    assert len(told) == 2
+    assert "no JSON" in told[0] and "a row that is an array" in told[1]
+
+
+def test_what_cannot_be_read_at_all_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("x,y\n1,2\n")
+
+    with pytest.raises(RagdataError, match="--option map=text=COLUMN"):
+        validate(tmp_path, quality=True)
+    assert run("validate", tmp_path, "--quality").code == 2
+
+
+def test_one_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    for name in ("rivers", "towns"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "rivers" / "rows.csv").write_text("x,y\n1,2\n")
+    csv(tmp_path / "towns")
+
+    assert [f.code for f in validate(tmp_path, quality=True).findings] == ["QU101", "QU202"]
