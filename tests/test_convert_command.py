@@ -476,9 +476,10 @@ def test_a_record_that_is_too_long_can_be_left_out(tmp_path: Path) -> None:
 
 
 def test_errors_say_the_option_of_this_command(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "picture.png").write_bytes(b"\x89PNG")
 
-    done = ragdata("convert", "--to", "beir", tmp_path / "empty")
+    done = ragdata("convert", "--to", "beir", tmp_path / "other")
 
     assert done.returncode == 2
     assert "--from" in done.stderr

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import duckdb
 import pytest
@@ -24,8 +25,11 @@ from tests.conversion_tools import tables_of
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FAST = [
     path
-    for kind in ("light-splade", "gfm-rag", "beir", "arag")
-    for path in (*sorted((FIXTURES / kind / "valid").iterdir()), *sorted((FIXTURES / kind / "broken").iterdir())[::9])
+    for kind in ("light-splade", "gfm-rag", "beir", "arag", "datamind")
+    for each, path in (
+        (each, path) for each in ("valid", "broken") for path in sorted((FIXTURES / kind / each).iterdir())
+    )
+    if each == "valid" or crc32(path.name.encode()) % 11 == 0  # the same ones, whatever fixtures come
 ]
 
 
@@ -65,12 +69,18 @@ def test_light_splade_is_taken_by_sql(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "table"), [("beir/valid/folder", "documents"), ("arag/valid/published-manner", "chunks")]
+    ("path", "tables"),
+    [
+        ("beir/valid/folder", {"documents"}),
+        ("arag/valid/published-manner", {"chunks"}),
+        ("datamind/valid/both-loaders", {"chunks", "nodes", "edges"}),
+        ("datamind/valid/repository", {"chunks", "nodes", "edges"}),
+    ],
 )
-def test_texts_are_taken_by_sql(path: str, table: str) -> None:
+def test_texts_are_taken_by_sql(path: str, tables: set[str]) -> None:
     with both_ways(FIXTURES / path) as (fast, _):
         fast.load(*fast.tables)
-        assert fast.taken_by_sql == {table}
+        assert fast.taken_by_sql == tables
 
 
 def test_a_graph_is_taken_by_sql() -> None:
@@ -149,6 +159,88 @@ def test_a_chunk_of_arag(tmp_path: Path, element: str) -> None:
     with both_ways(tmp_path) as (fast, slow):
         assert rows(fast, "chunks") == rows(slow, "chunks")
         assert ("chunks" in fast.taken_by_sql) == (element.startswith('"') and ":" in element)
+
+
+CHUNK_LINES = {
+    '{"text": "x"}': True,
+    '{"text": "x", "metadata": {}}': True,
+    '{"id": "", "text": " x ", "source": ""}': True,
+    '{"id": null, "text": "x", "source": null}': True,
+    '{"id": "c", "text": "x", "source": "notes.jsonl"}': True,
+    '{"id": "c", "text": "x", "source": "a.md", "metadata": {"page": 1.50, "n": "1e400 é", "m": 1E2, "k": null}}': True,
+    '{"text": "metadata", "metadata" :\t{ "a{}" : "}{", "b":[\t] }}': False,
+    '{"text": "metadata", "metadata" :\t{ "a{}" : "}{", "b": true }}': True,
+    '{"text": "x", "metadata": {"source": "b.md"}}': True,
+    '{"text": "x", "metadata": {"source": "2024-05-06"}}': False,
+    '{"text": "x", "metadata": {"source": 5}}': True,
+    '{"text": "x", "image_path": "a.png", "image_description": "d", "modality": "image", "metadata": {"a": "é"}}': True,
+    '{"text": "x", "metadata": {"a": {"metadata": {}}}}': False,
+    '{"text": "x", "met\\u0061data": {"metadata": 1}}': False,
+    '{"text": "x", "metadata": {"\\u0061": 1}}': False,
+    '{"text": "x", "metadata": {"a": "\\n"}}': False,
+    '{"text": "x", "metadata": {"a": 1, "a": 2}}': False,
+    '{"text": "x", "metadata": null}': False,
+    '{"text": "x", "metadata": {"a": 123456789012345678901234567890}}': False,
+    '{"text": "x", "metadata": {"arag_id": "7"}}': False,
+    '{"text": "x", "lang": "en"}': False,
+    '{"text": "", "image_path": "a.png"}': False,
+    '{"text": ""}': False,
+    '{"id": 7, "text": "x"}': False,
+    '{"text": "x", "source": 5}': False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize("line", CHUNK_LINES)
+def test_a_chunk_of_datamind(tmp_path: Path, line: str) -> None:
+    (tmp_path / "chunks").mkdir()
+    plain = '{"id": "c1", "text": "é", "source": "a.md", "metadata": {"page": 3, "k": "v"}}\n'
+    for name in ("notes", "others"):
+        (tmp_path / "chunks" / f"{name}.jsonl").write_text(f"{plain}{line}\n{plain}")
+    with both_ways(tmp_path) as (fast, slow):
+        assert rows(fast, "chunks") == rows(slow, "chunks")
+        assert ("chunks" in fast.taken_by_sql) == CHUNK_LINES[line]
+
+
+@pytest.mark.parametrize("numbers", ["[0, 1, 7, -3]", "[1.5]", "[true]", "[[]]"])
+def test_ids_of_datamind_that_are_no_texts(tmp_path: Path, numbers: str) -> None:
+    (tmp_path / "chunks").mkdir()
+    lines = "".join(json.dumps({"id": given, "text": "x"}) + "\n" for given in json.loads(numbers))
+    (tmp_path / "chunks" / "notes.jsonl").write_text(lines)
+    with both_ways(tmp_path) as (fast, slow):
+        assert rows(fast, "chunks") == rows(slow, "chunks")
+        assert ("chunks" in fast.taken_by_sql) == (len(json.loads(numbers)) > 1)
+
+
+TRIPLE_LINES = {
+    '{"subject": "Moon", "relation": "r", "object": "Sun"}': True,
+    '{"subject": "Sun", "relation": "r", "object": "Sun", "subject_type": "", "object_type": "Star"}': True,
+    '{"subject": "Sun", "relation": "r", "object": "é", "source": "", "properties": {}}': True,
+    '{"subject": "Sun", "relation": "r", "object": "é", "confidence": 1}': True,
+    '{"subject": "Sun", "relation": "r", "object": "é", "confidence": "0.5"}': False,
+    '{"subject": "Sun", "relation": "r", "object": "é", "confidence": 7}': False,
+    '{"subject": "Sun", "relation": "r", "object": "é", "properties": {"since": 1}}': False,
+    '{"subject": "Sun", "relation": "r", "object": "é", "object_properties": {"a": "b"}}': False,
+    '{"subject": "Sun", "relation": "r", "object": "é", "weight": 1}': False,
+    '{"subject": "Sun ", "relation": "r", "object": "é"}': False,
+    '{"subject": "Sun", "relation": "\\u3000r", "object": "é"}': False,
+    '{"subject": "Sun", "relation": "r", "object": "\\u001cé"}': False,
+    '{"subject": "Sun", "relation": "r", "object": " "}': False,
+    '{"subject": "Sun", "relation": "r", "object": 5}': False,
+    '{"subject": "Sun", "relation": "r"}': False,
+}
+
+
+@pytest.mark.parametrize("line", TRIPLE_LINES)
+def test_a_triple_of_datamind(tmp_path: Path, line: str) -> None:
+    (tmp_path / "triplets").mkdir()
+    plain = '{"subject": "Moon", "relation": "r", "object": "Sea", "object_type": "Water", "confidence": 0.25}\n'
+    for name in ("b", "a"):
+        (tmp_path / "triplets" / f"{name}.jsonl").write_text(f"{plain.replace('Sea', name)}{line}\n{plain}")
+    with both_ways(tmp_path) as (fast, slow):
+        for table in ("edges", "nodes"):
+            assert rows(fast, table) == rows(slow, table)
+        assert fast.taken_by_sql == ({"nodes", "edges"} if TRIPLE_LINES[line] else set())
 
 
 @pytest.mark.parametrize("path", ["beir/valid/packed", "arag/valid/strings", "datamind/valid/profile", "sage/valid"])

@@ -17,7 +17,7 @@ SLICES = 8
 
 ALL = os.environ.get("RAGDATA_TESTS") == "all"
 
-EVERY = 1 if ALL else 2
+EVERY = 1 if ALL else 4
 """One in so many faults of a grid is injected; `python -m tests.faults` injects all of them."""
 
 BOTH = 1 if ALL else 3

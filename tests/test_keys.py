@@ -78,7 +78,7 @@ def numbers(found: Any) -> list[int]:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_indexes_agree(data: st.DataObject) -> None:
     keys, integers = data.draw(KEYS)
     plain, typed = filled(data.draw(batches(keys)), integers)
@@ -99,7 +99,7 @@ def test_indexes_agree(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_consistencies_agree(data: st.DataObject) -> None:
     keys, integers = data.draw(KEYS)
     plain, typed = PythonConsistency(), NumpyConsistency()
@@ -112,7 +112,7 @@ def test_consistencies_agree(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_consistencies_agree_where_names_share_places(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NumpyConsistency, "_BITS", 1)
@@ -128,7 +128,7 @@ def test_consistencies_agree_where_names_share_places(data: st.DataObject) -> No
 
 @given(st.lists(st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"])), TEXTS), max_size=6))
 @example(["İstanbul", "STRASSE", "straße", "ﬁre", 'a "b"  c', "\x1c a\x85b\u3000c", "ΑΣ", "Σ"])
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_columns_are_spelled_as_names_are(names: list[str | None]) -> None:
     assert spelled(pa.array(names, pa.string())).to_pylist() == [None if n is None else spelling(n) for n in names]
 

@@ -154,7 +154,7 @@ def test_errors_show_their_place() -> None:
 
     assert (shown.code, shown.out) == (2, "")
     assert shown.err.splitlines() == [
-        "ragdata: there is no column txt; did you mean text or title?",
+        "ragdata: there is no column txt; did you mean text?",
         "  2 |   txt from documents",
         "        ^^^",
     ]

@@ -447,9 +447,9 @@ def test_sets_of_one_folder_are_told_apart() -> None:
     screen = run("report", folder, "--no-details")
     markdown = run("report", folder, "--no-details", "--output-format", "markdown")
 
-    assert [line.split("  ")[0] for line in screen.out.splitlines()[3:5]] == ["two-sets (harbours)", "two-sets (reefs)"]
+    assert [line.split("  ")[0] for line in screen.out.splitlines()[3:5]] == ["harbours", "reefs"]
     assert screen.out.startswith("2 datasets (hipporag 2): 4 files, 1.1 kB, 11 rows\n")
-    assert "two-sets (harbours)`" in markdown.out
+    assert "`harbours`" in markdown.out
 
 
 def test_details_are_for_markdown_too() -> None:

@@ -496,7 +496,7 @@ def test_a_full_disk_is_said_in_one_line(dataset: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("ragdatakit.retrieval.index_store.write_passages", full)
     outcome = run("retrieve", dataset, "ferry")
 
-    assert (outcome.code, outcome.err) == (2, "ragdata: [Errno 28] No space left on device\n")
+    assert (outcome.code, outcome.err) == (2, "ragdata: No space left on device\n")
 
 
 def test_a_missing_library_is_named(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:

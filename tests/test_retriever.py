@@ -29,7 +29,7 @@ UNSEARCHABLE = {
     "datamind/valid/results": r"has no passages to search",
     "datamind/valid/skills": r"\(it has assets only\)",
     "gfm-rag/valid/many": r"holds 3 datasets; give one of them with --dataset: hotpotqa_test",
-    "hipporag/valid/two-sets": r"choose one: --option dataset=harbours",
+    "hipporag/valid/two-sets": r"give one of them with --dataset: harbours, reefs",
     "sage/valid/array": r"has no passages to search",
     "sage/valid/benchmark": r"has no passages to search",
     "sage/valid/documented": r"has no passages to search",

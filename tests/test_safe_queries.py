@@ -207,6 +207,10 @@ def test_settings_are_locked_beyond_what_the_statement_says(database: DatasetDat
         ("from 'notes.csv'", "no files and no network", (None, "")),
         ("select count(*), doc_id from documents", "must appear in the GROUP BY", (1, "doc_id")),
         ("select x.text from documents d", "there is no table x; did you mean d?", (1, "x.text")),
+        ("select titel from documents", "there is no column titel; did you mean title?", (1, "titel")),
+        ("from documents where doc_id = 1", "doc_id is text, and 'd1' no integer: compare it with text", (1, "doc_id")),
+        ("from documents where length(text) > 'x'", "'x' is no integer", (1, "'x'")),
+        ("select sum(text) from documents", "there is no sum for (VARCHAR); cast the values", (1, "sum(text)")),
     ],
 )
 def test_errors_say_what_and_where(
@@ -221,7 +225,7 @@ def test_errors_say_what_and_where(
 
 
 def test_faults_that_show_while_rows_come_are_told(database: DatasetDatabase) -> None:
-    with pytest.raises(QueryError, match="Could not convert string 'the "):
+    with pytest.raises(QueryError, match=r"text is text, and 'the .* no integer"):
         rows(database, "select text::int from documents")
 
 

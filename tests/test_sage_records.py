@@ -161,7 +161,7 @@ ANY_VALUE = st.recursive(
 
 
 @given(record=st.dictionaries(st.sampled_from([*sorted(KNOWN), "querry", "own"]), ANY_VALUE, max_size=8))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_record_is_judged_by_both_engines_alike(
     record: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -50,11 +50,18 @@ def asked(path: Path, sql: str, *words: object) -> list[object]:
 
 
 def test_each_has_a_name_of_its_own(tmp_path: Path) -> None:
-    for place in ("2024/data", "2025/data", "Main", "files"):
+    for place in ("2024/data", "2025/data", "2024/reefs", "2025/reefs", "Main", "files"):
         write_corpus(tmp_path / place, d1="x")
 
-    assert sorted(names(tmp_path)) == ["2024/data", "2025/data", "Main beir", "files beir"]
+    assert sorted(names(tmp_path)) == ["2024", "2024/reefs", "2025", "2025/reefs", "Main beir", "files beir"]
     assert names(TWO_SETS) == ["harbours", "reefs"]
+
+
+def test_show_tables_lists_those_of_all(folder: Path) -> None:
+    listed = [{"name": '"old reef".documents'}, {"name": '"table".documents'}]
+
+    assert asked(folder, "show tables") == asked(folder, "SHOW TABLES; -- all") == listed
+    assert asked(folder / "table", "show tables") == [{"name": "documents"}]
 
 
 def test_names_are_those_of_a_saved_database(folder: Path, tmp_path: Path) -> None:
@@ -136,7 +143,7 @@ def test_names_of_data_sets_in_one_folder(tmp_path: Path) -> None:
 
     assert found == asked(TWO_SETS, "select count(*) as n from reefs.documents")
     assert ragdatakit.read(TWO_SETS, dataset="reefs").tables
-    assert run("gate", TWO_SETS, "--init", "--dataset", "reefs", "--output", tmp_path / "suite.json").code == 0
+    assert run("gate", TWO_SETS, "--init", "--dataset", "reefs", "--output-file", tmp_path / "suite.json").code == 0
 
 
 def test_unknown_and_needed_names(folder: Path) -> None:
@@ -178,7 +185,7 @@ def test_datasets_of_the_same_place_are_compared(folder: Path, tmp_path: Path) -
     assert "Datasets: 1 added, 1 removed, 1 changed; records: 2 added, 2 removed, 1 changed" in shown.out
     for form in ("markdown", "html"):
         page = run("diff", folder, after, "--output-format", form).out
-        assert "the reefs" in page and "old reef" in page and "removed" in page
+        assert "reefs" in page and "old reef" in page and "removed" in page
 
 
 def test_the_same_folders_do_not_differ(folder: Path) -> None:

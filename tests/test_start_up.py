@@ -50,11 +50,27 @@ def test_no_heavy_library(words: tuple[str, ...]) -> None:
     assert names & HEAVY == set()
 
 
-def test_a_report_on_little_imports_no_pandas() -> None:
-    names = imported("report", str(GOOD))
+@pytest.mark.parametrize(
+    "words",
+    [("report", str(GOOD)), ("query", str(GOOD), "from documents")],
+    ids=lambda words: words[0],
+)
+def test_tables_of_little_import_no_more_than_they_need(words: tuple[str, ...]) -> None:
+    names = imported(*words)
 
     assert "duckdb" in names
-    assert names.isdisjoint({"pandas", "scipy", "great_expectations"})
+    assert names.isdisjoint({"pandas", "pyarrow.compute", "scipy", "great_expectations"})
+
+
+def test_a_diff_of_the_same_files_opens_no_database() -> None:
+    assert imported("diff", str(GOOD), str(GOOD)).isdisjoint({"duckdb", "numpy", "pyarrow"})
+
+
+def test_a_diff_of_little_imports_no_more_than_it_needs() -> None:
+    names = imported("diff", "--exit-zero", str(GOOD), str(FIXTURES / "light-splade/valid/gz"))
+
+    assert "duckdb" in names
+    assert names.isdisjoint({"pandas", "pyarrow.compute", "scipy"})
 
 
 def test_help_imports_no_room_but_its_own() -> None:

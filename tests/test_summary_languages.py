@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragdatakit.reports.summary_languages import UNCLEAR, languages_of
+from ragdatakit.reports.summary_languages import UNCLEAR, languages_note, languages_of
 
 QUESTIONS = {
     "English": ["Who mapped the reef?", "how to prune a pear tree", "When was the lighthouse of Skarn lit?"],
@@ -55,3 +55,12 @@ def test_one_word_tells_the_usual_language_only() -> None:
         "English", "English", UNCLEAR,
     ]  # fmt: skip
     assert list(languages_of([("Latin", t) for t in ("Wann war das?", short, name)])) == ["German", "German", UNCLEAR]
+
+
+def test_one_note_tells_all_texts_that_were_not_read() -> None:
+    note = languages_note([("documents", 1000, 5183), ("questions", 1000, 1109)])
+
+    assert (note.name, note.value, note.level) == ("sampled.languages", 2000, "info")
+    assert note.words == (
+        "languages are guessed from texts that are evenly spread: 1,000 of 5,183 documents, 1,000 of 1,109 questions"
+    )

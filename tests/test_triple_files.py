@@ -290,10 +290,12 @@ def test_notes_beside_texts_are_no_documents(tmp_path: Path) -> None:
     assert told.endswith("(LICENSE.txt, README.md)")
 
 
-def test_only_notes_are_texts(tmp_path: Path) -> None:
+def test_only_notes_are_texts_where_they_are_asked_for(tmp_path: Path) -> None:
     written(tmp_path, "README.md", "words\n")
 
-    assert [table.rows for table in ragdatakit.report(tmp_path)[0].tables] == [1]
+    with pytest.raises(RagdataError, match=r"no dataset recognised below .*; it holds README\.md"):
+        ragdatakit.report(tmp_path)
+    assert [table.rows for table in ragdatakit.report(tmp_path, source_format="text")[0].tables] == [1]
 
 
 def test_notes_beside_tables_need_no_choice(tmp_path: Path) -> None:

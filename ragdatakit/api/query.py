@@ -15,6 +15,7 @@ from ragdatakit.schemas.errors import RagdataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ragdatakit.schemas.conversions import Losses
     from ragdatakit.tables.safe_queries import SafeQueries
 
 
@@ -40,20 +41,27 @@ def query(
     what the database may hold in bytes. The other arguments are those of `read`.
 
     Raises `QueryError` (a `RagdataError` that knows the place in the query) for what is wrong with the query, and
-    `RagdataError` as `read` does.
+    `RagdataError` as `read` does, and where a file that the query needs cannot be read whole. Records that could not be
+    read are told by a warning (`UserWarning`).
     """
+    import warnings
+
     import pyarrow as pa
 
     refuse_number("limit", limit, 0)
-    words = {
-        "source_format": source_format,
-        "dataset": dataset,
-        "options": options,
-        "chunking": chunking,
-        "progress": progress,
-    }
-    with open_queries(path, timeout=timeout, memory_limit=memory_limit, **words) as queries:  # type: ignore[arg-type]
+    with open_queries(
+        path,
+        source_format=source_format,
+        dataset=dataset,
+        options=options,
+        chunking=chunking,
+        timeout=timeout,
+        memory_limit=memory_limit,
+        progress=progress,
+    ) as queries:
         batches = queries.run(sql).batches()
+        for told in lost_words(queries.losses):
+            warnings.warn(told, stacklevel=2)
         first = next(batches)
         taken, count = [first], 0
         for batch in batches:
@@ -92,3 +100,13 @@ def open_queries(
     openers = {each.name: partial(database_of, each, memory_limit) for each in found}
     with DatabaseGroup(openers, memory_limit) as group:
         yield SafeQueries(group, timeout)
+
+
+def lost_words(found: Mapping[str, Losses]) -> list[str]:
+    """Sentences about what could not be read, of `SafeQueries.losses`."""
+    lossy = {dataset: losses for dataset, losses in found.items() if losses.any_lost}
+    if not lossy:
+        return []
+    from ragdatakit.reports.summaries import loss_words  # what it imports is worth it where there is something to tell
+
+    return [f"{name}: {told}" if name else told for name, losses in lossy.items() for told in loss_words(losses)]

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import PathLike, Progress, given_paths, reading_options, refuse_number
-from ragdatakit.api.sources import find_datasets, only_dataset
+from ragdatakit.api.sources import chosen_datasets, only_dataset
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import Source
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
-    from ragdatakit.schemas.summaries import Summaries, Summary
+    from ragdatakit.schemas.summaries import Note, Summaries, Summary
     from ragdatakit.tables.dataset_database import DatasetDatabase, SharedConnection
     from ragdatakit.tables.datasets import Dataset
 
@@ -27,6 +27,7 @@ def report(
     path: PathLike | Iterable[PathLike],
     *,
     source_format: str = "",
+    dataset: str | Iterable[str] = (),
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     examples: int = USUAL_EXAMPLES,
@@ -38,12 +39,13 @@ def report(
 ) -> Summaries:
     """What is in the datasets at ``path`` (one path, or several), one `Summary` for each, in numbers.
 
-    ``source_format``, ``options`` and ``chunking`` are those of `read`. ``examples`` is how many random rows of a table
+    ``source_format``, ``options`` and ``chunking`` are those of `read`. ``dataset`` says which are meant where there
+    are several, by their names or paths. ``examples`` is how many random rows of a table
     are shown beside the first, the longest and the shortest, chosen by ``seed``. ``save`` leaves a DuckDB file with all
     tables (in schemas of their own where there are several datasets). ``neighbourhoods`` gives the summary of a graph
     the part of it that a page takes along. ``memory_limit`` is what DuckDB may hold in bytes. ``progress`` is called
     with what is being done, how much is done and how much there is. In ``left_out`` of the list are the folders at
-    ``path`` whose data is of no known format, where others are of one.
+    ``path`` whose data is of no known format, where others are of one; in ``not_read`` the files that no dataset reads.
 
     Raises `RagdataError` where a path is missing or nothing is recognised there. Of several datasets one that cannot be
     read at all has a summary that says so. Data that is wrong gives a report all
@@ -53,14 +55,20 @@ def report(
 
     from ragdatakit.schemas.summaries import Summaries
     from ragdatakit.tables.dataset_database import DatabaseFile
-    from ragdatakit.tables.left_out import left_out_folders
+    from ragdatakit.tables.left_out import files_not_read, left_out_folders
 
     paths = given_paths(path)
     refuse_number("examples", examples, 0)
     wanted = reading_options(source_format, options, chunking, progress)
-    found = find_datasets(paths, wanted)
+    names = (dataset,) if isinstance(dataset, str) and dataset else tuple(dataset)
+    found = chosen_datasets(paths, wanted, names)
     guessed = not source_format and "map" not in wanted.values
-    summaries = Summaries(left_out=[each for p in paths for each in left_out_folders(p)] if guessed else ())
+    read = _files_read(found)
+    whole = () if names else paths  # what lies beside those that were chosen was not asked for
+    summaries = Summaries(
+        left_out=[each for p in whole for each in left_out_folders(p)] if guessed else (),
+        not_read=[each for p in whole for each in files_not_read(p, read)],
+    )
     with DatabaseFile(Path(save)) if save is not None else nullcontext() as file:
         for each in found:
             started = time.perf_counter()
@@ -77,6 +85,7 @@ def report(
                 else:
                     if file is not None:
                         file.add(database, each.name if len(found) > 1 else "main", each.source.display)
+            summary.name = each.name
             summary.seconds = time.perf_counter() - started
             summaries.append(summary)
     return summaries
@@ -102,6 +111,20 @@ def open_database(
     """
     wanted = reading_options(source_format, options, chunking, progress, name)
     return database_of(only_dataset(Path(path), wanted, dataset), memory_limit)
+
+
+def _files_read(found: Iterable[FoundDataset]) -> set[Path]:
+    """The files of the datasets, with those of plain ones that are passed over: the losses tell these."""
+    from ragdatakit.converters.run import PLAIN
+    from ragdatakit.tables.plain_sources import PASSED_OVER
+
+    read: set[Path] = set()
+    for part in (part for each in found for part in each.source.parts):
+        read |= {file.path for file in (*part.files, *((part.config,) if part.config is not None else ()))}
+        if part.format.name in PLAIN:
+            read |= {file.path for file in part.ignored}
+            read |= {part.root / name for name in part.options.get(PASSED_OVER, {})}
+    return read
 
 
 def _is_of(source: Source, error: RagdataError | OSError) -> bool:
@@ -149,7 +172,45 @@ def _summary(
 
     summary = summarize(database, path=found.source.display, examples=examples, seed=seed, progress=progress)
     summary.files, summary.file_splits = count_files(_own_parts(found), database, progress)
+    summary.notes += _read_together(found, summary)
+    _label(found, summary)
     return summary
+
+
+def _label(found: FoundDataset, summary: Summary) -> None:
+    """Give hubs and relations the labels that files beside a plain graph have for them."""
+    from dataclasses import replace
+
+    from ragdatakit.tables.plain_sources import LABELS
+
+    labels_of = next((part.options[LABELS] for part in found.source.parts if LABELS in part.options), None)
+    if labels_of is None or summary.graph is None:
+        return
+    relations = [value for one in summary.frequencies if one.name == "edges.relation" for value, _ in one.values]
+    labels = labels_of({*relations, *(hub.name for hub in summary.graph.hubs)})
+    hubs = tuple(replace(hub, label=labels.get(hub.name)) for hub in summary.graph.hubs)
+    summary.graph = replace(summary.graph, hubs=hubs)
+    summary.frequencies = [
+        replace(one, labels={value: labels[value] for value, _ in one.values if value in labels})
+        if one.name == "edges.relation"
+        else one
+        for one in summary.frequencies
+    ]
+
+
+def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
+    """That texts and files of their parts are counted as documents together, with the records of each file."""
+    from ragdatakit.schemas.summaries import Note
+    from ragdatakit.tables.plain_sources import READ_TOGETHER
+
+    notes = []
+    for part in found.source.parts:
+        if names := part.options.get(READ_TOGETHER, ()):
+            records = sum(file.records or 0 for file in part.files if file.name in names)
+            told = f"documents: {records:,} of them are of {', '.join(names)}"
+            told += ", and look like parts of those of the other files; name a file to have it alone"
+            notes.append(Note("documents.read_together", told, records, "warning"))
+    return notes
 
 
 def _own_parts(found: FoundDataset) -> list[Dataset]:

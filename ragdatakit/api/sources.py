@@ -21,8 +21,8 @@ _TAKEN = ("main", "files", "memory", "temp", "system", "information_schema", "pg
 
 @dataclass(frozen=True, slots=True)
 class FoundDataset:
-    """A dataset at a path: ``name`` tells it from the others there, ``place`` is where it is below the path, with
-    ``/`` (empty: the path itself); ``wanted`` says how it is read."""
+    """A dataset at a path: ``name`` tells it from the others there, and is what reports call it; ``place`` is where it
+    is below the path, with ``/`` (empty: the path itself); ``wanted`` says how it is read."""
 
     name: str
     place: str
@@ -43,6 +43,16 @@ def find_datasets(paths: Sequence[Path], wanted: ConvertOptions) -> list[FoundDa
         for pair in _sets(source, wanted)
     ]
     return _named(found)
+
+
+def chosen_datasets(paths: Sequence[Path], wanted: ConvertOptions, names: Sequence[str] = ()) -> list[FoundDataset]:
+    """The datasets at these paths that are called so (none: all), in the order in which they are found. Raises as
+    `find_datasets` does, and `UnknownNameError` for a name or path that none of them has."""
+    found = find_datasets(paths, wanted)
+    if not names:
+        return found
+    chosen = {id(_called(name, found, " ".join(map(str, paths)))) for name in names}
+    return [each for each in found if id(each) in chosen]
 
 
 def meant_datasets(path: Path, wanted: ConvertOptions, dataset: str = "") -> list[FoundDataset]:
@@ -143,15 +153,10 @@ def _place(path: Path, source: Source, wanted: ConvertOptions) -> str:
 
 
 def _named(found: Iterable[tuple[str, Source, ConvertOptions]]) -> list[FoundDataset]:
-    from ragdatakit.converters.run import name_of
+    from ragdatakit.converters.run import read_name
 
     given = list(found)
-    short = []
-    for place, source, _ in given:
-        name = place.rpartition("/")[2] or source.root.resolve().name
-        if source.parts[0].layout == "file":
-            name = name_of(source)
-        short.append(name or source.format)
+    short = [read_name(source, wanted) for _, source, wanted in given]
     often = Counter(name.lower() for name in short)
     taken = set(_TAKEN)
     named = []
@@ -172,7 +177,7 @@ def _free(name: str, format_name: str, taken: set[str]) -> str:
     return found
 
 
-def _called(dataset: str, found: Sequence[FoundDataset], path: Path) -> FoundDataset:
+def _called(dataset: str, found: Sequence[FoundDataset], path: Path | str) -> FoundDataset:
     wanted = dataset.removeprefix("./").rstrip("/")
     ways = (
         lambda each: wanted == each.name,

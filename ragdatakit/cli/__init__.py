@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -30,6 +31,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schema": ("schema", "Print the JSON Schema of a format's records."),
     "init": ("init", "Write a minimal valid dataset to start from."),
 }
+
+
+_MEANT = {
+    "--output": ("--output-file",),
+    "--output-file": ("--output",),
+    "--out": ("--output-file", "--output"),
+    "--format": ("--from (the format of the data)", "--output-format"),
+    "--from": ("--format",),
+    "--json": ("--output-format json",),
+    "--html": ("--output-format html",),
+}
+"""Options that a command may lack, and what it has instead, the likeliest first."""
 
 
 class _LazyGroup(click.Group):
@@ -81,34 +94,67 @@ def wants_colour() -> bool:
 
 def main() -> None:
     """Run the command; errors about the run are one line on stderr and exit code 2."""
+    from ragdatakit.cli.standard_output import take_standard_output
+    from ragdatakit.cli.stopping import EndedBySignal, is_interrupted
     from ragdatakit.schemas.errors import RagdataError
 
+    take_standard_output()
+    ending = EndedBySignal()
     try:
-        code = group.main(standalone_mode=False, prog_name="ragdata")
+        with ending:
+            code = group.main(standalone_mode=False, prog_name="ragdata")
     except click.exceptions.Exit as stop:
         code = stop.exit_code
+    except click.NoSuchOption as error:
+        _with_meant(error).show()
+        code = 2
     except click.ClickException as error:
         error.show()
         code = 2
     except (click.Abort, KeyboardInterrupt):
-        click.echo("ragdata: stopped", err=True)
+        _tell_stopped()
         code = 130
+    except SystemExit:
+        if not ending.code:
+            raise  # of the shell's completion
+        _tell_stopped()
+        code = ending.code
     except RagdataError as error:
         click.echo(f"ragdata: {_printable(str(error))}", err=True)
         code = 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 141
     except (OSError, MemoryError) as error:
-        click.echo(f"ragdata: {_printable(str(error) or type(error).__name__)}", err=True)
+        click.echo(f"ragdata: {_printable(_told(error))}", err=True)
         code = 2
     except Exception as error:
-        if os.environ.get("RAGDATA_DEBUG"):
+        if ending.code or is_interrupted(error):
+            _tell_stopped()
+            code = ending.code or 130
+        elif os.environ.get("RAGDATA_DEBUG"):
             raise
-        click.echo(f"ragdata: failed on its own: {_printable(f'{type(error).__name__}: {error}')}", err=True)
-        click.echo("ragdata: please report it; RAGDATA_DEBUG=1 shows where", err=True)
-        code = 2
-    sys.exit(code if isinstance(code, int) else 0)
+        else:
+            click.echo(f"ragdata: failed on its own: {_printable(f'{type(error).__name__}: {error}')}", err=True)
+            click.echo("ragdata: please report it; RAGDATA_DEBUG=1 shows where", err=True)
+            code = 2
+    sys.exit(ending.code or (code if isinstance(code, int) else 0))
+
+
+def _tell_stopped() -> None:
+    with suppress(OSError):  # a terminal that was closed
+        click.echo("ragdata: stopped", err=True)
+
+
+def _told(error: OSError | MemoryError) -> str:
+    """An error of the system in words: the file, and what is wrong with it."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
+    return str(error) or type(error).__name__
+
+
+def _with_meant(error: click.NoSuchOption) -> click.UsageError:
+    """The error with what is called so elsewhere, rather than with what is spelt alike."""
+    there = {opt for param in error.ctx.command.params for opt in param.opts} if error.ctx is not None else set()
+    meant = [words for words in _MEANT.get(error.option_name, ()) if words.split()[0] in there]
+    return click.UsageError(f"{error.message} Did you mean {' or '.join(meant)}?", error.ctx) if meant else error
 
 
 def _printable(text: str) -> str:

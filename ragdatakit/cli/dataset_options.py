@@ -42,6 +42,7 @@ _DATASET = (
     ),
 )
 
+_CALLED = "its name as ragdata report tells it, or its path"
 _DATASET_NAMES = ("dataset", "source_format", "maps", "options", "chunk_size", "chunk_overlap", "chunk_by")
 _SEARCH_NAMES = (
     *("analyzer", "stemmer", "embedder", "base_url", "api_key_env", "vectors", "query_vectors", "vector_store"),
@@ -136,14 +137,14 @@ def dataset_options(function: _Function) -> _Function:
 
 def dataset_name_option(function: _Function) -> _Function:
     """Add the option that says which of several datasets at a path is meant; `read_words` takes its value."""
-    option = click.option(
-        "--dataset",
-        metavar="NAME",
-        default="",
-        callback=not_empty,
-        help="Which dataset, where PATH holds several: its name as ragdata report tells it, or its path.",
-    )
-    return option(function)
+    told = f"Which dataset, where PATH holds several: {_CALLED}."
+    return click.option("--dataset", metavar="NAME", default="", callback=not_empty, help=told)(function)
+
+
+def dataset_names_option(function: _Function) -> _Function:
+    """Add the same option for a command that takes several; `read_words` takes its values."""
+    told = f"Which dataset, where PATH holds several (may be given more than once): {_CALLED}."
+    return click.option("--dataset", metavar="NAME", multiple=True, callback=not_empty, help=told)(function)
 
 
 def search_options(function: _Function) -> _Function:
@@ -160,7 +161,7 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
     for text in words["options"]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise click.UsageError(f"--option {text}: expected NAME=VALUE")
+            raise click.UsageError(f"--option {text}: expected NAME=VALUE{_file_hint(text)}")
         options[name.strip()] = value
     if words["maps"]:
         options["map"] = ",".join(words["maps"])
@@ -168,6 +169,13 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
     chunking = {name: value for name, value in given.items() if value is not None}
     found = {"source_format": words["source_format"], "options": options, "chunking": chunking}
     return {**found, "dataset": words["dataset"]} if "dataset" in words else found
+
+
+def _file_hint(text: str) -> str:
+    """What to say where ``-o`` was taken for the option of the output."""
+    opts = [opt for param in click.get_current_context().command.params for opt in param.opts]
+    option = next((opt for opt in ("--output-file", "--output") if opt in opts), None)
+    return f" (to write a file: {option} {text})" if option and Path(text).suffix else ""
 
 
 def search_words(words: dict[str, Any]) -> SearchOptions:

@@ -22,6 +22,7 @@ from ragdatakit.cli.dataset_options import (
     search_options,
     search_words,
 )
+from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -139,8 +140,8 @@ def command(**words: Any) -> int:
     if words["as_json"]:
         words["output_format"] = "json"
     for name in ("per_question", "output"):
-        if words[name] is not None and not words[name].absolute().parent.is_dir():
-            raise click.UsageError(f"--{name.replace('_', '-')}: there is no folder {words[name].absolute().parent}")
+        given = (words["path"], *words["runs"], *words["answers"], words["qrels"], words["questions"])
+        check_place(words[name], filter(None, given), f"--{name.replace('_', '-')}", read_words(words))
     if words["per_question"] is not None and words["per_question"].suffix not in (".csv", ".jsonl"):
         raise click.UsageError("--per-question writes .csv or .jsonl; name the file so")
     done = _evaluated(words)

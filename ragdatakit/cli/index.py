@@ -19,6 +19,7 @@ from ragdatakit.cli.dataset_options import (
     search_options,
     search_words,
 )
+from ragdatakit.cli.standard_output import is_deserted
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ def write_out(pieces: Iterable[bytes]) -> None:
     for piece in pieces:
         sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
+        if is_deserted():
+            return
 
 
 def _look_after(words: dict[str, Any]) -> int:

@@ -16,12 +16,17 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
+from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import is_deserted
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
+    from ragdatakit.schemas.conversions import Losses
     from ragdatakit.tables.safe_queries import QueryResult, TableFacts
     from ragdatakit.tables.select_statements import QueryError
 
+_FORMS = ("table", "csv", "json", "ndjson", "markdown", "parquet")
 _LEAST_WIDTH, _USUAL_LIMIT = 40, 100
 _EXAMPLES = (
     ("documents", "select doc_id, length(text) from documents order by 2 desc limit 10"),
@@ -42,13 +47,7 @@ _EXAMPLES = (
 @click.argument("path", type=DataPath(readable=False, path_type=Path), metavar="PATH")
 @click.argument("sql", required=False, metavar="[SQL]")
 @click.option("--tables", "show_tables", is_flag=True, help="List the tables, their columns and rows.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["table", "csv", "json", "ndjson", "markdown", "parquet"]),
-    default="table",
-    show_default=True,
-    help="How to write the rows.",
-)
+@output_format_option(_FORMS)
 @click.option(
     "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
 )
@@ -83,7 +82,7 @@ def command(**words: Any) -> int:
     \b
     ragdata query scifact/ --tables
     ragdata query scifact/ "select count(*) from documents where length(text) < 100"
-    ragdata query scifact/ "from qrels" --output-format parquet --output-file qrels.parquet
+    ragdata query scifact/ "from qrels" --output-file qrels.parquet
     """
     from ragdatakit.api.query import open_queries
     from ragdatakit.cli.progress import terminal_progress
@@ -104,6 +103,7 @@ def command(**words: Any) -> int:
                 )
                 queries = stack.enter_context(opened)
                 found = list(queries.tables()) if sql is None else queries.run(sql)
+            _tell_losses(queries.losses)
             if isinstance(found, list):
                 _write(_tables(found, words), words["output_file"])
             else:
@@ -117,8 +117,8 @@ def command(**words: Any) -> int:
 def _check(words: dict[str, Any]) -> str | None:
     """The query; None where the tables are asked for. Raises `click.UsageError`."""
     out = words["output_file"]
-    if out is not None and not out.absolute().parent.is_dir():
-        raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
+    check_place(out, (words["path"],), read=read_words(words))
+    words["output_format"] = output_form(words["output_format"], out, _FORMS)
     if words["show_tables"]:
         if words["sql"] is not None:
             raise click.UsageError("give SQL or --tables, not both")
@@ -235,7 +235,18 @@ def _write(pieces: Iterable[bytes], out: Path | None) -> None:
         return
     for piece in pieces:
         sys.stdout.buffer.write(piece)
+        if is_deserted():
+            return
     sys.stdout.buffer.flush()
+
+
+def _tell_losses(found: dict[str, Losses]) -> None:
+    """What is missing in the answer, on stderr: records that could not be read."""
+    from ragdatakit.api.query import lost_words
+    from ragdatakit.reports.query_output import cell_text
+
+    for told in lost_words(found):
+        click.echo(f"! {cell_text(told)}", err=True)
 
 
 def _show(error: QueryError) -> None:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_options, read_words
+from ragdatakit.cli.dataset_options import dataset_names_option, dataset_options, read_words
+from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.summaries import Summaries
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
-_BY_NAME = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".markdown": "markdown"}
+_FORMS = ("text", "json", "markdown", "html")
 _USUAL_WIDTH, _LEAST_WIDTH, _MOST_WIDTH = 100, 60, 120
 _SIGNS = "▁▂▃▅▇…·–"
 _FINDINGS_PER_RULE = 100
@@ -26,11 +28,7 @@ _FINDINGS_PER_RULE = 100
 
 @click.command("report", short_help="Say what is in datasets.")
 @click.argument("paths", nargs=-1, type=DataPath(readable=False, path_type=Path), metavar="[PATH]...")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json", "markdown", "html"]),
-    help="How to print (default: as the name of --output-file says, or text).",
-)
+@output_format_option(_FORMS)
 @click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
 @click.option("--output-file", type=_FILE, metavar="FILE", help="Write there instead.")
 @click.option("--save-database", type=_FILE, metavar="FILE", help="Leave the tables in a DuckDB file, too.")
@@ -59,6 +57,7 @@ _FINDINGS_PER_RULE = 100
 )
 @click.option("-q", "--quiet", is_flag=True, help="Only what there is, and the warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="Also all files, values and examples.")
+@dataset_names_option
 @dataset_options
 def command(**words: Any) -> int:
     """Say what is in the datasets at PATH (folders or files; default: here).
@@ -94,17 +93,13 @@ def _form(words: dict[str, Any]) -> str:
         if given not in (None, "json"):
             raise click.UsageError(f"give --json or --output-format {given}, not both")
         return "json"
-    if given is None and words["output_file"] is not None:
-        given = _BY_NAME.get(words["output_file"].suffix.lower())
-    return given or "text"
+    return output_form(given, words["output_file"], _FORMS)
 
 
 def _refuse_places(words: dict[str, Any], form: str) -> None:
     """Raise where the outputs cannot go where they are to go, before anything is read."""
     for name in ("output_file", "save_database"):
-        place = words[name]
-        if place is not None and not place.absolute().parent.is_dir():
-            raise click.UsageError(f"--{name.replace('_', '-')}: there is no folder {place.absolute().parent}")
+        check_place(words[name], words["paths"] or (Path(),), f"--{name.replace('_', '-')}", read_words(words))
     saved, out = words["save_database"], words["output_file"]
     if saved is not None and saved.exists() and not words["overwrite"]:
         raise click.UsageError(f"--save-database: {saved} is there; --overwrite replaces it")
@@ -124,6 +119,9 @@ def _made(words: dict[str, Any], form: str) -> tuple[Summaries, Report | None]:
 
     paths = list(words["paths"]) or [Path()]
     with terminal_progress() as progress:
+        wanted = words["findings"] if words["findings"] is not None else form == "html"
+        early = wanted and words["save_database"] is not None  # what may raise goes before a database is replaced
+        findings = _findings(paths, words, form, progress) if early else None
         summaries = report(
             paths,
             **read_words(words),
@@ -134,8 +132,8 @@ def _made(words: dict[str, Any], form: str) -> tuple[Summaries, Report | None]:
             memory_limit=words["memory_limit"] or 0,
             progress=progress,
         )
-        wanted = words["findings"] if words["findings"] is not None else form == "html"
-        findings = _findings(paths, words, form, progress) if wanted else None
+        if wanted and not early:
+            findings = _findings(paths, words, form, progress)
     return summaries, findings
 
 
@@ -149,6 +147,8 @@ def _findings(paths: list[Path], words: dict[str, Any], form: str, progress: Any
     most = _FINDINGS_PER_RULE if form == "html" else 1
     selection = Selection(severity="warning", max_per_rule=most)
     try:
+        if words["dataset"]:
+            paths = _chosen_paths(paths, words)
         return validate_paths(paths, words["source_format"] or None, (), selection, RunOptions(progress=progress))
     except RagdataError:
         if words["findings"]:
@@ -156,19 +156,30 @@ def _findings(paths: list[Path], words: dict[str, Any], form: str, progress: Any
         return None
 
 
+def _chosen_paths(paths: list[Path], words: dict[str, Any]) -> list[Path]:
+    """Where the datasets lie that ``--dataset`` names."""
+    from ragdatakit.api.arguments import reading_options
+    from ragdatakit.api.sources import chosen_datasets
+
+    read = read_words(words)
+    wanted = reading_options(read["source_format"], read["options"], read["chunking"])
+    found = chosen_datasets(paths, wanted, words["dataset"])
+    return list(dict.fromkeys(Path(each.source.display) for each in found))
+
+
 def _rendered(summaries: Summaries, findings: Report | None, words: dict[str, Any], form: str) -> bytes:
     if form == "json":
         from ragdatakit.reports.summary_json import summary_json
 
-        return summary_json(summaries, findings, summaries.left_out)
+        return summary_json(summaries, findings, summaries.left_out, summaries.not_read)
     if form == "html":
         from ragdatakit.reports.html_page import summary_page
 
-        return summary_page(summaries, findings, left_out=summaries.left_out)
+        return summary_page(summaries, findings, left_out=summaries.left_out, not_read=summaries.not_read)
     if form == "markdown":
         from ragdatakit.reports.summary_markdown import summary_markdown
 
-        lines = summary_markdown(summaries, words["details"], findings, summaries.left_out)
+        lines = summary_markdown(summaries, words["details"], findings, summaries.left_out, summaries.not_read)
         return "".join(f"{line}\n" for line in lines).encode()
     from ragdatakit.reports.summary_text import SummaryTextOptions, summary_lines
 
@@ -183,7 +194,7 @@ def _rendered(summaries: Summaries, findings: Report | None, words: dict[str, An
         details=words["details"],
         plain=not _encodes(encoding),
     )
-    lines = summary_lines(summaries, options, findings, summaries.left_out)
+    lines = summary_lines(summaries, options, findings, summaries.left_out, summaries.not_read)
     return "".join(f"{line}\n" for line in lines).encode(encoding, "backslashreplace")
 
 

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, not_empty, search_options
+from ragdatakit.cli.dataset_options import (
+    dataset_name_option,
+    dataset_options,
+    not_empty,
+    read_words,
+    search_options,
+)
 from ragdatakit.cli.index import opened, write_out
+from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -56,13 +64,7 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 120
     metavar="FILE",
     help="With --id: judgements to take instead of the dataset's own.",
 )
-@click.option(
-    "--output-format",
-    type=click.Choice(_FORMATS),
-    default="text",
-    show_default=True,
-    help="How to print: for people, as JSON, as a TREC run, as records of SAGE.",
-)
+@output_format_option(_FORMATS, "--output", "How to print: for people, as JSON, as a TREC run, as records of SAGE")
 @click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead.")
 @click.option("--tag", default="", metavar="NAME", help="The name of a TREC run (default: ragdata-MODE).")
@@ -77,7 +79,7 @@ def command(**words: Any) -> int:
     \b
     ragdata retrieve scifact/ "do statins lower the risk of stroke"
     ragdata retrieve scifact/ --id 1132 --explain
-    ragdata retrieve scifact/ --questions -k 100 --output-format trec --output bm25.run
+    ragdata retrieve scifact/ --questions -k 100 --output bm25.run
     """
     _check(words)
     explained = [] if words["question_id"] is None else ["bm25"]  # terms are counted by it
@@ -109,9 +111,10 @@ def _watched(pieces: Iterable[bytes], total: int, progress: Callable[[str, int, 
 def _check(words: dict[str, Any]) -> None:
     """Raise `click.UsageError` for options that do not go together."""
     if words["as_json"]:
-        if words["output_format"] not in ("text", "json"):
+        if words["output_format"] not in (None, "text", "json"):
             raise click.UsageError(f"--json does not go with --output-format {words['output_format']}")
         words["output_format"] = "json"
+    words["output_format"] = output_form(words["output_format"], words["output"], _FORMATS)
     asked = {
         "QUESTION": words["question"] is not None,
         "--id": words["question_id"] is not None,
@@ -135,9 +138,8 @@ def _check(words: dict[str, Any]) -> None:
         raise click.UsageError("--split goes with --questions or --id")
     if words["tag"] and (words["output_format"] != "trec" or words["tag"].split() != [words["tag"]]):
         raise click.UsageError("--tag is one word, for --output-format trec")
-    out = words["output"]
-    if out is not None and not out.absolute().parent.is_dir():
-        raise click.UsageError(f"--output: there is no folder {out.absolute().parent}")
+    data = (words["path"], *([words["qrels"]] if words["qrels"] is not None else []))
+    check_place(words["output"], data, "--output", read_words(words))
 
 
 def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
+from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_place import check_place
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Severity
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from ragdatakit.validators.collector import Selection
     from ragdatakit.validators.quality import Quality
 
+_FORMS = ("text", "json", "ndjson")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 
@@ -69,13 +73,7 @@ class DataPath(click.Path):
     show_default=True,
     help="Print at most so many findings of one rule (0: all); all are counted.",
 )
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json", "ndjson"]),
-    default="text",
-    show_default=True,
-    help="How to print.",
-)
+@output_format_option(_FORMS)
 @click.option(
     "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
 )
@@ -95,7 +93,11 @@ class DataPath(click.Path):
     show_default=True,
     help="In graphs: how many edges the target nodes of a question may be away from its start nodes.",
 )
-@click.option("--quality", is_flag=True, help="Also look for what loads and is worse all the same (rules QU…).")
+@click.option(
+    "--quality",
+    is_flag=True,
+    help="Also look for what loads and is worse all the same (rules QU…), in plain data, too.",
+)
 @click.option(
     "--quality-option",
     "quality_options",
@@ -136,8 +138,7 @@ def command(**words: Any) -> int:
     select, ignore = known_rules(words["select"]), known_rules(words["ignore"])
     severity: Severity = "info" if words["verbose"] and words["severity"] == "warning" else words["severity"]
     out = words["output_file"]
-    if out is not None and not out.absolute().parent.is_dir():
-        raise click.UsageError(f"--output-file: there is no folder {out.absolute().parent}")
+    check_place(out, words["paths"])
     selection = Selection(select=select, ignore=ignore, severity=severity, max_per_rule=words["max_per_rule"])
     quality = _quality(words, selection)
     with terminal_progress() as progress:
@@ -202,7 +203,8 @@ def _print(report: Report, words: dict[str, Any], out: Path | None) -> None:
 
 
 def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:
-    if words["output_format"] == "text":
+    form = output_form(words["output_format"], out, _FORMS)
+    if form == "text":
         from ragdatakit.reports.text import TextOptions, text_lines
 
         options = TextOptions(
@@ -210,10 +212,11 @@ def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:
             quiet=words["quiet"],
             verbose=words["verbose"],
             statistics=words["statistics"],
+            width=shutil.get_terminal_size().columns if out is None and sys.stdout.isatty() else 0,
         )
         return "".join(f"{line}\n" for line in text_lines(report, options)).encode("utf-8", "backslashreplace")
     from ragdatakit.reports.json import finding_line, json_document, summary_lines
 
-    if words["output_format"] == "json":
+    if form == "json":
         return json_document(report)
     return b"".join([*map(finding_line, report.findings), *summary_lines(report)])

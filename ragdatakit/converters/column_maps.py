@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -31,6 +32,8 @@ TARGETS: dict[str, str] = {
 EDGE = ("source", "relation", "target")
 """What a row needs to be an edge."""
 _SEVERAL = ("metadata", "aliases")
+_MOST_SHOWN = 5
+_OF_QUESTION = " (of the question)"
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "text": ("text", "body", "content", "contents", "passage", "passage_text", "page_content", "document", "context"),
     "question": ("question", "query", "question_text", "query_text"),
@@ -65,6 +68,9 @@ class Columned(Protocol):
 
     def column_names(self) -> Sequence[str]:
         """Its columns."""
+
+    def says_the_same(self, columns: Sequence[str]) -> bool:
+        """Whether these columns hold the same texts in each of the first rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +128,7 @@ def map_columns(files: Sequence[Columned], text: str) -> list[ColumnMap | None]:
     """
     found = _given(files, parse(text)) if text.strip() else guess_columns(files)
     if not any(found):
-        raise RagdataError(f"nothing tells what the columns are; {_advice(files)}")
+        raise RagdataError(f"nothing tells what the columns are; {_advice(files, files)}")
     return found
 
 
@@ -131,7 +137,7 @@ def guess_columns(files: Sequence[Columned]) -> list[ColumnMap | None]:
 
     Raises `RagdataError` where several columns may be meant.
     """
-    return [_guessed(file) for file in files]
+    return [_guessed(file, files) for file in files]
 
 
 def maps_edges(text: str) -> bool:
@@ -268,7 +274,8 @@ def _no_column(files: Sequence[Columned], item: _Item, column: str) -> str:
     return f"--map {item.target}={column}: no column {column!r}{hint} {_advice(concerned)}"
 
 
-def _guessed(file: Columned) -> ColumnMap | None:
+def _usual(file: Columned) -> dict[str, list[str]] | None:
+    """The targets that a file has by the usual names, each with the columns that may be meant."""
     names = list(file.column_names())
     lowered = {name.lower(): name for name in reversed(names)}
     found = {target: [lowered[n] for n in usual if n in lowered] for target, usual in USUAL_NAMES.items()}
@@ -276,15 +283,24 @@ def _guessed(file: Columned) -> ColumnMap | None:
         found["question"], found["text"] = found["text"], []
     triples = triple_files.triple_columns(names)
     found |= {target: list(dict.fromkeys(t[n] for t in triples)) for n, target in enumerate(EDGE)}
-    wanted = _wanted(found)
+    return _wanted(found)
+
+
+def _guessed(file: Columned, files: Sequence[Columned]) -> ColumnMap | None:
+    wanted = _usual(file)
     if wanted is None:
         return None
     for target, listed in wanted.items():
-        if len(listed) > 1:
+        if len(listed) > 1 and not (target in ("id", "question_id") and _are_one(file, listed)):
             told = f"{target} may be {' or '.join(listed)}"
-            raise RagdataError(f"{file.name}: {told}; {_advice([file])}")
+            raise RagdataError(f"{file.name}: {told}; {_advice([file], files)}")
     columns = {target: listed[0] for target, listed in wanted.items() if listed and target != "aliases"}
     return ColumnMap(columns, tuple(wanted.get("aliases", ())))
+
+
+def _are_one(file: Columned, columns: Sequence[str]) -> bool:
+    """Whether columns of ids are the same one twice, as the name of a JSON object's member and its field ``_id``."""
+    return set(columns) <= set(file.column_names()) and file.says_the_same(columns)
 
 
 def _names_questions(file: Columned) -> bool:
@@ -308,7 +324,7 @@ def _wanted(found: Mapping[str, list[str]]) -> dict[str, list[str]] | None:
             if known == ["doc_id"]:
                 return {**{n: found[n] for n in names}, **wanted, "question_id": found["id"]}
             if not known:
-                wanted["id"] = [f"{found['id'][0]} (of the text)", f"{found['id'][0]} (of the question)"]
+                wanted["id"] = [f"{found['id'][0]} (of the text)", f"{found['id'][0]}{_OF_QUESTION}"]
     elif text:
         names += ["text", "title"]
         wanted["id"] = found["id"] + found["doc_id"]
@@ -330,11 +346,31 @@ def id_like_columns(file: Columned, columns: ColumnMap) -> str:
     return _listed(n for n in file.column_names() if n not in used and _LIKE_AN_ID.search(n))
 
 
-def _advice(files: Sequence[Columned]) -> str:
-    shown = "; ".join(f"{f.name} has {_listed(f.column_names()) or 'none'}" for f in files[:3])
-    names = list(files[0].column_names()) if files else []
-    sample = next((n for n in names if n.lower() in USUAL_NAMES["text"]), "COLUMN")
-    return f"columns: {shown}; say what they are, for example --map text={sample},id=COLUMN"
+def _advice(told: Sequence[Columned], files: Sequence[Columned] = ()) -> str:
+    """The columns of some files, and a map to begin with: one that reads all ``files`` as far as they can be."""
+    shown = "; ".join(f"{f.name} has {_listed(f.column_names()) or 'none'}" for f in told[:_MOST_SHOWN])
+    shown += f"; {len(told) - _MOST_SHOWN:,} more files" if len(told) > _MOST_SHOWN else ""
+    others = [f.name for f in files if f not in told]
+    shown += f" (beside it: {_listed(others[:_MOST_SHOWN])})" if others else ""
+    return f"columns: {shown}; say what they are, for example --map {_proposed(files) or 'text=COLUMN,id=COLUMN'}"
+
+
+def _proposed(files: Sequence[Columned]) -> str:
+    """A map with the first of the columns that may be meant, for each file of its own where they differ; empty where
+    no column has a usual name."""
+    items: dict[tuple[str, str], list[Columned]] = {}
+    for file in files:
+        for target, listed in (_usual(file) or {}).items():
+            if len(listed) > 1 and listed[1].endswith(_OF_QUESTION):  # a question with its texts is one row
+                target, listed = "question_id", [listed[1].removesuffix(_OF_QUESTION)]
+            for column in listed[: None if target in _SEVERAL else 1]:
+                items.setdefault((target, column), []).append(file)
+    words: list[str] = []
+    for (target, column), having in items.items():
+        differ = any(t == target and c != column for t, c in items) and target not in _SEVERAL
+        heads = [f"{_listed([file.stem])}:" for file in having] if differ else [""]
+        words += [f"{head}{target}={_listed([column])}" for head in heads]
+    return shlex.quote(",".join(words)) if words else ""
 
 
 def _listed(names: Iterable[str]) -> str:

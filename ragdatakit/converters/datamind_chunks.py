@@ -159,6 +159,11 @@ def _id_of(raw: Raw | None, source: str, text: str) -> str:
     value = loads(raw) if raw is not None else None
     if value:
         return value if isinstance(value, str) else str(value)
+    return made_id(source, text)
+
+
+def made_id(source: str, text: str) -> str:
+    """The id that v2 gives a chunk without one."""
     return hashlib.sha1(f"{source}\0{text.strip()}".encode(), usedforsecurity=False).hexdigest()[:16]
 
 

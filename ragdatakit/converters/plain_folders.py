@@ -57,11 +57,14 @@ def _datasets_of(path: Path) -> list[Dataset]:
 
 
 def _kinds(path: Path) -> list[Dataset]:
-    """The plain datasets of all files below a path, one of each kind; files about the data are none of it."""
+    """The plain datasets of all files below a path, one of each kind; files about the data are none of it, and where
+    there is nothing else there is no dataset."""
     with suppress(RagdataError):
         return [contextual_retrieval_dataset(path)]
     texts, tables = _read(text_dataset, path), _read(table_dataset, path)
     if texts is None or tables is None:
+        if texts is not None and all(is_about(file.path) for file in texts.files):
+            return []
         return [without_notes(texts)] if texts is not None else [tables] if tables is not None else []
     taken = {file.path for file in tables.files}
     side = tables.options.get(PASSED_OVER, {})

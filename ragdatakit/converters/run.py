@@ -133,7 +133,7 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
     except RagdataError as error:
         plain = [] if options.source_format else plain_datasets(path)
         if not plain:
-            raise RagdataError(str(error).replace("--format", "--from")) from None
+            raise RagdataError(_nothing_there(path, error)) from None
         if options.target_format and len({d.format.name for d in plain}) > 1:
             told = f"{path} holds folders of texts and folders of tables"
             raise RagdataError(f"{told}; choose one with --from text or --from table") from None
@@ -150,6 +150,15 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
         raise RagdataError(f"{path} holds datasets of several formats ({', '.join(formats)}); choose one with --from")
     group = get_converter(formats[0]).group
     return _as_written([Source(tuple(p)) for p in (group(readable) if group is not None else ([d] for d in readable))])
+
+
+def _nothing_there(path: Path, error: RagdataError) -> str:
+    """That there is no dataset at a path, with what lies there instead."""
+    from ragdatakit.tables.left_out import what_lies_there
+
+    told = str(error).replace("--format", "--from").replace("); name", ", plain texts and tables); name")
+    there = what_lies_there(path) if path.is_dir() else ""
+    return f"{told}; {there}" if there else told
 
 
 def _raw_sources(path: Path, options: ConvertOptions, beside: Path | None) -> list[Source]:
@@ -230,6 +239,12 @@ def name_of(source: Source) -> str:
     return root.name or "dataset"
 
 
+def read_name(source: Source, options: ConvertOptions) -> str:
+    """What a dataset is called when it is read: as it is asked for, else as the conversion that wrote it did, else by
+    its folder or file."""
+    return options.name or _recorded_name(converted_root(source.parts[0])) or name_of(source)
+
+
 def read_source(
     source: Source, options: ConvertOptions, losses: Losses, refused: Refused | None = None
 ) -> CanonicalTables:
@@ -243,7 +258,7 @@ def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refu
     if converter.read is None:
         raise RagdataError(f"{converter.name} cannot be read")
     root = converted_root(source.parts[0])
-    name = options.name or _recorded_name(root) or name_of(source)
+    name = read_name(source, options)
     reader = RecordReader(losses, refused, options.progress, options.memory_limit)
     words = Options(name, "", converter.name, options.seed, converter.values(options.values, "read"))
     found: dict[str, list[RowSource]] = {}

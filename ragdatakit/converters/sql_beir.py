@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.beir import files_read
-from ragdatakit.converters.sql_files import canonical_columns, fill
+from ragdatakit.converters.sql_files import canonical_columns, fill, is_empty
 from ragdatakit.schemas.beir import BEIR
 from ragdatakit.tables.dataset_database import SqlTable
 from ragdatakit.tables.datasets import DataFile, Dataset
@@ -41,17 +41,10 @@ def _batches(file: DataFile, schema: pa.Schema, progress: Progress | None) -> It
         table = block.table
         if table is None or not set(table.column_names) <= {*_COLUMNS, "metadata"}:
             raise Unproved
-        if "metadata" in table.column_names and not _is_empty(table.column("metadata").type):
+        if "metadata" in table.column_names and not is_empty(table.column("metadata").type):
             raise Unproved
         columns = [
             table.column(name).combine_chunks() if name in table.column_names else pa.nulls(block.length, pa.string())
             for name in _COLUMNS
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _is_empty(kind: pa.DataType) -> bool:
-    """Whether a column of this type, found out from its values, has nothing but nulls and objects without members."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_null(kind) or (pa.types.is_struct(kind) and not kind.num_fields))

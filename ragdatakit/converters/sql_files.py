@@ -64,6 +64,13 @@ def _literal(value: object) -> str:
     return "null" if value is None else "[]" if value == () else text(value) if isinstance(value, str) else str(value)
 
 
+def is_empty(kind: pa.DataType) -> bool:
+    """Whether a column of this type, found out from its values, has nothing but nulls and objects without members."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_null(kind) or (pa.types.is_struct(kind) and not kind.num_fields))
+
+
 def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None) -> Future[None]:
     """Look through tables, in a thread, for what DuckDB reads in another way: blank lines, blanks before quotes.
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from ragdatakit.converters.run import ConvertOptions, Source, converted_root
 from ragdatakit.converters.sql_arag import arag_tables
 from ragdatakit.converters.sql_beir import beir_tables
+from ragdatakit.converters.sql_datamind import datamind_tables
 from ragdatakit.converters.sql_gfm_rag import gfm_rag_tables
 from ragdatakit.converters.sql_light_splade import light_splade_tables
 from ragdatakit.tables.dataset_database import SqlTable
@@ -21,6 +22,7 @@ _LEAST_BYTES = 1 << 20
 _FORMATS = {
     "arag": arag_tables,
     "beir": beir_tables,
+    "datamind": datamind_tables,
     "gfm-rag": gfm_rag_tables,
     "light-splade": light_splade_tables,
 }
@@ -29,9 +31,13 @@ _FORMATS = {
 def sql_tables(source: Source, options: ConvertOptions, least_bytes: int = _LEAST_BYTES) -> Mapping[str, SqlTable]:
     """The tables by name; none where something is made of the rows (chunks, ids of an earlier conversion)."""
     tables = _FORMATS.get(source.format)
-    if tables is None or len(source.parts) != 1 or options.chunking or options.prepare is not None:
+    if tables is None or options.chunking or options.prepare is not None:
         return {}
-    part = source.parts[0]
+    # Of a DataMind repository the profile alone has what is taken so.
+    parts = [part for part in source.parts if source.format != "datamind" or part.layout == "profile"]
+    if len(parts) != 1:
+        return {}
+    part = parts[0]
     if converted_root(part) is not None or sum(path.stat().st_size for _, path in source.files()) < least_bytes:
         return {}
     return tables(part, options.progress)

@@ -6,9 +6,11 @@ A row is a document, a question, a judgement, or several of these, or an edge; a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from ragdatakit.converters import Converter, Option, Options
@@ -22,12 +24,18 @@ from ragdatakit.tables.canonical_tables import RowSource
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.json_text import Raw, dumps
 from ragdatakit.tables.noted_rows import Note, NotedRows
-from ragdatakit.tables.plain_sources import PASSED_OVER, split_of
+from ragdatakit.tables.plain_sources import LABELS, PASSED_OVER, READ_TOGETHER, split_of
 from ragdatakit.tables.record_reading import RecordReader
-from ragdatakit.tables.table_rows import CsvForm, Row, TableFile, text_of
+from ragdatakit.tables.sources import IS_POINTER, is_lfs_pointer
+from ragdatakit.tables.table_rows import HEAD_ROWS, CsvForm, Row, TableFile, text_of
 from ragdatakit.tables.triple_files import read_triple_head
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
+
+
+_LABELS = ("label", "name", "text")
+_PARTS = re.compile(r"(?:^|[^a-z])(?:chunks?|text_units?)(?:[^a-z]|$)")
+"""What files of parts of texts are called; beside others their texts stand twice."""
 
 
 class _Columned(TableFile):
@@ -44,6 +52,10 @@ class _Columned(TableFile):
             self._names = self.columns()
         return self._names
 
+    def says_the_same(self, columns: Sequence[str]) -> bool:
+        """Whether these columns hold the same texts in each of the first rows."""
+        return all(len({text_of(row.get(name)) for name in columns}) == 1 for row in islice(self.rows([]), HEAD_ROWS))
+
     def is_bare_triples(self) -> bool:
         """Whether it is a file of triples whose columns have no names."""
         return self.file.kind == "triples" and self.column_names() == list(_TRIPLE.columns.values())
@@ -59,9 +71,12 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
         for f in dataset.ignored
     ]
     left_out += [("dropped", "table", None, why, name) for name, why in dataset.options.get(PASSED_OVER, {}).items()]
+    files = _without_pointers(files, records.losses)
     if not map_words:
         files, side = _without_side_files(files)
         left_out += [("dropped", "table", None, "a side file of a graph, which is not read", f.name) for f in side]
+        if side:
+            dataset.options[LABELS] = partial(_labels, side)
     mapped = list(zip(files, _maps(files, map_words), strict=True))
     for file, columns in mapped:
         if columns is None:
@@ -69,6 +84,9 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
             left_out.append(("dropped", "table", None, "a file with no column that is asked for", shown))
     for note in left_out:
         records.losses.add(*note)
+    with_texts = [file for file, columns in mapped if columns is not None and columns.documents]
+    parts = [file.name for file in with_texts if _PARTS.search(file.stem)]
+    dataset.options[READ_TOGETHER] = parts if len(parts) < len(with_texts) else []
     made_ids = _MadeIds([(file, columns) for file, columns in mapped if columns is not None])
     found: dict[str, RowSource] = {}
     kinds: dict[str, tuple[Callable[[ColumnMap], bool], Callable[[_Row], Iterator[Any]]]] = {
@@ -107,12 +125,36 @@ def _edge_columns(map_words: str) -> list[str]:
     return [column for item in parse(map_words) if item.target in EDGE for column in item.columns]
 
 
+def _without_pointers(files: list[_Columned], losses: Losses) -> list[_Columned]:
+    """Files whose content was not downloaded are told, and an error where there is nothing else."""
+    pointers = [file for file in files if is_lfs_pointer(file.file.path)]
+    if pointers and len(pointers) == len(files):
+        others = f" (and {len(pointers) - 1:,} more)" if len(pointers) > 1 else ""
+        raise RagdataError(f"{pointers[0].file.display}{others} cannot be read: {IS_POINTER}")
+    for file in pointers:
+        losses.add("dropped", "table", None, f"{file.file.display} could not be read: {IS_POINTER}", unread=True)
+    return [file for file in files if file not in pointers]
+
+
 def _without_side_files(files: list[_Columned]) -> tuple[list[_Columned], list[_Columned]]:
     """Beside triples a JSON object of lists or records by id tells types or labels: it holds no judgements."""
     if all(file.file.kind != "triples" for file in files):
         return files, []
     side = [file for file in files if file.is_object_by_id()]
     return [file for file in files if file not in side], side
+
+
+def _labels(side: Sequence[_Columned], names: Collection[str]) -> dict[str, str]:
+    """What side files of a graph call these of its names: ``{name: label}`` or ``{name: {"label": label}}``."""
+    found: dict[str, str] = {}
+    for file in side:
+        with suppress(RagdataError):
+            for row in file.rows([]):
+                name = text_of(row.get("id"))
+                label = next((row[column] for column in _LABELS if row.get(column)), None)
+                if name is not None and name in names and label is not None and (told := text_of(label)):
+                    found.setdefault(name, told)
+    return found
 
 
 def _maps(files: list[_Columned], map_words: str) -> list[ColumnMap | None]:
@@ -244,6 +286,7 @@ class _Rows:
         for file, columns in self.files:
             repeated = columns.qrels and self.table != "qrels"
             split = split_of(file.file.path) if "split" not in columns.columns else None
+            number = 0
             for number, cells in enumerate(file.rows(notes if self.tells else []), 1):
                 row = _Row(cells, columns, file, number, split, notes, self.made_ids)
                 for made in self.make(row):
@@ -252,6 +295,7 @@ class _Rows:
                         yield made
                     if repeated:
                         seen.setdefault(made[0], hash(made))
+            file.file.records = number
 
 
 def _documents(row: _Row) -> Iterator[Document]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-import tempfile
 import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +25,7 @@ from ragdatakit.schemas.canonical import Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.retrieved import Query
 from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.tables.scratch import ScratchFolder
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.parts import Ranker
@@ -134,8 +134,7 @@ def mine_negatives(
     if not positives:
         raise RagdataError(f"{tables.name} has no question with a relevant passage: no negatives can be mined")
     kept = frozenset[str]() if options.replace else frozenset(t.question_id for t in tables.peek("triplets"))
-    with tempfile.TemporaryDirectory(prefix="ragdata-", ignore_cleanup_errors=True) as scratch:
-        folder = Path(scratch)
+    with ScratchFolder() as folder:
         passages = _written(tables, folder / "passages")
         part = LexicalPart(tokenizer)
         (folder / "index").mkdir()

@@ -21,7 +21,8 @@ _EXAMPLE_CHARACTERS = 120
 class Loss:
     """One way in which the output differs from the source: in how many values or records, with up to three examples.
 
-    ``column`` is None where whole records are meant.
+    ``column`` is None where whole records are meant. ``unread``: a file, or the rest of it, could not be read, and
+    nobody knows how many records that are.
     """
 
     kind: LossKind
@@ -30,6 +31,7 @@ class Loss:
     reason: str
     count: int = 0
     examples: list[str] = field(default_factory=list)
+    unread: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -50,12 +52,19 @@ class Losses:
         self._found: dict[tuple[str, str, str | None, str], Loss] = {}
 
     def add(
-        self, kind: LossKind, table: str, column: str | None, reason: str, example: object = None, count: int = 1
+        self,
+        kind: LossKind,
+        table: str,
+        column: str | None,
+        reason: str,
+        example: object = None,
+        count: int = 1,
+        unread: bool = False,
     ) -> None:
         """Count a value (or ``count`` of them); the first examples are kept, cut to a readable length."""
         loss = self._found.get((kind, table, column, reason))
         if loss is None:
-            loss = self._found[kind, table, column, reason] = Loss(kind, table, column, reason)
+            loss = self._found[kind, table, column, reason] = Loss(kind, table, column, reason, unread=unread)
         loss.count += count
         if example is not None and len(loss.examples) < MOST_EXAMPLES:
             text = str(example)
@@ -67,6 +76,11 @@ class Losses:
 
     def __len__(self) -> int:
         return len(self._found)
+
+    @property
+    def unread(self) -> list[str]:
+        """Sentences about the files and tables that could not be read whole."""
+        return [f"{loss.table}: {loss.reason}" for loss in self if loss.unread]
 
     @property
     def any_lost(self) -> bool:

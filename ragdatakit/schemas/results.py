@@ -53,7 +53,8 @@ class Report:
 
     ``counts`` has every finding that was wanted, by severity; ``by_rule`` by code. ``findings`` are those that were
     kept (20 per rule unless told otherwise), ordered by file and line. ``unrecognised`` are data files below the given
-    paths that belong to no dataset. ``ok`` is true when there is no error.
+    paths that belong to no dataset. ``quality_only``: the data are plain texts and tables, of which nothing is
+    declared, so that quality alone was checked. ``ok`` is true when there is no error.
     """
 
     datasets: list[DatasetSummary] = field(default_factory=list)
@@ -61,6 +62,7 @@ class Report:
     counts: dict[Severity, int] = field(default_factory=lambda: dict.fromkeys(SEVERITIES, 0))
     by_rule: dict[str, int] = field(default_factory=dict)
     unrecognised: list[str] = field(default_factory=list)
+    quality_only: bool = False
     seconds: float = 0.0
 
     @property

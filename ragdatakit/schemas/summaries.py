@@ -43,13 +43,17 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """How often each value of a column of few values occurs; the most frequent ones, and how many are in the rest."""
+    """How often each value of a column of few values occurs; the most frequent ones, and how many are in the rest.
+
+    ``labels`` are what a file beside the data calls some of the values.
+    """
 
     name: str
     title: str
     values: tuple[tuple[str, int], ...]
     distinct: int
     rest: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +108,12 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A node with many edges."""
+    """A node with many edges; ``label`` is what a file beside the data calls it."""
 
     name: str
     degree: int
     type: str | None = None
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +186,27 @@ class LeftOut:
     files: int
 
 
-class Summaries(list[Summary]):
-    """The summaries of all datasets at some paths; ``left_out`` are the folders there that hold other data."""
+@dataclass(frozen=True, slots=True)
+class NotRead:
+    """A file that no dataset reads: its ``name`` below ``folder``, the path that was given, and its size as it is."""
 
-    def __init__(self, summaries: Iterable[Summary] = (), left_out: Iterable[LeftOut] = ()) -> None:
+    folder: str
+    name: str
+    bytes: int
+
+    @property
+    def path(self) -> str:
+        """Where it is, as the user called the folder."""
+        return self.name if self.folder == "." else f"{self.folder.rstrip('/')}/{self.name}"
+
+
+class Summaries(list[Summary]):
+    """The summaries of all datasets at some paths; ``left_out`` are the folders there that hold other data,
+    ``not_read`` all files there that no dataset reads."""
+
+    def __init__(
+        self, summaries: Iterable[Summary] = (), left_out: Iterable[LeftOut] = (), not_read: Iterable[NotRead] = ()
+    ) -> None:
         super().__init__(summaries)
         self.left_out: tuple[LeftOut, ...] = tuple(left_out)
+        self.not_read: tuple[NotRead, ...] = tuple(not_read)

@@ -6,7 +6,6 @@ import typing
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +13,7 @@ from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
 from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.tables.scratch import ScratchFolder
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,7 +37,7 @@ class Dataset:
         self.format = tables.format
         self.tables = tuple(name for name in TABLES if name in tables)
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._scratch: TemporaryDirectory[str] | None = None
+        self._scratch: ScratchFolder | None = None
         self._loaded: set[str] = set()
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class Dataset:
             self._connection.close()
             self._connection = None
         if self._scratch is not None:
-            self._scratch.cleanup()
+            self._scratch.remove()
             self._scratch = None
         self._loaded.clear()
 
@@ -119,8 +119,8 @@ class Dataset:
         if self._connection is None:
             import duckdb
 
-            self._scratch = TemporaryDirectory(prefix="ragdata-")
-            path = Path(self._scratch.name) / "tables.duckdb"
+            self._scratch = ScratchFolder()
+            path = self._scratch.path / "tables.duckdb"
             self._connection = duckdb.connect(str(path), config={"autoinstall_known_extensions": False})
         return self._connection
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +18,7 @@ from ragdatakit.tables.canonical_tables import CanonicalTables
 from ragdatakit.tables.datasets import Dataset
 from ragdatakit.tables.decoded_files import Unproved, incoming
 from ragdatakit.tables.row_batches import row_batches
+from ragdatakit.tables.scratch import ScratchFolder
 from ragdatakit.tables.views import file_views
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class SharedConnection:
     """
 
     def __init__(self, memory_limit: int = USUAL_MEMORY) -> None:
-        self._scratch = TemporaryDirectory(prefix="ragdata-")
-        self.connection = _in_memory(memory_limit, Path(self._scratch.name))
+        self._scratch = ScratchFolder()
+        self.connection = _in_memory(memory_limit, self._scratch.path)
 
     def attach(self, name: str) -> duckdb.DuckDBPyConnection:
         """A connection of its own for a dataset, which takes its names for those of the tables of this one."""
@@ -94,7 +94,7 @@ class SharedConnection:
     def close(self) -> None:
         """Let go of the database and its scratch folder."""
         close_connection(self.connection)
-        self._scratch.cleanup()
+        self._scratch.remove()
 
 
 class DatasetDatabase:
@@ -134,7 +134,7 @@ class DatasetDatabase:
         self.integer_values: dict[tuple[str, str], npt.NDArray[np.int64]] = {}
         self._loaded: dict[str, int] = {}
         self._splits: dict[str, dict[str | None, int]] = {}
-        self._scratch = TemporaryDirectory(prefix="ragdata-")
+        self._scratch = ScratchFolder()
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     def __repr__(self) -> str:
@@ -165,7 +165,7 @@ class DatasetDatabase:
     @property
     def scratch(self) -> Path:
         """A folder for what belongs to the database; it goes away with it."""
-        return Path(self._scratch.name)
+        return self._scratch.path
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -208,7 +208,7 @@ class DatasetDatabase:
         self._loaded.clear()
         self.integer_values.clear()
         self._splits.clear()
-        self._scratch.cleanup()
+        self._scratch.remove()
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
@@ -296,7 +296,8 @@ class DatabaseFile:
                 self._part.replace(self.path)
         finally:
             for path in (self._part, self._part.with_name(f"{self._part.name}.wal")):
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # else it would hide why the file cannot be written
+                    path.unlink()
 
     def add(self, database: DatasetDatabase, schema: str = "main", path: str = "") -> None:
         """Copy all tables of a database to a schema of the file; ``path`` is what its user called the dataset."""
@@ -318,7 +319,8 @@ class DatabaseFile:
         try:
             connection.execute(f"attach '{place}' as saved (storage_version '{_STORAGE}')")
         except duckdb.Error as error:
-            raise RagdataError(f"{self.path} cannot be written: {str(error).splitlines()[0]}") from None
+            told = str(error).splitlines()[0].replace(str(self._part), str(self.path))
+            raise RagdataError(f"{self.path} cannot be written: {told}") from None
 
     def _list(self) -> None:
         import duckdb

@@ -38,11 +38,19 @@ def line_blocks(file: DataFile, record: Record, progress: Progress | None = None
 
     Raises `Unproved`. When the last block was taken, ``file`` has the number of its records and bytes.
     """
+    for block, _ in line_blocks_and_bytes(file, record, progress):
+        yield block
+
+
+def line_blocks_and_bytes(
+    file: DataFile, record: Record, progress: Progress | None = None
+) -> Iterator[tuple[ColumnBlock, bytes]]:
+    """The same, each block with the lines that it was decoded from."""
     from ragdatakit.tables.columnar import ColumnarDecoder
 
     decoder = ColumnarDecoder(record)
     source = _source(file)
-    waiting: list[Future[ColumnBlock | None]] = []
+    waiting: list[tuple[Future[ColumnBlock | None], bytes]] = []
 
     def decode(block: Block) -> ColumnBlock | None:
         return None if block.skipped else decoder.decode(block.data)
@@ -52,17 +60,18 @@ def line_blocks(file: DataFile, record: Record, progress: Progress | None = None
         try:
             for block in chain(source.blocks(), repeat(None)):
                 if block is not None:
-                    waiting.append(pool.submit(decode, block))
+                    waiting.append((pool.submit(decode, block), block.data))
                     if len(waiting) < _AHEAD:
                         continue
                 if not waiting:
                     break
-                found = _proved(waiting.pop(0))
+                decoded, data = waiting.pop(0)
+                found = _proved(decoded)
                 count += found.length
-                yield found
+                yield found, data
                 _tell(progress, file, source)
         finally:
-            for future in waiting:
+            for future, _ in waiting:
                 future.cancel()
     if source.faults:
         raise Unproved

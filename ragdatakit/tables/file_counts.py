@@ -45,7 +45,7 @@ def _count(file: DataFile, kind: File | None, known: int | None, progress: Progr
     size = file.path.stat().st_size
     packed = file.path.name.lower().endswith(".gz")
     if kind is None or not kind.records:
-        return file.records, size  # which reading has counted, or nobody
+        return file.records, file.bytes or size  # which reading has counted, or nobody
     if known is not None and not packed:
         return known, size
     if file.records is not None and file.bytes:  # counted when it was read

@@ -1,23 +1,28 @@
-"""Folders whose data is of no known format, beside datasets that are of one."""
+"""What lies at a path and is read by nobody: folders whose data is of no known format, and single files."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.summaries import LeftOut
+from ragdatakit.schemas.summaries import LeftOut, NotRead
 from ragdatakit.tables.detection import detect
+from ragdatakit.tables.folders import Tree
 from ragdatakit.tables.plain_sources import is_about
+
+_PACKED = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".7z", ".rar", ".zst", ".bz2", ".xz")
+_MOST_TOLD = 5
 
 
 def left_out_folders(path: Path) -> list[LeftOut]:
     """The folders below ``path`` with data files that no dataset has, each with those of its subfolders: the topmost
     ones that neither are a dataset nor hold one.
 
-    What lies in the folder of a dataset is not told (`ragdata validate` does that), nor are files about the data, such
-    as a README. Empty where nothing is recognised at all.
+    Files that lie in ``path`` itself or in the folder of a dataset are not told (`files_not_read` does that), nor are
+    those about the data, such as a README. Empty where nothing is recognised at all.
     """
     if not path.is_dir():
         return []
@@ -28,7 +33,7 @@ def left_out_folders(path: Path) -> list[LeftOut]:
         counts: Counter[Path] = Counter()
         for name in found.unrecognised:
             file = Path(name)
-            if not is_about(file) and roots.isdisjoint(file.parents):
+            if not is_about(file) and file.parent not in holding and roots.isdisjoint(file.parents):
                 counts[_topmost(file.parent, path, holding)] += 1
         return [LeftOut(str(folder), number) for folder, number in sorted(counts.items())]
     return []
@@ -39,3 +44,47 @@ def _topmost(folder: Path, path: Path, holding: set[Path]) -> Path:
     while folder != path and folder.parent not in holding:
         folder = folder.parent
     return folder
+
+
+def files_not_read(path: Path, read: Collection[Path]) -> list[NotRead]:
+    """The files below a folder that are none of those that are ``read``, whatever their names are, in their order.
+
+    Hidden files are not told, nor those about the data, such as a README, and what ragdata puts beside a dataset.
+    Empty where ``path`` is no folder.
+    """
+    if not path.is_dir():
+        return []
+    known = {file.absolute() for file in read}
+    tree = Tree(path)
+    return [
+        NotRead(str(path), file.relative_to(path).as_posix(), _size(file))
+        for folder in tree.folders()
+        for file in (folder / name for name in tree.names(folder)[0] if not name.startswith("."))
+        if not is_about(file) and file.absolute() not in known
+    ]
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def what_lies_there(path: Path) -> str:
+    """In words, the files of a folder in which there is no dataset, the first of them by name; what to do with an
+    archive. Empty where there are none."""
+    tree = Tree(path)
+    names = [
+        (folder / name).relative_to(path).as_posix()
+        for folder in tree.folders()
+        for name in tree.names(folder)[0]
+        if not name.startswith(".")
+    ]
+    if not names:
+        return ""
+    names.sort(key=lambda name: is_about(Path(name)))
+    packed = next((name for name in names if name.lower().endswith(_PACKED)), "")
+    more = f" and {len(names) - _MOST_TOLD:,} more" if len(names) > _MOST_TOLD else ""
+    told = f"it holds {', '.join(names[:_MOST_TOLD])}{more}"
+    return f"{told}; unpack {packed} first" if packed else told

@@ -47,13 +47,19 @@ _SPLIT = re.compile(r"(train|training|validation|valid|val|dev|test)(?:-[0-9]+-o
 _ENDINGS = re.compile(r"(?:\.[a-z]+)(?:\.gz)?$")
 _ABOUT_FILE = re.compile(r"(?:readme|licen[cs]e|copying|changelog)(?:\.[a-z]{2,3})?(?:\.(?:txt|md|markdown))?")
 _ABOUT_CAPITALS = re.compile(
-    r"(?:README|SOURCES?|LICEN[CS]ES?|COPYING|NOTICES?|CHANGELOG|CHANGES|CITATION|AUTHORS|CONTRIBUTING)(?:[._-].*)?"
+    r"(?:README|ABOUT|SOURCES?|LICEN[CS]ES?|COPYING|NOTICES?|CHANGELOG|CHANGES|CITATION|AUTHORS|CONTRIBUTING)(?:[._-].*)?"
 )
 """``source.txt`` may be a text like others, ``SOURCE.txt`` is none."""
 PASSED_OVER = "passed_over"
 """The option of a plain dataset that has the files that are not read, each with the reason."""
 _BESIDE_TRIPLES = "a side file of a graph, which is not read"
 _ABOUT_TEXTS = "a file about the data, not of it (--from text reads it, too)"
+READ_TOGETHER = "read_together"
+"""The option of a plain dataset that has the names of the files whose texts look like parts of those of the others."""
+LABELS = "labels"
+"""The option of a plain dataset that has what tells the labels of nodes and relations: names to labels, of names."""
+NO_DATA = (_BESIDE_TRIPLES, _ABOUT_TEXTS)
+"""The reasons why nothing is missed where such a file is not read."""
 _KINDS: dict[str, frozenset[str]] = {
     "questions": frozenset(("query", "golden_chunk_uuids")),
     "chunks": frozenset(("chunk_id", "original_index")),

@@ -28,7 +28,7 @@ from ragdatakit.tables.json_text import Raw, without_nan
 from ragdatakit.tables.lines import iter_lines
 from ragdatakit.tables.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
 from ragdatakit.tables.sniffing import json_container
-from ragdatakit.tables.sources import Source
+from ragdatakit.tables.sources import IS_POINTER, Source
 from ragdatakit.tables.tagged_text import ElementFinder, TaggedReader
 
 T = TypeVar("T")
@@ -299,6 +299,7 @@ class RecordReader:
         for piece in source.pieces():
             self._report(file, source)
             yield piece
+        file.bytes = source.bytes_read
 
     def raw_records(self, file: DataFile, container: str = "") -> Iterator[tuple[int, bytes]]:
         """The records of a file of JSON as they stand: line or number, and bytes."""
@@ -330,7 +331,7 @@ class RecordReader:
                 continue
             run.data = block.data
             yield run
-        self._close(file, source)
+        self._close(file, source, run.count)
         file.records, file.bytes = run.count, source.bytes_read
 
     def _element_runs(self, file: DataFile, container: str) -> Iterator[Run]:
@@ -345,7 +346,7 @@ class RecordReader:
             yield PartRun(part, refused, lambda number, why, raw: self._drop(file, number, why, raw))
         if array.top == "other":
             self._drop(file, 0, f"the file is no JSON {array.NOUN}", array.head)
-        self._close(file, source)
+        self._close(file, source, count)
         file.records, file.bytes = count, source.bytes_read
 
     def _source(self, file: DataFile) -> Source:
@@ -355,8 +356,9 @@ class RecordReader:
         if self._progress is not None:
             self._progress(file.display, source.progress, source.size)
 
-    def _close(self, file: DataFile, source: Source) -> None:
-        """A file that could not be read to its end is an error of the run, unless it was to be taken as it is."""
+    def _close(self, file: DataFile, source: Source, records: int | None = None) -> None:
+        """A file that could not be read to its end is an error of the run, unless it was to be taken as it is.
+        ``records`` of it were read."""
         for fault in source.faults:
             if fault.rule == "mislabelled-compression":
                 continue  # it was read nonetheless
@@ -365,7 +367,12 @@ class RecordReader:
                 raise RagdataError(f"{file.display}: {reason}")
             if (file.display, -1) not in self._told:
                 self._told.add((file.display, -1))
-                self.losses.add("dropped", file.kind, None, f"{file.display} could not be read whole: {reason}")
+                told = f"{file.display} could not be read whole: {reason}"
+                if fault.rule == "lfs-pointer":
+                    told = f"{file.display} could not be read: {IS_POINTER}"
+                elif records is not None:
+                    told += f"; the rest is missing, from record {records + 1:,} on"
+                self.losses.add("dropped", file.kind, None, told, unread=True)
 
     def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:
         """Say that the caller has no use for a record (counted from 0), once however often the file is read."""

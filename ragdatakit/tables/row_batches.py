@@ -51,9 +51,9 @@ def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
     try:
         yield from rows
     except RagdataError as error:
-        losses.add("dropped", table, None, f"{STOPPED}: {error}")
+        losses.add("dropped", table, None, f"{STOPPED}: {error}", unread=True)
     except RecursionError:
-        losses.add("dropped", table, None, f"{STOPPED}: values are nested too deeply")
+        losses.add("dropped", table, None, f"{STOPPED}: values are nested too deeply", unread=True)
 
 
 def _array(values: list[Any], table: str, field: pa.Field, losses: Losses) -> pa.Array:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.canonical_frames import arrow_schema
 from ragdatakit.tables.database_group import DatabaseGroup, SingleDatabase
@@ -120,13 +121,19 @@ class SafeQueries:
     The tables of one stand under their names (``documents``, ``files.corpus``), those of several behind the name of
     the dataset (``"name".documents``, ``"name".files.corpus``). `tables` tells what there is; `run` runs one query. The
     tables that it names are filled before, nothing else; after it the database takes no further tables. ``timeout`` is
-    in seconds, from the start of the query itself.
+    in seconds, from the start of the query itself. What of the data could not be read is in `losses`.
     """
 
     def __init__(self, database: DatasetDatabase | DatabaseGroup, timeout: float | None = None) -> None:
         self._datasets = SingleDatabase(database) if isinstance(database, DatasetDatabase) else database
         self._timeout = timeout
         self._connection = self._datasets.connection
+        self._read: dict[str, DatasetDatabase] = {}
+
+    @property
+    def losses(self) -> dict[str, Losses]:
+        """What could not be read of the datasets that were asked so far, by their names."""
+        return {dataset: database.losses for dataset, database in self._read.items()}
 
     def names(self) -> list[str]:
         """What the tables are called in a query, of all datasets that can be read."""
@@ -151,10 +158,13 @@ class SafeQueries:
     def _tables_of(self, dataset: str) -> Iterator[TableFacts]:
         import duckdb
 
-        database = self._datasets.open(dataset)
+        database = self._read[dataset] = self._datasets.open(dataset)
         for table in database.tables:
+            known = set(database.losses.unread)
             count = database.rows(table)
-            yield TableFacts("main", table, _columns(database, "main", table), count, dataset=dataset)
+            fault = next((told for told in database.losses.unread if told not in known), "")
+            columns = _columns(database, "main", table)
+            yield TableFacts("main", table, columns, None if fault else count, fault, dataset)
         for view in database.views:
             columns = _columns(database, FILES, view)
             try:
@@ -165,16 +175,30 @@ class SafeQueries:
 
     def run(self, text: str) -> QueryResult:
         """The result of the one statement in ``text``, which may only read. Raises `QueryError` where it is not that,
-        or cannot be done, and `RagdataError` where a dataset that it names cannot be read."""
+        or cannot be done, and `RagdataError` where a dataset, a table or a file that it needs cannot be read whole:
+        there is no answer from a part of the data. Records that are left out are in `losses`."""
         select = parse_select(text)
+        if select.lists_tables and self._datasets.names != ("",):
+            select = parse_select(self._list_of_tables())
         worker = _Worker(self._connection, self._timeout, self.names)
         wanted = self._wanted(select)
         self._check_names(select, wanted)
         for dataset, tables in wanted.items():
             self._fill(dataset, tables)
+        self._refuse_unread()
         self._lock()
         worker.start()
         return QueryResult(self._connection, select.text, worker)
+
+    def _list_of_tables(self) -> str:
+        """The query that SHOW TABLES stands for over several datasets: DuckDB lists those of one database only."""
+        found = []
+        for dataset in self._datasets.names:
+            with suppress(RagdataError):
+                tables = self._datasets.open(dataset).tables
+                found += [TableFacts("main", table, (), None, dataset=dataset).called for table in tables]
+        listed = ", ".join("'" + name.replace("'", "''") + "'" for name in sorted(found))
+        return f"select unnest([{listed}]::varchar[]) as name"
 
     def _wanted(self, select: Select) -> dict[str, set[tuple[str, str]]]:
         """The tables that a query names as ``(schema, name)``, by dataset. Where it names no dataset, all are there
@@ -231,7 +255,7 @@ class SafeQueries:
 
     def _fill(self, dataset: str, named: set[tuple[str, str]]) -> None:
         """Fill the tables that the query names; the others are there without rows."""
-        database = self._datasets.open(dataset)
+        database = self._read[dataset] = self._datasets.open(dataset)
         connection = database.load()
         worker = _Worker(connection, None, list)
         for table in database.tables:
@@ -250,6 +274,12 @@ class SafeQueries:
                     raise QueryError(f"{called} cannot be read: {error}") from None
                 connection.execute(f"drop view {name}")
                 connection.execute(f"alter table {FILES}.filled_view rename to {quoted(view)}")
+
+    def _refuse_unread(self) -> None:
+        unread = [told for losses in self.losses.values() for told in losses.unread]
+        if unread:
+            more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
+            raise RagdataError(f"no answer from a part of the data: {unread[0]}{more}")
 
     def _lock(self) -> None:
         _lock(self._connection)
@@ -276,7 +306,9 @@ def _as_text(kind: str, types: Sequence[str], whole: Sequence[str]) -> str:
 
 
 def _create_empty(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    connection.register("no_rows", arrow_schema(table).empty_table())
+    import pyarrow as pa
+
+    connection.register("no_rows", pa.RecordBatchReader.from_batches(arrow_schema(table), []))  # a table takes pandas
     connection.execute(f"create table if not exists main.{quoted(table)} as from no_rows")
     connection.unregister("no_rows")
 

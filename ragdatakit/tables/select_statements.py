@@ -24,6 +24,13 @@ _NOWHERE = 2**64 - 1
 _MOST_QUERY = 1 << 20
 _MOST_NEAR, _MOST_LISTED = 3, 20
 _PLACE = re.compile(r"\n+LINE (\d+): (.*)\n( *)(\^+)")
+_NO_VALUE = re.compile(
+    r"Could not convert string '(.*)' to (\w+)(?:\(.*\))?(?: when casting from source column (.+))?$"
+)
+_NO_FUNCTION = re.compile(
+    r"(?:No function matches the given name and argument types|Could not choose a best candidate function for the "
+    r"function call) ['\"]([^(]+)\((.*)\)['\"]"
+)
 _PREFIX = re.compile(r"^(?:[A-Z]\w*(?: \w+)* )?Error: ")
 _WORDS = {
     "MULTI": "PIVOT needs the values that become columns: PIVOT … ON column IN ('a', 'b')",
@@ -46,11 +53,13 @@ class QueryError(RagdataError):
 class Select:
     """A statement that was found to only read. ``tables`` are the tables that it names, in small letters, as
     ``(dataset, schema, name)``; dataset and schema are empty where it gives none. Of ``a.b`` the schema is ``a``, which
-    may as well be a dataset. ``asks_catalogue``: it uses a function that tells what tables there are."""
+    may as well be a dataset. ``asks_catalogue``: it uses a function that tells what tables there are; ``lists_tables``:
+    it is SHOW TABLES."""
 
     text: str
     tables: frozenset[tuple[str, str, str]]
     asks_catalogue: bool = False
+    lists_tables: bool = False
 
 
 def parse_select(text: str) -> Select:
@@ -89,7 +98,9 @@ def parse_select(text: str) -> Select:
             tables.add((next(names), next(names), next(names)))
         elif node.get("type") == "TABLE_FUNCTION":
             asks_catalogue |= str(node["function"]["function_name"]).lower().startswith(_CATALOGUE)
-    return Select(text, frozenset(tables), asks_catalogue)
+    whole = tree["statements"][0]["node"].get("from_table") or {}
+    lists_tables = whole.get("type") == "SHOW_REF" and whole.get("table_name") == '"tables"'
+    return Select(text, frozenset(tables), asks_catalogue, lists_tables)
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -151,12 +162,15 @@ def _message(told: str, known: Callable[[], Iterable[str]], written: str = "") -
     if names:
         what = "table" if first.startswith("Referenced table") else "column"
         near = [n for part in parts[1:] if part.startswith("Candidate") for n in re.findall(r'"([^"]+)"', part)]
-        return f"there is no {what} {names[1]}" + (f"; did you mean {' or '.join(near[:3])}?" if near else "")
+        near = _alike(names[1], near) if what == "column" else near[:_MOST_NEAR]
+        return f"there is no {what} {names[1]}" + (f"; did you mean {' or '.join(near)}?" if near else "")
     if found := re.match(r"(?:Scalar|Table|Aggregate)? ?Function with name (.+) does not exist", first):
         near = [n for part in parts[1:] if part.startswith("Did you mean") for n in re.findall(r'"([^"]+)"', part)]
         return f"there is no function {found[1]}" + (f"; did you mean {near[0]}?" if near else "")
     if found := re.match(r'\w+ Function with name "(.+)" is not in the catalog, but it exists in the', first):
         return f"there is no function {found[1]}: a query has those that come with DuckDB, without extensions"
+    if told_of_types := _of_types(first):
+        return told_of_types
     if first.startswith("Values were not provided for the following parameters"):
         return "a query takes no parameters; write the values into it"
     if "Out of Memory" in told or first.startswith("failed to allocate") or "max_temp_directory_size" in told:
@@ -167,6 +181,30 @@ def _message(told: str, known: Callable[[], Iterable[str]], written: str = "") -
         return "settings cannot be changed in a query"
     shown = " ".join(part for part in parts[:2] if not part.startswith("Candidate functions"))
     return (shown if len(shown) <= 400 else f"{shown[:399]}…").rstrip("!")
+
+
+def _alike(name: str, known: Sequence[str]) -> list[str]:
+    """Those of the names that are spelt much like one, the nearest first."""
+    import difflib
+
+    by_name = {called.rpartition(".")[2].lower(): called for called in reversed(known)}
+    close = difflib.get_close_matches(name.rpartition(".")[2].lower(), list(by_name), n=_MOST_NEAR, cutoff=0.6)
+    return [by_name[one] for one in close]
+
+
+def _of_types(told: str) -> str:
+    """What is wrong with the types of values; empty where it is about something else."""
+    if found := _NO_VALUE.match(told):
+        value, kind, column = found.groups()
+        wanted = "integer" if "INT" in kind else "number" if kind in ("DOUBLE", "FLOAT", "DECIMAL") else kind.lower()
+        if not column:
+            return f"'{value}' is no {wanted}"
+        return f"{column} is text, and '{value}' no {wanted}: compare it with text, as {column} = '1', or use try_cast"
+    if found := _NO_FUNCTION.search(told):
+        name, types = found.groups()
+        types = types.replace("_LITERAL", "").replace("STRING", "VARCHAR")
+        return f"there is no {name} for ({types}); cast the values, as in x::double"
+    return ""
 
 
 def _no_table(name: str, known: Sequence[str]) -> str:

@@ -33,6 +33,8 @@ BOMB_RATIO, BOMB_BYTES = 400, 1 << 30
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
+IS_POINTER = "it is a Git LFS pointer, not the data; `git lfs pull` fetches that"
+"""Why such a file cannot be read, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +300,15 @@ def _gunzip(raw: IO[bytes], size: int) -> IO[bytes]:
 
         return cast(IO[bytes], igzip.IGzipFile(fileobj=raw, mode="rb"))  # type: ignore[no-untyped-call]
     return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
+
+
+def is_lfs_pointer(path: Path) -> bool:
+    """Whether a file is a Git LFS pointer; false where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(LFS_PREFIX)) == LFS_PREFIX
+    except OSError:
+        return False
 
 
 def lfs_size(head: bytes) -> int | None:

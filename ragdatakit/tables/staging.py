@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.folder_locks import lock_folder, remove_unlocked
 from ragdatakit.tables.writing import umask
 
 _DIGITS, _OLD = 12, "old-"
@@ -47,7 +48,7 @@ class StagedFolder:
         _remove_stale(self.target)
         made = _beside(self.target, "new-")  # under this name nobody takes it for one that was left behind
         made.mkdir(mode=0o700)
-        self._lock = _locked(made)
+        self._lock = lock_folder(made)
         made.rename(self.folder)
         self._companion = _companion(self.folder)
         return self
@@ -125,22 +126,6 @@ def _resolved(target: Path) -> Path:
     return target.resolve() if target.exists() else target.parent.resolve() / target.name
 
 
-def _locked(folder: Path) -> int:
-    """A lock on the folder that lasts as long as this process; -1 where there are none."""
-    try:
-        import fcntl
-
-        handle = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):
-        return -1
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return -1
-    return handle
-
-
 def _remove_stale(target: Path) -> None:
     """What runs for the same target left behind that were stopped with the machine.
 
@@ -156,10 +141,7 @@ def _remove_stale(target: Path) -> None:
         if kind == _OLD and not target.exists():
             folder.rename(target)
             continue
-        lock = _locked(folder)
-        if lock >= 0:
-            shutil.rmtree(folder, ignore_errors=True)
-            os.close(lock)
+        remove_unlocked(folder)
 
 
 def remove_abandoned(parent: Path) -> None:
@@ -168,10 +150,7 @@ def remove_abandoned(parent: Path) -> None:
         digits = folder.name.rpartition("ragdata-")[2]
         if len(digits) != _DIGITS or set(digits) - set("0123456789abcdef") or folder.is_symlink():
             continue
-        lock = _locked(folder)
-        if lock >= 0:
-            shutil.rmtree(folder, ignore_errors=True)
-            os.close(lock)
+        remove_unlocked(folder)
 
 
 def _companion(folder: Path) -> subprocess.Popen[bytes] | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]  # Python has it, its stubs do not
 from json.scanner import make_scanner
 from typing import Any
@@ -164,7 +165,7 @@ def locate(text: str, pointer: str) -> tuple[int, int] | None:
     want = [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]
     try:
         return _descend(text, want)
-    except (ValueError, StopIteration, IndexError, RecursionError):
+    except (ValueError, IndexError, RecursionError):
         return _walk(text, want)
 
 
@@ -179,12 +180,55 @@ def _descend(text: str, want: list[str]) -> tuple[int, int] | None:
     for name in want:
         if text[begin] not in "{[":
             return None
-        span = _member(text, begin, name) if text[begin] == "{" else _element(text, begin, name)
+        kept = _kept_parts(text, begin) if len(text) >= _LONG else None
+        if kept is not None:
+            span = kept.get(name)
+        else:
+            span = _member(text, begin, name) if text[begin] == "{" else _element(text, begin, name)
         if span is None:
             return None
         begin, end = span
-    end = _SCAN(text, begin)[1] if end is None else end
+    end = _end(text, begin) if end is None else end
     return begin, end - begin
+
+
+_LONG = 1 << 16
+"""Characters of a text from which on it is remembered where the parts of it stand."""
+_MOST_KEPT = 100_000
+
+
+class _Places:
+    """Where the parts of the last long text stand, by the place of the object or array that they are in: a record of
+    megabytes may have hundreds of values to be found."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.parts: dict[int, dict[str, tuple[int, int]] | None] = {}
+
+
+_last_text = [_Places("")]
+
+
+def _kept_parts(text: str, begin: int) -> Mapping[str, tuple[int, int]] | None:
+    """Where the members or elements of what begins there stand; None where these are too many to be remembered."""
+    places = _last_text[-1]
+    if places.text != text:
+        _last_text[:] = [places := _Places(text)]
+    if begin in places.parts:
+        return places.parts[begin]
+    if sum(len(parts or ()) for parts in places.parts.values()) > _MOST_KEPT:
+        _last_text[:] = [places := _Places(text)]
+    parts = dict(islice(_members(text, begin) if text[begin] == "{" else _elements(text, begin), _MOST_KEPT + 1))
+    found = places.parts[begin] = parts if len(parts) <= _MOST_KEPT else None
+    return found
+
+
+def _end(text: str, begin: int) -> int:
+    """Where the value that begins there ends; raises `ValueError` where there is none."""
+    try:
+        return int(_SCAN(text, begin)[1])
+    except StopIteration:
+        raise ValueError from None
 
 
 def _solid(text: str, at: int) -> int:
@@ -196,6 +240,14 @@ def _solid(text: str, at: int) -> int:
 def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
     """Where the last value of that name stands in an object."""
     found = None
+    for key, span in _members(text, begin):
+        if key == name:
+            found = span
+    return found
+
+
+def _members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The names in an object, and where their values stand."""
     at = _solid(text, begin + 1)
     while text[at] != "}":
         key, at = scanstring(text, at + 1)
@@ -203,24 +255,25 @@ def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
         if text[at] != ":":
             raise ValueError
         start = _solid(text, at + 1)
-        _, at = _SCAN(text, start)
-        if key == name:
-            found = (start, at)
+        at = _end(text, start)
+        yield key, (start, at)
         at = _next(text, at, "}")
-    return found
 
 
 def _element(text: str, begin: int, name: str) -> tuple[int, int] | None:
     """Where the element of that number stands in an array."""
+    return next((span for number, span in _elements(text, begin) if number == name), None)
+
+
+def _elements(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The numbers of the elements of an array, and where they stand."""
     at, number = _solid(text, begin + 1), 0
     while text[at] != "]":
         start = at
-        _, at = _SCAN(text, start)
-        if str(number) == name:
-            return start, at
+        at = _end(text, start)
+        yield str(number), (start, at)
         number += 1
         at = _next(text, at, "]")
-    return None
 
 
 def _next(text: str, at: int, closing: str) -> int:

@@ -66,7 +66,9 @@ def text_numbers(texts: pa.Array | pa.ChunkedArray) -> TextNumbers:
 
 def _pieces(texts: pa.Array) -> list[pa.Array]:
     """The texts in pieces of some megabytes."""
-    texts = texts.cast(pa.large_string())
+    if not len(texts):
+        return []
+    texts = _large(texts)
     offsets = _offsets(texts)
     pieces, first = [], 0
     while first < len(texts):
@@ -74,6 +76,15 @@ def _pieces(texts: pa.Array) -> list[pa.Array]:
         pieces.append(texts.slice(first, last - first))
         first = last
     return pieces
+
+
+def _large(texts: pa.Array) -> pa.LargeStringArray:
+    """Texts with offsets of 64 bits. ``cast`` would do it, but imports Arrow's functions, which a small run notices."""
+    if not pa.types.is_string(texts.type):
+        return texts.cast(pa.large_string())
+    valid, offsets, data = texts.buffers()
+    long = np.frombuffer(offsets, np.int32)[: texts.offset + len(texts) + 1].astype(np.int64)
+    return pa.LargeStringArray.from_buffers(len(texts), pa.py_buffer(long), data, valid, texts.null_count, texts.offset)
 
 
 def _offsets(texts: pa.LargeStringArray) -> Numbers:

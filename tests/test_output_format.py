@@ -1,0 +1,68 @@
+"""The form of an output: what was asked for, else what the name of its file tells; the same for all commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragdatakit.cli.output_format import output_form
+from tests.command_line import DEMO, FIXTURES, run
+
+FORMS = ("text", "json", "markdown", "ndjson", "trec")
+
+
+@pytest.mark.parametrize(
+    ("given", "file", "form"),
+    [
+        (None, None, "text"),
+        (None, "a.json", "json"),
+        (None, "a.MD", "markdown"),
+        (None, "a.jsonl", "ndjson"),
+        (None, "bm25.run", "trec"),
+        (None, "a.html", "text"),  # a form that these do not have
+        (None, "json", "text"),
+        (None, "a.json.gz", "text"),
+        ("markdown", "a.json", "markdown"),
+    ],
+)
+def test_the_form(given: str | None, file: str | None, form: str) -> None:
+    assert output_form(given, Path(file) if file else None, FORMS) == form
+
+
+def test_validate_takes_the_form_from_the_name(tmp_path: Path) -> None:
+    for name in ("a.json", "a.ndjson", "a.txt"):
+        assert run("validate", DEMO, "--output-file", tmp_path / name).code == 1
+
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["findings"]
+    assert all(json.loads(line) for line in (tmp_path / "a.ndjson").read_text(encoding="utf-8").splitlines())
+    assert "Found " in (tmp_path / "a.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("a.csv", "n\n"), ("a.json", "{"), ("a.md", "| n |"), ("a.jsonl", '{"n":')]
+)
+def test_query_takes_the_form_from_the_name(name: str, begins: str, tmp_path: Path) -> None:
+    data = FIXTURES / "demo-search"
+
+    assert run("query", data, "select count(*) as n from documents", "--output-file", tmp_path / name).code == 0
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
+
+
+def test_query_writes_all_rows_of_a_file_that_is_no_table(tmp_path: Path) -> None:
+    sql = "select 1 from documents a, documents b"
+
+    run("query", FIXTURES / "demo-search", sql, "--output-file", tmp_path / "a.csv")
+    assert len((tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()) == 1 + 900
+
+
+def test_retrieve_takes_the_form_from_the_name(tmp_path: Path) -> None:
+    pytest.importorskip("tantivy")
+    words = ("retrieve", FIXTURES / "demo-search", "tides", "--index-dir", tmp_path / "index", "--output")
+
+    assert run(*words, tmp_path / "a.run").code == 0
+    assert " Q0 d10 1 " in (tmp_path / "a.run").read_text(encoding="utf-8")
+    assert run(*words, tmp_path / "a.json", "--tag", "x").code == 2  # a tag is for a run
+    assert run(*words, tmp_path / "a.json").code == 0
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["version"] == 1

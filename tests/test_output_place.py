@@ -1,0 +1,112 @@
+"""Where outputs go: no file of the data is replaced, messages name the file that was asked for, misnamed options."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import FIXTURES, ROOT, run
+from tests.gate_tools import write_files
+
+DEMO_SEARCH = FIXTURES / "demo-search"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "query {d} from_documents --output-file {d}/corpus.jsonl",
+        "query {d}/.. from_documents --dataset set --output-file {d}/qrels/test.tsv",
+        "report {d} --output-file {d}/corpus.jsonl",
+        "report {d}/corpus.jsonl --from beir --output-file {d}/corpus.jsonl",
+        "validate {d} --output-file {d}/corpus.jsonl",
+        "validate {d}/corpus.jsonl --output-file {d}/corpus.jsonl",
+        "diff {s} {d} --output-file {d}/corpus.jsonl",
+        "gate {d} --init --overwrite --output-file {d}/corpus.jsonl",
+        "eval {d} --output {d}/corpus.jsonl",
+        "retrieve {d} word --output {d}/corpus.jsonl",
+    ],
+    ids=lambda words: " ".join(words.split()[:2]),
+)
+def test_files_of_the_data_are_not_replaced(words: str, tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+    before = (folder / "corpus.jsonl").read_bytes()
+
+    refused = run(
+        *(w.format(d=folder, s=DEMO_SEARCH).replace("from_documents", "from documents") for w in words.split())
+    )
+
+    assert refused.code == 2 and "is a file of the data itself" in refused.err
+    assert (folder / "corpus.jsonl").read_bytes() == before
+
+
+def test_another_file_beside_the_data_is_replaced(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+
+    for _ in range(2):
+        assert run("query", folder, "select 1", "--output-file", folder / "rows.csv").code == 0
+    table = tmp_path / "notes.csv"
+    table.write_text("id,text\n1,a\n", encoding="utf-8")
+    refused = run("query", table, "from documents", "--output-file", table)
+    assert refused.code == 2 and table.read_text(encoding="utf-8") == "id,text\n1,a\n"
+
+
+def test_a_fault_of_writing_names_the_file_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(prefix: str = "", **more: Path) -> None:
+        raise PermissionError(13, "Permission denied", f"{more['dir']}/{prefix}dbmcgyzp")
+
+    monkeypatch.setattr(tempfile, "mkstemp", denied)
+    out = tmp_path / "rows.csv"
+    for words in (("query", DEMO_SEARCH, "select 1"), ("validate", DEMO_SEARCH), ("diff", DEMO_SEARCH, DEMO_SEARCH)):
+        outcome = run(*words, "--output-file", out)
+        assert (outcome.code, outcome.err) == (2, f"ragdata: {out}: Permission denied\n")
+
+
+def test_a_database_that_cannot_be_written(tmp_path: Path) -> None:
+    out = tmp_path / ("x" * 250)  # the name of the file beside it is too long
+
+    outcome = run("report", DEMO_SEARCH, "--save-database", out)
+
+    assert outcome.code == 2 and f"{out} cannot be written" in outcome.err and ".part" not in outcome.err
+
+
+def test_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
+    script = (
+        f"{sys.executable} -m ragdatakit query {DEMO_SEARCH} 'from range(300000)' --output-format csv --output-file "
+    )
+    done = subprocess.run(
+        ["bash", "-c", f"{script} >(head -n 1); echo $?"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+
+    assert (sorted(done.stdout.split()), done.stderr) == (["0", "range"], "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("report x --output y", "No such option '--output'. Did you mean --output-file?"),
+        ("gate x --output y", "Did you mean --output-file?"),
+        ("eval x --output-file y", "Did you mean --output?"),
+        ("report x --format beir", "Did you mean --from (the format of the data) or --output-format?"),
+        ("validate x --from beir", "Did you mean --format?"),
+        ("query x --json", "Did you mean --output-format json?"),
+        ("report . -o out.html", "expected NAME=VALUE (to write a file: --output-file out.html)"),
+        ("retrieve . word -o out.run", "expected NAME=VALUE (to write a file: --output out.run)"),
+    ],
+)
+def test_options_that_have_another_name_here(words: str, told: str) -> None:
+    outcome = run(*words.split())
+
+    assert outcome.code == 2 and told in outcome.err
+
+
+@pytest.mark.parametrize("words", [("validate",), ("report",), ("query", "--tables")], ids=lambda words: words[0])
+def test_a_folder_without_files(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+
+    outcome = run(words[0], tmp_path, *words[1:])
+
+    assert (outcome.code, outcome.err) == (2, f"ragdata: {tmp_path} has no files\n")
