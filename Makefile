@@ -14,6 +14,9 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 REFERENCE_ARGS ?=
 
+# Tests start the command hundreds of times: compiled modules are kept, also where the environment says otherwise.
+export PYTHONDONTWRITEBYTECODE =
+
 # Stamps: the environment holds what pyproject.toml asked for at that time.
 RUN := $(VENV)/.stamp-run
 DEV := $(VENV)/.stamp-dev

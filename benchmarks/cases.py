@@ -190,7 +190,13 @@ def _series(scale: float) -> list[Case]:
     return cases
 
 
-REPORTED = {"SPLADE": ("light-splade", "splade"), "GFM-RAG": ("gfm-rag", "gfm-rag")}
+REPORTED = {
+    "SPLADE": ("light-splade", "splade"),
+    "GFM-RAG": ("gfm-rag", "gfm-rag"),
+    "BEIR": ("beir", "beir"),
+    "A-RAG": ("arag", "arag-pretty"),
+    "DataMind": ("datamind", "datamind"),
+}
 """What reports are made of: format and kind of set."""
 
 
