@@ -300,5 +300,9 @@ def test_broken_datasets_open(name: str) -> None:
 
 
 def test_nothing_recognised_is_an_error_of_the_run(tmp_path: Path) -> None:
+    with pytest.raises(ragdatakit.RagdataError, match="has no files"):
+        ragdatakit.connect(tmp_path)
+
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     with pytest.raises(ragdatakit.RagdataError, match="no dataset recognised"):
         ragdatakit.connect(tmp_path)

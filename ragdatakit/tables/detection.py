@@ -97,11 +97,12 @@ def _is_folder(path: Path) -> bool:
 
 
 def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | None) -> str:
-    if not any(files for _, _, files in os.walk(path)):
+    named_as_a_file = path.name.lower().endswith(DATA_SUFFIXES)
+    if not named_as_a_file and not any(files for _, _, files in os.walk(path)):
         return f"{path} has no files"
     names = ", ".join(f.name for f in formats)
     told = f"no dataset recognised below {path} (looked for: {names}); "
-    if path.name.lower().endswith(DATA_SUFFIXES):
+    if named_as_a_file:
         told += f"{path.name} is a folder, and has the name of a file; "
     if format_name:
         return f"{told}see `ragdata formats {format_name}` for the files it has"
