@@ -127,7 +127,7 @@ def test_passages_that_fail_are_counted_and_named(server: ModelServer, tmp_path:
     ("fault", "why"),
     [
         (refusal(400, "context\nlength exceeded\x1b[31m"), "400 context length exceeded"),
-        (Fault(stall=2), "no whole answer within"),
+        (Fault(stall=60), "no whole answer within"),
         (Fault(cut=20), "cut before the answer was whole"),
         (Fault(body=b"<html>"), "not JSON"),
         (Fault(body=b"[]"), "no object"),
@@ -140,7 +140,7 @@ def test_passages_that_fail_are_counted_and_named(server: ModelServer, tmp_path:
 def test_faults_of_the_server_fail_one_passage(server: ModelServer, tmp_path: Path, fault: Fault, why: str) -> None:
     server.fail(fault, fault)
     tables = texts()
-    options = asked(server, tmp_path, timeout=0.5, concurrency=1, most_failures=0.5)
+    options = asked(server, tmp_path, timeout=1 if fault.stall else 30, concurrency=1, most_failures=0.5)
     made = rows(extract_graph(tables, options))
     found = lost(tables)
     assert found

