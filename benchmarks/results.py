@@ -19,7 +19,7 @@ LEGEND = (
     "",
     "* seconds: wall time of a whole fresh process, median of the runs; the cases take turns within each round",
     "* ×, after seconds: to the scan of the same data (*Start*: to `python -c pass`; all bad: to all",
-    "  good), median over the rounds",
+    "  good; reports: to `validate` on that data), median over the rounds",
     "* work s: without interpreter start and imports, by the script's own clock; for ragdata the wall time less that",
     "  of `ragdata --version`, which leaves the imports of its engine in",
     "* peak MB: resident memory, children included, the highest of the runs, in units of 10⁶ bytes",
@@ -98,10 +98,16 @@ def _target_table(figures: Figures, scores: dict[str, Score]) -> Iterator[str]:
     yield ""
     yield "| target | goal | reached | |"
     yield "|---|--:|--:|---|"
-    for target in targets(figures, scores):
+    wanted = list(targets(figures, scores))
+    for target in wanted:
+        if target.reached is None:
+            continue
         goal = f"{'≥' if target.at_least else '≤'} {_number(target.goal, target.unit)}"
         yield f"| {target.text} | {goal} | {_number(target.reached, target.unit)} | {target.verdict} |"
     yield ""
+    if left := sum(target.reached is None for target in wanted):
+        yield f"{left} more targets are those of cases that were not measured in this run."
+        yield ""
     for name, score in scores.items():
         for what, places in (("missed", score.missed), ("reported, not planted", score.others)):
             if places:
