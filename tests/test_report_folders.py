@@ -466,3 +466,17 @@ def test_labels_beside_a_graph_are_shown(tmp_path: Path) -> None:
     document = run("report", tmp_path, "--json").json
     assert document["datasets"][0]["graph"]["hubs"][0]["label"] == "harbour"
     assert list(Draft202012Validator(summary_schema()).iter_errors(document)) == []
+
+
+def test_labels_beside_a_graph_are_shown_where_one_walks(tmp_path: Path) -> None:
+    edges = "".join(f"Q{n}\tP1\tQ{n + 1}\nQ{n}\tP2\tQ0\n" for n in range(9))
+    labels = '{"Q0": "harbour", "Q3": {"label": "</script>pier"}, "Q99": "far"}'
+    folder(tmp_path, **{"train.tsv": edges, "nodes.json": labels, "relations.json": '{"P2": "leads to"}'})
+
+    (summary,) = ragdatakit.report(tmp_path, examples=0, neighbourhoods=True)
+
+    assert summary.neighbourhoods is not None
+    assert summary.neighbourhoods.labels == {"Q0": "harbour", "Q3": "</script>pier", "P2": "leads to"}
+    page = summary_page([summary]).decode()
+    assert '"harbour [Q0]"' in page and '"relations":["P1","leads to [P2]"]' in page.replace(", ", ",")
+    assert "</script>pier" not in page

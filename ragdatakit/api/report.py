@@ -77,7 +77,7 @@ def report(
                     database = opened.enter_context(database_of(each, memory_limit))
                     summary = _summary(each, database, examples, seed, progress)
                     if neighbourhoods:
-                        summary.neighbourhoods = _neighbourhoods(database, progress)
+                        summary.neighbourhoods = _neighbourhoods(each, database, progress)
                 except (RagdataError, OSError) as error:
                     if len(found) == 1 or not _is_of(each.source, error):
                         raise
@@ -181,13 +181,10 @@ def _label(found: FoundDataset, summary: Summary) -> None:
     """Give hubs and relations the labels that files beside a plain graph have for them."""
     from dataclasses import replace
 
-    from ragdatakit.tables.plain_sources import LABELS
-
-    labels_of = next((part.options[LABELS] for part in found.source.parts if LABELS in part.options), None)
-    if labels_of is None or summary.graph is None:
+    if summary.graph is None:
         return
     relations = [value for one in summary.frequencies if one.name == "edges.relation" for value, _ in one.values]
-    labels = labels_of({*relations, *(hub.name for hub in summary.graph.hubs)})
+    labels = _labels(found, {*relations, *(hub.name for hub in summary.graph.hubs)})
     hubs = tuple(replace(hub, label=labels.get(hub.name)) for hub in summary.graph.hubs)
     summary.graph = replace(summary.graph, hubs=hubs)
     summary.frequencies = [
@@ -196,6 +193,13 @@ def _label(found: FoundDataset, summary: Summary) -> None:
         else one
         for one in summary.frequencies
     ]
+
+
+def _labels(found: FoundDataset, names: set[str]) -> dict[str, str]:
+    from ragdatakit.tables.plain_sources import LABELS
+
+    labels_of = next((part.options[LABELS] for part in found.source.parts if LABELS in part.options), None)
+    return labels_of(names) if labels_of is not None else {}
 
 
 def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
@@ -225,9 +229,12 @@ def _own_parts(found: FoundDataset) -> list[Dataset]:
     return [replace(part, files=files_of_set(part, name)) for part in found.source.parts]
 
 
-def _neighbourhoods(database: DatasetDatabase, progress: Progress | None) -> Neighbourhoods | None:
+def _neighbourhoods(found: FoundDataset, database: DatasetDatabase, progress: Progress | None) -> Neighbourhoods | None:
+    from dataclasses import replace
+
     from ragdatakit.reports.neighbourhoods import read_neighbourhoods
 
     if progress is not None:
         progress("the graph's neighbourhoods", 0, 1)
-    return read_neighbourhoods(database)
+    graph = read_neighbourhoods(database)
+    return graph and replace(graph, labels=_labels(found, {*graph.names, *graph.relations}))

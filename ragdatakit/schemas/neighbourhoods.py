@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +12,8 @@ class Neighbourhoods:
 
     ``degrees`` are the nodes' edges in the whole graph (a self-loop counts twice), ``types`` their types, ``marks``
     say that a node is a ``start`` or a ``target`` of a question (or empty). ``edges`` are (source, relation, target)
-    as ordinals of ``names`` and ``relations``. ``all_nodes`` and ``all_edges`` count the whole graph.
+    as ordinals of ``names`` and ``relations``. ``all_nodes`` and ``all_edges`` count the whole graph. ``labels`` are
+    what files beside the graph call its nodes and relations, as far as they do.
     """
 
     names: tuple[str, ...]
@@ -22,6 +24,7 @@ class Neighbourhoods:
     edges: tuple[tuple[int, int, int], ...]
     all_nodes: int
     all_edges: int
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:

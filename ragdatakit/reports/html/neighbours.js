@@ -62,7 +62,7 @@
         else if (place > 0) others.push(node);
         if (first.length === CHOICES) break;
       }
-      const exact = word ? byDegree.filter((node) => lower[node] === word) : [];
+      const exact = word ? byDegree.filter((node) => lower[node] === word || lower[node].endsWith(` [${word}]`)) : [];
       return [...new Set([...exact, ...first, ...others])].slice(0, CHOICES);
     };
 
