@@ -278,3 +278,32 @@ def test_numbers_that_look_the_same_are_left_out_everywhere() -> None:
     for told in (page, text, markdown):
         assert "150.6" not in told and "1 more" in told
     assert [metric_words(m) for m in diff.metrics[1:]] == ["0.09% → 0.01%", "51.00% → 51.20%"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "left", "told"),
+    [
+        (["README.md"], ["notes/first.bin"], "Left out by --exclude README.md: README.md."),
+        (["*.bin"], ["README.md"], "Left out by --exclude *.bin: notes/first.bin."),
+        (["notes"], ["README.md"], "Left out by --exclude notes: notes/first.bin."),
+        (["notes/"], ["README.md"], "Left out by --exclude notes/: notes/first.bin."),
+        (["notes/*"], ["README.md"], "Left out by --exclude notes/*: notes/first.bin."),
+        (["first.bin", "*.md"], [], "Left out by --exclude first.bin: notes/first.bin."),
+        (
+            ["other/*"],
+            ["README.md", "notes/first.bin"],
+            "--exclude other/*: there is no such file beside the datasets.",
+        ),
+        (["queries.jsonl"], ["README.md", "notes/first.bin"], "--exclude queries.jsonl: there is no such file beside"),
+    ],
+)
+def test_files_are_left_out(two: tuple[Path, Path], patterns: list[str], left: list[str], told: str) -> None:
+    (two[1] / "README.md").write_text("Above.")
+    (two[1] / "notes" / "first.bin").write_bytes(b"other")
+
+    diff = ragdatakit.diff(*two, exclude=patterns)
+    shown = run("diff", *two, *(word for pattern in patterns for word in ("--exclude", pattern)))
+
+    assert [f.path for f in diff.other_files_that_differ] == left
+    assert (shown.code, diff.different) == ((1, True) if left else (0, False))
+    assert told in " ".join(shown.out.split())

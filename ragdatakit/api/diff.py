@@ -32,6 +32,7 @@ def diff(
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     ignore: Iterable[str] = (),
+    exclude: Iterable[str] = (),
     keys: Mapping[str, Iterable[str]] | None = None,
     records: int = 20,
     metrics: bool = True,
@@ -47,8 +48,9 @@ def diff(
     says whether the numbers of the two reports are compared, too. The other arguments are those of `read`;
     ``source_format`` is that of both, or of the first where ``after_format`` is given. Where the paths hold several
     datasets, those of the same place below them are compared with each other (``pairs``), or only those that
-    ``dataset`` names. Files below two folders that belong to no dataset are compared by their bytes (``other_files``).
-    What could not be read at all, so that it is not compared, is in ``unread``.
+    ``dataset`` names. Files below two folders that belong to no dataset are compared by their bytes
+    (``other_files``), but for those that ``exclude`` has patterns of (``*.log``, ``notes/*``). What could not be read
+    at all, so that it is not compared, is in ``unread``.
 
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """
@@ -70,7 +72,7 @@ def diff(
             sides.append(stack.enter_context(_found(path, wanted, dataset, notes)))
         comparing = _Comparing(how, metrics, memory_limit)
         found = comparing.folders(*sides) if any(side.several for side in sides) else comparing.datasets(*sides)
-        _add_other_files(found, sides[0], sides[1], progress)
+        _add_other_files(found, sides[0], sides[1], tuple(exclude), progress)
         found.notes[:0] = notes
     found.seconds = time.perf_counter() - started
     return found
@@ -227,11 +229,14 @@ class _Comparing:
             yield Compared(database, database.parts, path)
 
 
-def _add_other_files(found: DatasetDiff, before: _Side, after: _Side, progress: Progress | None) -> None:
+def _add_other_files(
+    found: DatasetDiff, before: _Side, after: _Side, exclude: tuple[str, ...], progress: Progress | None
+) -> None:
     """What became of the files of no dataset; those of two formats have no reason to be the same."""
-    from ragdatakit.reports.other_files import compare_other_files, names_told, passed_notes
+    from ragdatakit.reports.other_files import compare_other_files, left_out, names_told, passed_notes
 
     old, new = before.other_files(), after.other_files()
+    found.notes.extend(left_out([files for files in (old, new) if files is not None], exclude))
     pairs = [pair.diff for pair in found.pairs if pair.status in ("same", "changed")] if found.pairs else [found]
     if old is not None and new is not None and all(pair.before.format == pair.after.format for pair in pairs):
         found.other_files, notes = compare_other_files(old, new, progress)

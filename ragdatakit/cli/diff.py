@@ -32,6 +32,12 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 160
     "--ignore", "ignored", multiple=True, metavar="COLUMN", help="A column that does not count, also as TABLE.COLUMN."
 )
 @click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERN",
+    help="Files beside the datasets that do not count, as README.md, '*.log' or 'notes/*'.",
+)
+@click.option(
     "--key",
     "keys",
     multiple=True,
@@ -89,6 +95,7 @@ def command(**words: Any) -> int:
             **read_words(words),
             after_format=words["after_format"],
             ignore=[name.strip() for text in words["ignored"] for name in text.split(",") if name.strip()],
+            exclude=words["exclude"],
             keys=keys,
             records=words["max_records"],
             metrics=words["metrics"] and not words["quiet"],

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from ragdatakit.schemas.diffs import FileDiff
@@ -76,6 +77,31 @@ def _files(folder: Path, passed: dict[str, str]) -> Iterator[tuple[str, Path]]:
                     passed[name] = "a link that leads nowhere" if entry.is_symlink() else "no regular file"
             except OSError as error:
                 passed[name] = f"it cannot be looked at: {error.strerror}"
+
+
+def left_out(sides: Iterable[OtherFiles], patterns: Iterable[str]) -> Iterator[str]:
+    """Take the files out that are not to be compared, and tell that in sentences.
+
+    A pattern such as ``*.log`` is for the name of a file, or of a folder with all that is in it; one with ``/`` is for
+    a path from the folder on.
+    """
+    for pattern in patterns:
+        wanted, found = pattern.rstrip("/"), set()
+        for side in sides:
+            names = {name for name in side.others if _is_meant(name, wanted)}
+            for name in names:
+                del side.others[name]
+            found |= names
+        if found:
+            yield f"Left out by --exclude {pattern}: {names_told(found)}."
+        else:
+            yield f"--exclude {pattern}: there is no such file beside the datasets."
+
+
+def _is_meant(name: str, pattern: str) -> bool:
+    path = PurePosixPath(name)
+    places = [path.as_posix(), *(p.as_posix() for p in path.parents)] if "/" in pattern else path.parts
+    return any(fnmatchcase(place, pattern) for place in places)
 
 
 def compare_other_files(
