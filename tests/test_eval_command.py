@@ -249,7 +249,7 @@ def test_the_judged_questions_of_several_splits(tmp_path: Path) -> None:
 
 
 def test_json(reefs: Path, tmp_path: Path) -> None:
-    told = evaluated(reefs, "--json", "--output", tmp_path / "report.json", "-k", "2,5").json
+    told = evaluated(reefs, "--json", "--report", tmp_path / "report.json", "-k", "2,5").json
 
     assert told["version"] == 1
     assert (told["dataset"], told["format"], told["unit"], told["judged"]) == (str(reefs), "beir", "document", 3)
@@ -359,7 +359,7 @@ def test_answers_of_a_file(tmp_path: Path) -> None:
         (["-k", "0"], "-k 0: expected numbers"),
         (["-k", "٣"], "expected numbers"),
         (["--per-question", "q.txt"], "--per-question writes .csv or .jsonl"),
-        (["--output", "nowhere/report.json"], "--output: there is no folder"),
+        (["--report", "nowhere/report.json"], "--report: there is no folder"),
         (["--metrics", "ndgc@10"], "unknown metric 'ndgc@10', did you mean ndcg@10"),
         (["--mode", "bm26"], "unknown mode 'bm26', did you mean bm25"),
         (["--split", "dev"], "unknown split"),

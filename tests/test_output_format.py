@@ -59,7 +59,7 @@ def test_query_writes_all_rows_of_a_file_that_is_no_table(tmp_path: Path) -> Non
 
 def test_retrieve_takes_the_form_from_the_name(tmp_path: Path) -> None:
     pytest.importorskip("tantivy")
-    words = ("retrieve", FIXTURES / "demo-search", "tides", "--index-dir", tmp_path / "index", "--output")
+    words = ("retrieve", FIXTURES / "demo-search", "tides", "--index-dir", tmp_path / "index", "--output-file")
 
     assert run(*words, tmp_path / "a.run").code == 0
     assert " Q0 d10 1 " in (tmp_path / "a.run").read_text(encoding="utf-8")

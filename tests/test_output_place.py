@@ -26,8 +26,8 @@ DEMO_SEARCH = FIXTURES / "demo-search"
         "validate {d}/corpus.jsonl --output-file {d}/corpus.jsonl",
         "diff {s} {d} --output-file {d}/corpus.jsonl",
         "gate {d} --init --overwrite --output-file {d}/corpus.jsonl",
-        "eval {d} --output {d}/corpus.jsonl",
-        "retrieve {d} word --output {d}/corpus.jsonl",
+        "eval {d} --report {d}/corpus.jsonl",
+        "retrieve {d} word --output-file {d}/corpus.jsonl",
     ],
     ids=lambda words: " ".join(words.split()[:2]),
 )
@@ -89,12 +89,13 @@ def test_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
     [
         ("report x --output y", "No such option '--output'. Did you mean --output-file?"),
         ("gate x --output y", "Did you mean --output-file?"),
-        ("eval x --output-file y", "Did you mean --output?"),
+        ("eval x --output-file y", "Did you mean --report?"),
+        ("eval x --output y", "Did you mean --report?"),
         ("report x --format beir", "Did you mean --from (the format of the data) or --output-format?"),
         ("validate x --from beir", "Did you mean --format?"),
         ("query x --json", "Did you mean --output-format json?"),
         ("report . -o out.html", "expected NAME=VALUE (to write a file: --output-file out.html)"),
-        ("retrieve . word -o out.run", "expected NAME=VALUE (to write a file: --output out.run)"),
+        ("retrieve . word -o out.run", "expected NAME=VALUE (to write a file: --output-file out.run)"),
     ],
 )
 def test_options_that_have_another_name_here(words: str, told: str) -> None:

@@ -349,7 +349,7 @@ def test_json(dataset: Path) -> None:
 
 def test_all_questions_as_a_run(dataset: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.run"
-    outcome = run("retrieve", dataset, "--questions", "--output-format", "trec", "--output", out, "--tag", "mine")
+    outcome = run("retrieve", dataset, "--questions", "--output-format", "trec", "--output-file", out, "--tag", "mine")
 
     assert (outcome.code, outcome.out) == (0, "")
     rows = [line.split(" ") for line in out.read_text().splitlines()]
@@ -373,7 +373,7 @@ def test_ids_that_no_run_can_hold(tmp_path: Path) -> None:
     out = tmp_path / "out.run"
     out.write_text("old")
 
-    outcome = run("retrieve", folder, "ferry", "--output-format", "trec", "--output", out)
+    outcome = run("retrieve", folder, "ferry", "--output-format", "trec", "--output-file", out)
     assert outcome.code == 2
     assert "the passage id 'a b' has white space or control characters in it, which a TREC run cannot" in outcome.err
     assert out.read_text() == "old"
@@ -382,7 +382,7 @@ def test_ids_that_no_run_can_hold(tmp_path: Path) -> None:
 
 def test_records_of_sage(dataset: Path, tmp_path: Path) -> None:
     out = tmp_path / "records.jsonl"
-    assert run("retrieve", dataset, "--questions", "--output-format", "sage", "--output", out).code == 0
+    assert run("retrieve", dataset, "--questions", "--output-format", "sage", "--output-file", out).code == 0
 
     record = json.loads(out.read_text().splitlines()[0])
     assert record["query"] == QUESTIONS["q1"]
@@ -445,7 +445,7 @@ def test_files_of_questions_that_are_refused(
         (("ferry", "--tag", "a"), "--tag is one word, for --output-format trec"),
         (("ferry", "--tag", "a b", "--output-format", "trec"), "--tag is one word"),
         (("ferry", "-k", "0"), "0 is not in the range"),
-        (("ferry", "--output", "none/there.txt"), "--output: there is no folder"),
+        (("ferry", "--output-file", "none/there.txt"), "--output-file: there is no folder"),
         (("ferry", "--fuse", "bm52=1"), "unknown mode to fuse 'bm52', did you mean bm25"),
         (("ferry", "--fuse", "bm25=0"), "expected MODE=WEIGHT with a weight above 0"),
         (("ferry", "--fuse", "bm25=x"), "expected MODE=WEIGHT with a weight above 0"),

@@ -34,9 +34,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 _MEANT = {
-    "--output": ("--output-file",),
-    "--output-file": ("--output",),
-    "--out": ("--output-file", "--output"),
+    "--output": ("--output-file", "--report"),
+    "--output-file": ("--report",),
+    "--out": ("--output-file", "--report"),
     "--format": ("--from (the format of the data)", "--output-format"),
     "--from": ("--format",),
     "--json": ("--output-format json",),

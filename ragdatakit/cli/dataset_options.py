@@ -174,7 +174,7 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
 def _file_hint(text: str) -> str:
     """What to say where ``-o`` was taken for the option of the output."""
     opts = [opt for param in click.get_current_context().command.params for opt in param.opts]
-    option = next((opt for opt in ("--output-file", "--output") if opt in opts), None)
+    option = next((opt for opt in ("--output-file", "--report") if opt in opts), None)
     return f" (to write a file: {option} {text})" if option and Path(text).suffix else ""
 
 

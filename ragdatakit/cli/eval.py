@@ -112,7 +112,7 @@ class _Command(click.Command):
 @click.option(
     "--per-question", type=_FILE, metavar="FILE", help="Write each question of each run there: .csv or .jsonl."
 )
-@click.option("--output", type=_FILE, metavar="FILE", help="Write the report there, too, as JSON.")
+@click.option("--report", type=_FILE, metavar="FILE", help="Write the report there, too, as JSON.")
 @click.option(
     "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
 )
@@ -139,7 +139,7 @@ def command(**words: Any) -> int:
     """
     if words["as_json"]:
         words["output_format"] = "json"
-    for name in ("per_question", "output"):
+    for name in ("per_question", "report"):
         given = (words["path"], *words["runs"], *words["answers"], words["qrels"], words["questions"])
         check_place(words[name], filter(None, given), f"--{name.replace('_', '-')}", read_words(words))
     if words["per_question"] is not None and words["per_question"].suffix not in (".csv", ".jsonl"):
@@ -216,8 +216,8 @@ def _write(done: Evaluation, words: dict[str, Any]) -> None:
     place = words["per_question"]
     if place is not None:
         write_whole(place, question_table(done) if place.suffix == ".csv" else b"".join(question_lines(done)))
-    if words["output"] is not None:
-        write_whole(words["output"], evaluation_json(done, words["worst"]))
+    if words["report"] is not None:
+        write_whole(words["report"], evaluation_json(done, words["worst"]))
     if words["output_format"] == "json":
         sys.stdout.buffer.write(evaluation_json(done, words["worst"]))
     else:

@@ -21,17 +21,15 @@ _ENDINGS = {
 }
 
 
-def output_format_option(
-    forms: Sequence[str], file: str = "--output-file", what: str = "How to print"
-) -> Callable[[_Function], _Function]:
+def output_format_option(forms: Sequence[str], what: str = "How to print") -> Callable[[_Function], _Function]:
     """The option ``--output-format`` of a command that has these forms, the usual one first.
 
-    ``file`` is the option that names the file, ``what`` begins the help. `output_form` takes its value.
+    ``what`` begins the help. `output_form` takes the value.
     """
     return click.option(
         "--output-format",
         type=click.Choice(forms),
-        help=f"{what} (default: as the name of {file} says, or {forms[0]}).",
+        help=f"{what} (default: as the name of --output-file says, or {forms[0]}).",
     )
 
 

@@ -64,9 +64,11 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 120
     metavar="FILE",
     help="With --id: judgements to take instead of the dataset's own.",
 )
-@output_format_option(_FORMATS, "--output", "How to print: for people, as JSON, as a TREC run, as records of SAGE")
+@output_format_option(_FORMATS, "How to print: for people, as JSON, as a TREC run, as records of SAGE")
 @click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead.")
+@click.option(
+    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
+)
 @click.option("--tag", default="", metavar="NAME", help="The name of a TREC run (default: ragdata-MODE).")
 @dataset_name_option
 @dataset_options
@@ -79,7 +81,7 @@ def command(**words: Any) -> int:
     \b
     ragdata retrieve scifact/ "do statins lower the risk of stroke"
     ragdata retrieve scifact/ --id 1132 --explain
-    ragdata retrieve scifact/ --questions -k 100 --output bm25.run
+    ragdata retrieve scifact/ --questions -k 100 --output-file bm25.run
     """
     _check(words)
     explained = [] if words["question_id"] is None else ["bm25"]  # terms are counted by it
@@ -89,14 +91,14 @@ def command(**words: Any) -> int:
     _head(retriever, words)
     write = {"text": _text, "json": _json, "trec": _trec, "sage": _sage}[words["output_format"]]
     pieces = write(retriever, queries, gold, words)
-    if words["output"] is None:
+    if words["output_file"] is None:
         write_out(pieces)
         return 0
     from ragdatakit.cli.progress import terminal_progress
     from ragdatakit.tables.writing import write_pieces
 
     with terminal_progress() as progress:
-        write_pieces(words["output"], _watched(pieces, len(queries), progress))
+        write_pieces(words["output_file"], _watched(pieces, len(queries), progress))
     return 0
 
 
@@ -114,7 +116,7 @@ def _check(words: dict[str, Any]) -> None:
         if words["output_format"] not in (None, "text", "json"):
             raise click.UsageError(f"--json does not go with --output-format {words['output_format']}")
         words["output_format"] = "json"
-    words["output_format"] = output_form(words["output_format"], words["output"], _FORMATS)
+    words["output_format"] = output_form(words["output_format"], words["output_file"], _FORMATS)
     asked = {
         "QUESTION": words["question"] is not None,
         "--id": words["question_id"] is not None,
@@ -139,7 +141,7 @@ def _check(words: dict[str, Any]) -> None:
     if words["tag"] and (words["output_format"] != "trec" or words["tag"].split() != [words["tag"]]):
         raise click.UsageError("--tag is one word, for --output-format trec")
     data = (words["path"], *([words["qrels"]] if words["qrels"] is not None else []))
-    check_place(words["output"], data, "--output", read_words(words))
+    check_place(words["output_file"], data, read=read_words(words))
 
 
 def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
@@ -197,7 +199,7 @@ def _question(gold: Gold, question_id: str, words: dict[str, Any]) -> GoldQuesti
 
 def _head(retriever: Retriever, words: dict[str, Any]) -> None:
     """What is searched, beside the hits."""
-    if words["output_format"] == "text" and words["output"] is None:
+    if words["output_format"] == "text" and words["output_file"] is None:
         from ragdatakit.reports.retrieval import head_line
 
         click.echo(head_line(retriever.index.summary(), words["mode"]), err=True)
@@ -206,14 +208,14 @@ def _head(retriever: Retriever, words: dict[str, Any]) -> None:
 def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:
     from ragdatakit.reports.retrieval import retrieval_lines, time_line
 
-    colour = wants_colour() and words["output"] is None
+    colour = wants_colour() and words["output_file"] is None
     width = min(max(shutil.get_terminal_size((100, 24)).columns, _LEAST_WIDTH), _MOST_WIDTH)
     for number, query in enumerate(queries):
         found = retriever.search(query, words["mode"], words["k"])
         places = _places(retriever, query, gold, words)
         lines = retrieval_lines(found, places, colour=colour, width=width, explain=words["explain"])
         yield "".join(f"{line}\n" for line in (*([""] if number else []), *lines)).encode("utf-8", "backslashreplace")
-        if len(queries) == 1 and words["output"] is None:
+        if len(queries) == 1 and words["output_file"] is None:
             click.echo(time_line(found), err=True)
 
 
