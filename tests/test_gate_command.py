@@ -62,10 +62,10 @@ def test_what_fails_is_shown(tmp_path: Path) -> None:
         str(suite),
         "  FAIL    documents  row count between 40 and 50",
         "          found: 30",
-        r"  FAIL    documents.title  values to not match regex, regex title 1\d",
-        '          found: 10 of 30 values (33.3 %), as "title 10", "title 11", "title 12"',
-        "  warning documents.doc_id  value lengths to equal, value 2",
-        '          found: 20 of 30 values (66.7 %), as "d10", "d11", "d12"',
+        r"  FAIL    documents.title  values to not match regex title 1\d",
+        '          found: 10 of 30 values (33%), as "title 10", "title 11", "title 12"',
+        "  warning documents.doc_id  value lengths to equal 2",
+        '          found: 20 of 30 values (67%), as "d10", "d11", "d12"',
         "",
         f"{folder} (beir): 1 of 4 expectations hold, 3 fail",
     ]
@@ -195,6 +195,21 @@ def test_data_docs(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["docs", "set", "suite.json"]
     refused = run("gate", folder, "--suite", suite, "--data-docs", folder)
     assert refused.code == 2 and "has other files in it" in refused.err
+
+
+@needs_library
+def test_data_docs_of_suites_with_odd_or_the_same_names(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+    row_count = expect("table_row_count_to_equal", value=30)
+    names = ["team/corpus", "../../out", "x" * 300, "team/corpus", ".", "<b>"]
+    suites = [write_suite(tmp_path / f"{i}.json", row_count, name=name) for i, name in enumerate(names)]
+    docs = tmp_path / "docs"
+
+    told = run("gate", folder, *(word for suite in suites for word in ("--suite", suite)), "--data-docs", docs)
+
+    assert (told.code, told.err) == (0, "")
+    assert len(list(docs.glob("validations/**/*.html"))) == len(names)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["docs", "set", *(s.name for s in suites)])
 
 
 @pytest.mark.parametrize(

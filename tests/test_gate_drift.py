@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.schemas.canonical import Node, PairScore
+from ragdatakit.reports.gates.derived_columns import damage_of
+from ragdatakit.schemas.canonical import Edge, Node, PairScore, Question
 from tests.gate_tools import Rows, asked, checks_of, good_rows, needs_library, suite_of, touched_by
 
 
@@ -187,3 +188,65 @@ def test_a_first_suite_says_what_a_person_would_want() -> None:
     assert "compound_columns_to_be_unique" not in told["questions."]
     assert told["nodes.type"] == {"values_to_not_be_null"}
     assert told["questions.text_language"] == {"values_to_be_in_set"} and "documents.title_language" not in told
+
+
+def graph_rows(common: str, others: int) -> Rows:
+    """Edges of which two in five have the same relation, the others each another one of so many."""
+    edges = [Edge(f"n{i}", common if i % 5 < 2 else f"r{i % others}", f"n{i + 1}") for i in range(200)]
+    return {"edges": edges}
+
+
+@needs_library
+def test_a_common_value_of_many_that_is_gone() -> None:
+    suite = suite_of(graph_rows("treats", 31))
+
+    failed = [c for c in checks_of(graph_rows("causes", 31), suite) if not c.success]
+
+    assert [c for c in checks_of(graph_rows("treats", 31), suite) if not c.success] == []
+    assert [(c.expectation.type, c.expectation.kwargs["column"]) for c in failed] == [
+        ("expect_column_max_to_be_between", "relation_share")
+    ]
+    assert failed[0].expectation.kwargs["row_condition"]["parameter"] == "treats"
+
+
+@needs_library
+@pytest.mark.parametrize(
+    ("form", "changed"),
+    [
+        ("{:032x}", str.upper),
+        ("{:032X}", str.lower),
+        ("{:08x}-00af-4bcd-8000-00000000000a", lambda text: text.replace("-", "")),
+        ("{:032x}", lambda text: text[1:]),
+    ],
+)
+def test_ids_that_are_digests_or_uuids(form: str, changed: Callable[[str], str]) -> None:
+    def rows(change: Callable[[str], str]) -> Rows:
+        ids = [change(form.format((i + 1) * 0xABCDEF)) for i in range(40)]
+        return {"questions": [Question(one, asked(i)) for i, one in enumerate(ids)]}
+
+    suite = suite_of(rows(str))
+
+    assert [c for c in checks_of(rows(str), suite) if not c.success] == []
+    assert [c.expectation.type for c in checks_of(rows(changed), suite) if not c.success] == [
+        "expect_column_values_to_match_regex"
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+@pytest.mark.parametrize("text", ["β-catenin", "10 μm", "École", "straße", "Österreich", "Привет", "اللغة", "naïve"])
+def test_signs_of_a_wrong_encoding(text: str, encoding: str) -> None:
+    assert damaged(text.encode().decode(encoding, "replace"))
+    assert not damaged(text)
+
+
+@pytest.mark.parametrize("text", ["CAFÉ”", "OÙ…", "IRMÃ” disse", "MANHÃ… e", "MANHÃ– e", "Ø 5 m", "Ø² m", "«À»"])
+def test_what_a_text_may_well_have_is_no_damage(text: str) -> None:
+    assert not damaged(text)
+
+
+def damaged(text: str) -> bool:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        (told,) = connection.execute(f"select {damage_of('t')} from (select ? as t)", [text]).fetchall()
+    return bool(told[0])

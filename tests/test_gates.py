@@ -246,7 +246,7 @@ def test_one_expectation_that_cannot_be_checked_hides_no_other(tmp_path: Path) -
     assert [check.success for check in result.checks] == [False, False, True, True, False, True, False]
     assert [check.error for check in result.checks] == [True, True, False, False, True, False, False]
     assert "did you mean" in result.checks[0].fault and "did you mean text" in result.checks[1].fault
-    assert expectation_words(result.checks[3].expectation) == "values to be in set, value set {7} where doc_id is d1"
+    assert expectation_words(result.checks[3].expectation) == "values to be in set {7} where doc_id is d1"
     assert "a value is no JSON" in result.checks[4].fault
     assert result.checks[6].observed == ["doc_id", "text", "title", "metadata", "field_order"]
 
@@ -376,6 +376,35 @@ def test_files_as_they_are(tmp_path: Path) -> None:
 
 
 @needs_library
+def test_texts_have_the_types_that_suites_of_earlier_pandas_name(tmp_path: Path) -> None:
+    suite = write_suite(
+        tmp_path / "suite.json",
+        *[expect("column_values_to_be_of_type", column="text", type_=kind) for kind in ("str", "object")],
+        *[expect("column_values_to_be_in_type_list", column="text", type_list=t) for t in (["str"], ["object", "str"])],
+        expect("column_type_to_be", column="text", type_="str"),
+        expect("column_values_to_be_of_type", column="text_length", type_="int64"),
+        expect("column_values_to_be_of_type", column="text", type_="int"),
+        expect("column_values_to_be_in_type_list", column="text", type_list=["int", "float"]),
+    )
+
+    result = gate(write_files(tmp_path / "set"), suite)
+
+    assert [c.success for c in result.checks] == [True] * 6 + [False] * 2 and not result.errors
+
+
+@needs_library
+def test_frames_are_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from great_expectations.execution_engine import pandas_execution_engine as engine
+
+    usual = engine.HASH_THRESHOLD
+    monkeypatch.setattr(engine, "hash_pandas_dataframe", lambda frame: pytest.fail("a frame was hashed"))
+    suite = write_suite(tmp_path / "suite.json", expect("column_values_to_be_unique", column="doc_id"))
+
+    assert gate(write_files(tmp_path / "set"), suite).success
+    assert usual == engine.HASH_THRESHOLD > 0
+
+
+@needs_library
 def test_a_sample_is_told_and_always_the_same(tmp_path: Path) -> None:
     folder = write_files(tmp_path / "set", documents=300)
     suite = write_suite(
@@ -434,7 +463,7 @@ def test_a_check_that_the_library_cannot_do_is_an_error(tmp_path: Path) -> None:
 
     assert (result.exit_code(), len(result.errors), result.failed) == (2, 1, [])
     assert result.checks[1].success
-    assert "mean" in result.errors[0].fault and "\n" not in result.errors[0].fault
+    assert result.errors[0].fault == "the column holds texts, which have no mean" and "\n" not in result.errors[0].fault
 
 
 @needs_library

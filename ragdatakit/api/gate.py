@@ -15,6 +15,7 @@ from ragdatakit.schemas.errors import RagdataError
 if TYPE_CHECKING:
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.schemas.gates import GateResult, GateTable, Suite
+    from ragdatakit.tables.dataset_database import DatasetDatabase
 
 USUAL_TOLERANCE = 0.1
 USUAL_MEMORY = 1 << 30
@@ -56,7 +57,7 @@ def gate(
     started = time.perf_counter()
     refuse_number("sample_rows", sample_rows, 0)
     if table:
-        check_table(table, "table")
+        check_table(table)
     files = [suites] if isinstance(suites, str | os.PathLike) else list(suites)
     if not files:
         raise RagdataError("no suite given")
@@ -83,7 +84,7 @@ def gate(
         result.tables = _tables(frames, read)
         result.notes = [f"{t.name}: {t.checked:,} of {t.rows:,} rows were checked" for t in result.tables if t.sampled]
         result.notes += loss_words(database.losses)
-        result.unread = database.losses.unread
+        result.unread = _unread(database, [e.table for suite in read for e in suite.expectations])
     if data_docs is not None:
         from ragdatakit.reports.gates.data_docs import write_pages
 
@@ -122,16 +123,16 @@ def first_suite(
     if not 0 <= tolerance < 1:
         raise RagdataError(f"tolerance is {tolerance}, expected a number from 0 up to 1, as 0.1")
     for table in tables:
-        check_table(table, "table")
+        check_table(table)
     with open_database(
         path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
     ) as database:
         frames = GateFrames(database)
         for table in tables:
             if table not in frames:
-                raise UnknownNameError(f"table of {database.name}", table, frames.names())
+                raise UnknownNameError("table", table, frames.names(), where=f"of {database.name}")
         suite = made(frames, list(tables) or list(database.tables), name or database.name, tolerance)
-        if unread := database.losses.unread:
+        if unread := _unread(database, tables):
             more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
             raise RagdataError(f"no suite is made from a part of the data: {unread[0]}{more}")
         if database.losses.any_lost:
@@ -163,16 +164,22 @@ def batch(
     from ragdatakit.reports.gates.suites import check_table
     from ragdatakit.schemas.errors import UnknownNameError
 
-    check_table(table, "table")
+    check_table(table)
     library = GateLibrary()
     with open_database(
         path, source_format=source_format, dataset=dataset, options=options, chunking=chunking
     ) as database:
         frames = GateFrames(database, sample_rows, memory_limit)
         if table not in frames:
-            raise UnknownNameError(f"table of {database.name}", table, frames.names())
+            raise UnknownNameError("table", table, frames.names(), where=f"of {database.name}")
         frames.check(table, columns)
         return library.batch(table, frames.frame(table, list(columns) or frames.own_columns(table)))
+
+
+def _unread(database: DatasetDatabase, tables: Iterable[str]) -> list[str]:
+    """What could not be read, in words; of the files as they are those of these tables."""
+    views = dict.fromkeys(table.removeprefix("files.") for table in tables if table.startswith("files."))
+    return database.losses.unread + [fault for fault in map(database.view_fault, views) if fault]
 
 
 def _tables(frames: GateFrames, suites: list[Suite]) -> list[GateTable]:

@@ -131,12 +131,15 @@ def expectation_words(expectation: Expectation) -> str:
     told = [
         f"{name.removesuffix('_value').strip('_').replace('_', ' ')} {_shown(value)}"
         for name, value in kwargs.items()
-        if name not in left_out and value is not None
+        if name not in {*left_out, *_NAMED_ALREADY} and value is not None
     ]
+    of = " ".join(_shown(value) for name, value in kwargs.items() if name in _NAMED_ALREADY and value is not None)
     rows = f" where {_condition(kwargs['row_condition'])}" if kwargs.get("row_condition") else ""
-    return ", ".join([words, *told]) + rows
+    return ", ".join([f"{words} {of}".rstrip(), *told]) + rows
 
 
+_NAMED_ALREADY = ("value", "value_set", "column_set", "regex", "regex_list", "strftime_format", "json_schema", "type_")
+"""Arguments that the name of an expectation says what they are: ``values to match regex ^a``."""
 _FILES = "files."
 """How tables begin whose columns the dataset names; what a column of the others is, its ending tells."""
 _SHARES = {
@@ -147,13 +150,13 @@ _SHARES = {
 
 
 def share_words(expectation: Expectation) -> str:
-    """An expectation on a share of the rows: ``one value in at most 13.47 % of the rows``; empty for any other."""
+    """An expectation on a share of the rows: ``one value in at most 13.47% of the rows``; empty for any other."""
     kwargs = expectation.kwargs
     column, condition = str(kwargs.get("column")), kwargs.get("row_condition")
     own, _, ending = column.rpartition("_")
     words = _SHARES.get((expectation.type, f"_{ending}"), "")
     least, most = kwargs.get("min_value"), kwargs.get("max_value")
-    bounds = [f"{100 * n:.4g} %" for n in (least, most) if isinstance(n, int | float)]
+    bounds = [f"{100 * n:.4g}%" for n in (least, most) if isinstance(n, int | float)]
     if not words or expectation.table.startswith(_FILES) or not bounds or kwargs.keys() - _OF_SHARES:
         return ""
     if condition is not None:  # which value it is that has this share

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.gates import Suite
 
 _SITE = "ragdata"
+_LONGEST = 100
 
 
 def check_folder(folder: Path) -> None:
@@ -38,8 +40,9 @@ def keep_results(library: GateLibrary, suite: Suite, kept: dict[str, list[Any]])
     )
     from great_expectations.validator.validator import calc_validation_statistics
 
+    taken = {each.name for each in library.context.suites.all()}
     for table, results in kept.items():
-        name = f"{suite.name}, {table}"
+        name = _page_name(suite.name, table, taken)
         with silence():
             configurations = [result.expectation_config.to_domain_obj() for result in results]
             library.context.suites.add_or_update(ExpectationSuite(name=name, expectations=configurations))
@@ -59,6 +62,16 @@ def keep_results(library: GateLibrary, suite: Suite, kept: dict[str, list[Any]])
             key = ValidationResultIdentifier(ExpectationSuiteIdentifier(name), RunIdentifier(run_name="ragdata"), table)
             whole.meta["run_id"] = key.run_id
             library.context.validation_results_store.set(key, whole)
+
+
+def _page_name(suite: str, table: str, taken: set[str]) -> str:
+    """What the results are called: files and folders get this name, and of the same one only the last have a page."""
+    plain = re.sub(r"[^\w ,()-]+", "-", suite).strip(" -")[:_LONGEST] or "suite"
+    name, number = f"{plain}, {table}", 1
+    while name in taken:
+        number += 1
+        name = f"{plain} {number}, {table}"
+    return name
 
 
 def write_pages(library: GateLibrary, folder: Path) -> None:

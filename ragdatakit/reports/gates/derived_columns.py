@@ -40,11 +40,15 @@ REFERENCES: dict[tuple[str, str], tuple[str, ...]] = {
 _SIGNS = (
     r"[\x00-\x08\x0B\x0C\x0E-\x1F\x{7F}-\x{9F}\x{FFFD}]",
     "[ÃÂ][\\x{80}-\\x{BF}]",
+    "Ã(?:[€†‡\\x{2C6}‰Š\\x{2039}ŒŽšœžŸ]|[„\\x{2013}][a-z])",
+    "[ÎÐ][\\x{B0}-\\x{BA}\\x{BC}-\\x{BF}]",
+    r"Ù[ƒ†‡\x{2C6}‰Š]|[ØÙ][^\x00-\x7F\p{L}][ØÙ]",
     "â€",
     "(?:[縺繧繝繹][^縺繧繝繹]{0,3}){4}",
     "锟斤拷",
 )
-"""Lost and control characters, then UTF-8 that was read as Latin-1, as Windows-1252, as Shift-JIS, as GBK."""
+"""Lost and control characters, then UTF-8 that was read as Latin-1 or Windows-1252 (accents, Greek and Cyrillic,
+Arabic, quotation marks and dashes), as Shift-JIS, as GBK. What a text may well have, as ``É”``, is no sign."""
 _MOST_GUESSED = 1000
 _BEGINNING = 2000
 

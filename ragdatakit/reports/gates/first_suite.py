@@ -22,6 +22,8 @@ _CONTENTS = ("text", "title", "answer", "context", "image_description", "prompt"
 _LEFT_OUT = ("field_order", "file")
 _JSON = ("metadata", "attributes")
 _FEW, _LONGEST_VALUE, _REPEATED = 20, 100, 5
+_LEAST_DIGEST = 16
+_UUID = "[{0}]{{8}}(?:-[{0}]{{4}}){{3}}-[{0}]{{12}}"
 _HELD = ("VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "BOOLEAN")
 """Types of columns whose values are looked at; others are JSON."""
 _OF_DAMAGED = 0.1
@@ -114,22 +116,52 @@ def _column(frames: GateFrames, table: str, column: str, kind: str, tolerance: f
         yield from _lengths(frames, table, column, tolerance, count)
         yield from _texts(frames, table, column, tolerance, count)
     elif kind == "VARCHAR" and distinct < count and count >= _REPEATED:
-        (share,) = frames.ask(table, f"select max({frames.expression(table, f'{column}{SHARE}')}) from {{table}}")
-        most = _share(float(str(share)), tolerance)["max_value"]
-        if most < 1:
-            yield "column_max_to_be_between", {"column": f"{column}{SHARE}", "max_value": most}
+        yield from _commonest(frames, table, column, value, tolerance)
+
+
+def _commonest(frames: GateFrames, table: str, column: str, value: str, tolerance: float) -> Iterator[_Told]:
+    """The shares of the values that have more than the tolerance, and the most that any value may have."""
+    query = f"select {value}, count(*) from {{table}} where {value} is not null group by 1 order by 2 desc, 1"
+    (total,) = frames.ask(table, f"select count({value}) from {{table}}")
+    found = [(v, count / int(str(total))) for v, count in frames.pairs(table, f"{query} limit {_FEW}")]
+    for one, share in found:
+        if tolerance and _share(share, tolerance)["min_value"] > 0 and len(str(one)) <= _LONGEST_VALUE:
+            yield _share_of(column, one, share, tolerance)
+    most = _share(found[0][1], tolerance)["max_value"]
+    if most < 1:
+        yield "column_max_to_be_between", {"column": f"{column}{SHARE}", "max_value": most}
+
+
+def _share_of(column: str, one: object, share: float, tolerance: float) -> _Told:
+    """The share of one value. All its rows have this share: a mean of them is rounded."""
+    condition = {"type": "comparison", "column": {"name": column}, "operator": "==", "parameter": one}
+    kwargs = {"column": f"{column}{SHARE}", "row_condition": condition, **_share(share, tolerance)}
+    return "column_max_to_be_between", kwargs
 
 
 def _form(frames: GateFrames, table: str, column: str) -> Iterator[_Told]:
-    """The form of ids, where all are a number behind the same beginning: ``^doc-[0-9]+$``."""
+    """The form of ids, where all are a number behind the same beginning (``^doc-[0-9]+$``), UUIDs or digests."""
     name = quoted(column)
-    (first,) = frames.ask(table, f"select regexp_extract(min({name}), '^(.*?)[0-9]+$', 1) from {{table}}")
-    beginning = str(first or "")
+    first, longest = frames.ask(
+        table, f"select regexp_extract(min({name}), '^(.*?)[0-9]+$', 1), max(length({name})) from {{table}}"
+    )
+    beginning, digits = str(first or ""), int(str(longest or 0))
     text = "'" + beginning.replace("'", "''") + "'"
-    fits = f"starts_with({name}, {text}) and regexp_full_match(substr({name}, {len(beginning) + 1}), '[0-9]+')"
-    (count, fitting) = frames.ask(table, f"select count({name}), count(*) filter ({fits}) from {{table}}")
-    if count == fitting and int(str(count)) >= _REPEATED and len(beginning) <= _LONGEST_VALUE:
-        yield "column_values_to_match_regex", {"column": column, "regex": f"^{re.escape(beginning)}[0-9]+$"}
+    fits = {
+        f"{re.escape(beginning)}[0-9]+": f"starts_with({name}, {text}) "
+        f"and regexp_full_match(substr({name}, {len(beginning) + 1}), '[0-9]+')"
+    }
+    hexadecimal = [_UUID.format(d) for d in ("0-9a-f", "0-9A-F")]
+    if _LEAST_DIGEST <= digits <= _LONGEST_VALUE:
+        hexadecimal += [f"[{d}]{{{digits}}}" for d in ("0-9a-f", "0-9A-F")]
+    fits |= {form: f"regexp_full_match({name}, '{form}')" for form in hexadecimal}
+    counts = ", ".join(f"count(*) filter ({fit})" for fit in fits.values())
+    count, *fitting = map(str, frames.ask(table, f"select count({name}), {counts} from {{table}}"))
+    if int(count) >= _REPEATED and len(beginning) <= _LONGEST_VALUE:
+        for form, found in zip(fits, fitting, strict=True):
+            if found == count:
+                yield "column_values_to_match_regex", {"column": column, "regex": f"^{form}$"}
+                return
 
 
 def _few(frames: GateFrames, table: str, column: str, value: str, tolerance: float) -> Iterator[_Told]:
@@ -142,9 +174,7 @@ def _few(frames: GateFrames, table: str, column: str, value: str, tolerance: flo
     total = sum(count for _, count in found)
     told = found if len(found) > 2 else sorted(found, key=lambda pair: -pair[1])[: len(found) - 1]  # one tells two
     for one, count in told:
-        condition = {"type": "comparison", "column": {"name": column}, "operator": "==", "parameter": one}
-        kwargs = {"column": f"{column}{SHARE}", "row_condition": condition, **_share(count / total, tolerance)}
-        yield "column_max_to_be_between", kwargs  # all of these rows have this share; a mean of them is rounded
+        yield _share_of(column, one, count / total, tolerance)
 
 
 def _texts(frames: GateFrames, table: str, column: str, tolerance: float, count: int) -> Iterator[_Told]:

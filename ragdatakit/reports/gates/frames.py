@@ -79,7 +79,7 @@ class GateFrames:
         known = self.columns(table)
         for column in columns:
             if column not in known:
-                raise UnknownNameError(f"column of {table}", column, known)
+                raise UnknownNameError("column", column, known, where=f"of {table}")
 
     def types(self, table: str) -> dict[str, str]:
         """DuckDB's types of a table's own columns."""

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from ragdatakit.reports.columns import cut_to, one_line, width_of, wrapped
+from ragdatakit.reports.summary_words import percent
 from ragdatakit.reports.text import Painter, painter, visible_path
 from ragdatakit.schemas.gates import SEVERITIES, Check, GateResult, expectation_words, place_words, share_words
 
@@ -91,11 +92,10 @@ def found_words(check: Check) -> str:
     parts = []
     if check.observed is not None:
         of_rows = isinstance(check.observed, float) and share_words(check.expectation)
-        parts.append(f"{100 * check.observed:.4g} %" if of_rows else _value(check.observed))
-    examples = ", ".join(dict.fromkeys(map(_value, check.examples[:_SHOWN])))
+        parts.append(f"{100 * check.observed:.4g}%" if of_rows else _value(check.observed))
+    examples = ", ".join(dict.fromkeys(_value(value) for value in check.examples[:_SHOWN] if value is not None))
     if check.unexpected and check.values:
-        share = 100 * check.unexpected / check.values
-        told = f"{check.unexpected:,} of {check.values:,} values ({share:.3g} %)"
+        told = f"{check.unexpected:,} of {check.values:,} values ({percent(check.unexpected, check.values)})"
         parts.append(f"{told}, as {examples}" if examples else told)
     elif examples:
         parts.append(f"also {examples}")
@@ -182,7 +182,7 @@ def gate_page(result: GateResult) -> bytes:
     from ragdatakit.reports.html_parts import cards, number, section, table
 
     held = sum(check.success for check in result.checks)
-    share = f"{100 * held / len(result.checks):.3g} %" if result.checks else ""
+    share = percent(held, len(result.checks)) if result.checks else ""
     parts = [
         cards(
             [
@@ -242,7 +242,7 @@ def _page_table(caption: str, checks: list[Check]) -> str:
                 found_words(check),
             )
         )
-    return table(caption, ("what", "result", "expected", "found"), rows, hidden_caption=True)
+    return table(caption, ("what", "result", "expected", "found"), rows, hidden_caption=True, classes="blocks")
 
 
 def _escaped(text: str) -> str:

@@ -44,6 +44,8 @@ NAMES_ONLY = frozenset(
 """Expectations about the names of columns."""
 COUNTS_ONLY = frozenset(("expect_table_row_count_to_equal", "expect_table_row_count_to_be_between"))
 """Expectations about the number of rows."""
+TYPES = frozenset(("expect_column_values_to_be_of_type", "expect_column_values_to_be_in_type_list"))
+"""Expectations about types. Of a column of pandas' own texts the library knows one name only, and of a list none."""
 
 DIGESTS_DO = frozenset(
     f"expect_column_{name}"
@@ -131,10 +133,10 @@ def _table_of(given: Mapping[str, Any], place: str) -> str:
     return str(meta.get(TABLE, ""))
 
 
-def check_table(table: str, place: str) -> None:
+def check_table(table: str, place: str = "") -> None:
     """Raise `RagdataError` for a name that no table of any dataset has; ``place`` says where it stands."""
     if table not in TABLES and not (table.startswith(FILES) and len(table) > len(FILES)):
-        raise RagdataError(f"{place}: {UnknownNameError('table', table, TABLES)}")
+        raise RagdataError(f"{place}: " * bool(place) + str(UnknownNameError("table", table, TABLES)))
 
 
 def _refuse_code(kwargs: Mapping[str, Any]) -> None:
