@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from ragdatakit import validate
 from ragdatakit.schemas import all_formats, all_rules, evaluation_rules, quality_rules
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
+from ragdatakit.validators.dataset_run import RunOptions
 from tests.command_line import FIXTURES, GOOD, run
 
 # What no file kept in git can show, and the test that does.
@@ -153,24 +155,25 @@ def test_broken_through_the_command_line(case: Case, tmp_path: Path) -> None:
     assert report == json.loads(json.dumps(by_library.as_dict()))
 
 
-BIG = {"columns": (-1, 1 << 20), "columns of small blocks": (-1, 150)}
+BIG = {"columns": (1 << 20, 2), "columns of small blocks": (150, 1)}
+"""The bytes of a block, and how many threads."""
 
 
-@pytest.mark.parametrize("way", BIG)
 @pytest.mark.parametrize("case", [*BROKEN, *VALID], ids=lambda c: c.id)
-def test_read_as_a_big_dataset(case: Case, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_as_a_big_dataset(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small datasets are read in plain Python, big ones in columns: the findings must be the same to the letter."""
     folder = case.stand(tmp_path)
     plain = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0)
 
-    small, block = BIG[way]
-    monkeypatch.setattr(dataset_run, "SMALL_DATASET", small)
-    monkeypatch.setattr(dataset_run, "BLOCK_BYTES", block)
-    monkeypatch.setattr(dataset_run, "TEXT_BLOCK_BYTES", block)
-    big = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0)
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1)
+    for way, (block, threads) in BIG.items():
+        monkeypatch.setattr(dataset_run, "BLOCK_BYTES", block)
+        monkeypatch.setattr(dataset_run, "TEXT_BLOCK_BYTES", block)
+        monkeypatch.setattr(dataset_run, "RunOptions", partial(RunOptions, threads=threads))
+        big = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0)
 
-    assert list(map(str, big.findings)) == list(map(str, plain.findings))
-    assert big.as_dict() == plain.as_dict()
+        assert list(map(str, big.findings)) == list(map(str, plain.findings)), way
+        assert big.as_dict() == plain.as_dict(), way
 
 
 @valid

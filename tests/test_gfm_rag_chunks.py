@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import cycle, islice
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 import ragdatakit
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.tables import csv_rows
 from ragdatakit.validators import dataset_run
 
-CHUNK = 131_072  # rows of a table of four columns
+WHOLE = 131_072  # rows of a table of four columns
+CHUNK = 2_048  # in the tests that say so
 YEARS = [str(year) for year in range(1900, 2000)]
 WORDS = ["osprey", "lena", "alba"]
 
 
 @pytest.fixture(params=["plain", "columns"], autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "columns":
-        monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1)
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if request.param == "columns" else 1 << 40)
+
+
+@pytest.fixture
+def small_chunks() -> Iterator[None]:
+    with mock.patch.object(csv_rows, "chunk_rows", return_value=CHUNK):
+        yield
 
 
 def write(folder: Path, sources: Iterable[str]) -> Path:
@@ -47,13 +55,15 @@ def found(folder: Path, *rules: str) -> list[tuple[str, int | None, str]]:
 WATCHED = ("kind-mismatch", "mixed-name-kinds", "dangling-endpoint", "number-like-name")
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_a_chunk_of_numbers_is_lost(tmp_path: Path) -> None:
     write(tmp_path, [*years(CHUNK), *WORDS])
 
-    message = "source is read as numbers in 131,072 rows from this one on, and node names as text: none is found"
+    message = f"source is read as numbers in {CHUNK:,} rows from this one on, and node names as text: none is found"
     assert found(tmp_path, *WATCHED) == [("kind-mismatch", 2, message)]
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_a_last_short_chunk_counts(tmp_path: Path) -> None:
     write(tmp_path, [*WORDS, *years(CHUNK)])
 
@@ -62,13 +72,14 @@ def test_a_last_short_chunk_counts(tmp_path: Path) -> None:
 
 
 def test_a_word_in_each_chunk_saves_it_for_now(tmp_path: Path) -> None:
-    write(tmp_path, [*WORDS, *years(CHUNK), *WORDS])
+    write(tmp_path, [*WORDS, *years(WHOLE), *WORDS])
 
     assert found(tmp_path, *WATCHED) == [
         ("mixed-name-kinds", 2, "131,072 of 131,078 cells of source look like numbers")
     ]
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_one_chunk_is_one_kind(tmp_path: Path) -> None:
     write(tmp_path, [*WORDS, *years(CHUNK - 3)])
 

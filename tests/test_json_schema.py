@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from fnmatch import translate
 from pathlib import Path
 from typing import Any
@@ -59,41 +60,48 @@ def test_a_file_wraps_the_schema_of_its_record(fmt: Format, file: File) -> None:
         assert document == record
 
 
-def file_values() -> list[Any]:
-    """Every JSON document of the fixtures, with its kind."""
-    found = []
-    for folder in sorted(p for p in FIXTURES.glob("*/*/*") if p.is_dir()):
-        try:
-            report = validate(folder, max_per_rule=1)
-        except Exception:  # noqa: BLE001 - what cannot be validated as a folder is shown by other tests
-            continue
-        for dataset in report.datasets:
-            fmt = get_format(dataset.format)
-            for summary in dataset.files:
-                file = fmt.file(summary.kind)
-                path = Path(dataset.path) / summary.path
-                if file.container in ("json-array", "json-object", "json") and path.is_file():
-                    try:
-                        value = json.loads(path.read_bytes().decode("utf-8"))
-                    except ValueError:
-                        continue
-                    if is_json(value):
-                        found.append(pytest.param(fmt, file, value, id=path.relative_to(FIXTURES).as_posix()))
-    return found
+def file_values(folder: Path) -> Iterator[tuple[Format, File, Any]]:
+    """Every JSON document of a fixture, with its kind."""
+    try:
+        report = validate(folder, max_per_rule=1)
+    except Exception:  # noqa: BLE001 - what cannot be validated as a folder is shown by other tests
+        return
+    for dataset in report.datasets:
+        fmt = get_format(dataset.format)
+        for summary in dataset.files:
+            file = fmt.file(summary.kind)
+            path = Path(dataset.path) / summary.path
+            if file.container in ("json-array", "json-object", "json") and path.is_file():
+                try:
+                    value = json.loads(path.read_bytes().decode("utf-8"))
+                except ValueError:
+                    continue
+                if is_json(value):
+                    yield fmt, file, value
 
 
-@pytest.mark.parametrize(("fmt", "file", "value"), file_values())
-def test_a_file_is_judged_as_its_records(fmt: Format, file: File, value: Any) -> None:
-    checker = RecordChecker(file.records)
-    filled = any(r.rules.get("no-records") for r in file.records)
-    if file.container == "json-object":
-        names = [f.name for f in file.record.fields[:2]]
-        records = [dict(zip(names, m, strict=True)) for m in value.items()] if isinstance(value, dict) else None
-    else:
-        records = value if isinstance(value, list) else [value] if file.container == "json" else None
-    sound = records is not None and not any(map(checker.declared_problems, records)) and bool(records or not filled)
+FOLDERS = sorted(p for p in FIXTURES.glob("*/*/*") if p.is_dir())
 
-    assert Strict(whole_file_schema(fmt, file)).is_valid(value) == sound
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda p: p.relative_to(FIXTURES).as_posix())
+def test_a_file_is_judged_as_its_records(folder: Path) -> None:
+    for fmt, file, value in file_values(folder):
+        checker = RecordChecker(file.records)
+        filled = any(r.rules.get("no-records") for r in file.records)
+        if file.container == "json-object":
+            names = [f.name for f in file.record.fields[:2]]
+            records = [dict(zip(names, m, strict=True)) for m in value.items()] if isinstance(value, dict) else None
+        else:
+            records = value if isinstance(value, list) else [value] if file.container == "json" else None
+        sound = records is not None and not any(map(checker.declared_problems, records)) and bool(records or not filled)
+
+        assert Strict(whole_file_schema(fmt, file)).is_valid(value) == sound, (fmt.name, file.kind)
+
+
+def test_files_of_fixtures_are_found() -> None:
+    found = {(fmt.name, file.kind) for fmt, file, _ in file_values(FIXTURES / "arag" / "broken" / "chunk-not-string")}
+
+    assert ("arag", "chunks") in found
 
 
 def test_the_catalogue_names_every_document() -> None:

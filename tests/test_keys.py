@@ -27,6 +27,8 @@ TEXTS = st.one_of(
     st.sampled_from(["", "a", "b", "é", "漢"]), st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
 )
 KEYS = st.sampled_from([(DENSE, True), (WIDE, True), (TEXTS, False)])
+WHOLE_BITS = NumpyConsistency._BITS
+"""As they are outside of tests (see conftest.py)."""
 
 
 @st.composite
@@ -102,6 +104,12 @@ def test_indexes_agree(data: st.DataObject) -> None:
 @settings(max_examples=100, deadline=None)
 def test_consistencies_agree(data: st.DataObject) -> None:
     keys, integers = data.draw(KEYS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NumpyConsistency, "_BITS", WHOLE_BITS)
+        agree(data, keys, integers)
+
+
+def agree(data: st.DataObject, keys: Any, integers: bool) -> None:
     plain, typed = PythonConsistency(), NumpyConsistency()
     for values, rows in data.draw(batches(keys)):
         given_values = data.draw(st.lists(st.sampled_from(["x", "y", "z"]), min_size=len(values), max_size=len(values)))

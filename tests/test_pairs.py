@@ -16,6 +16,8 @@ from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import ConversionResult
 from ragdatakit.schemas.errors import RagdataError
 
+pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine")
+
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 BOTH_WAYS = [name for name in readable() if name in writable()]
 SEVERAL = {

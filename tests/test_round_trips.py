@@ -32,6 +32,8 @@ from tests.canonical_strategies import (
 )
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 
+pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine")
+
 Strategy = Callable[[st.DrawFn], CanonicalTables]
 
 IDS = st.one_of(

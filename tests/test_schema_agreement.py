@@ -189,7 +189,7 @@ def values_for(field: Field) -> Any:
 
 @pytest.mark.parametrize("record", RECORDS)
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_they_agree_on_generated_records(record: Record, data: st.DataObject) -> None:
     checker, validator = of_record(record)
     objects = st.fixed_dictionaries({}, optional={f.name: values_for(f) for f in record.fields})

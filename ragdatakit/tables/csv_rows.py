@@ -309,8 +309,11 @@ def _plain_rows(
     if found is None or numbers[-1] >= len(found[0]):
         return None
     rows = []
+    counted = 0
     for number in numbers:
         begin = int(found[0][number - 1]) if number else 0
+        line += data.count(b"\n", counted, begin)
+        counted = begin
         raw = data[begin : int(found[0][number])].rstrip(b"\r\n")
-        rows.append(RawRow(offset + begin, line + data.count(b"\n", 0, begin), raw))
+        rows.append(RawRow(offset + begin, line, raw))
     return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from collections import deque
 from typing import Any, TypeVar
 
 import duckdb
@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from ragdatakit.tables.arrow_columns import int64_array, offsets_of
 
-_local = threading.local()
+# Connections that no thread uses now: to open one takes longer than to hash a block, and each file has its own threads.
+_idle: deque[duckdb.DuckDBPyConnection] = deque()
 _NOT_NEEDED = (
     "join_order,filter_pushdown,statistics_propagation,expression_rewriter,regex_range,deliminator,unused_columns,"
     "column_lifetime,common_subexpressions,common_aggregate,top_n,build_side_probe_side,compressed_materialization,"
@@ -21,14 +22,12 @@ _NOT_NEEDED = (
 )
 
 
-def _connection() -> duckdb.DuckDBPyConnection:
-    if not hasattr(_local, "connection"):
-        _local.connection = duckdb.connect(
-            config={"threads": 1, "autoinstall_known_extensions": False, "autoload_known_extensions": False}
-        )
-        # Planning costs more than hashing a block: switch off what such a query cannot need (measured: -40 %).
-        _local.connection.execute(f"set disabled_optimizers = '{_NOT_NEEDED}'")
-    connection: duckdb.DuckDBPyConnection = _local.connection
+def _connect() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(
+        config={"threads": 1, "autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    )
+    # Planning costs more than hashing a block: switch off what such a query cannot need (measured: -40 %).
+    connection.execute(f"set disabled_optimizers = '{_NOT_NEEDED}'")
     return connection
 
 
@@ -46,11 +45,16 @@ def hash_columns(columns: dict[Name, Any]) -> dict[Name, npt.NDArray[np.uint64]]
     """A code for each text of each column (nulls give some code: mask them), in one query for all."""
     if not columns:
         return {}
-    connection = _connection()
+    try:
+        connection = _idle.pop()
+    except IndexError:
+        connection = _connect()
     names = list(columns)
-    connection.register("block", pa.table({f"c{i}": columns[n] for i, n in enumerate(names)}))
+    # The query finds it by this name: to register it, and to forget it again, would take as long as the query.
+    block = pa.table({f"c{i}": columns[n] for i, n in enumerate(names)})  # noqa: F841
     wanted = ", ".join(f"{hash_expression(f'c{i}')} as c{i}" for i in range(len(names)))
     result = connection.execute(f"select {wanted} from block").fetchnumpy()
+    _idle.append(connection)  # not after an error, which may leave it in any state
     return {n: np.ma.filled(result[f"c{i}"], 0) for i, n in enumerate(names)}
 
 

@@ -36,7 +36,7 @@ DRAFTS: tuple[Draft, ...] = (
     *sage.drafts(),
 )
 SMALL, COLUMNAR = "small", "columnar"
-BLOCK, PART = 1500, 400
+BLOCK, PART = 2500, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,10 @@ COLUMNAR_SETTINGS: dict[tuple[object, str], int] = {
     (dataset_run, "BLOCK_BYTES"): BLOCK,
     (dataset_run, "TEXT_BLOCK_BYTES"): BLOCK,
     (blocks, "PART_BYTES"): PART,
-    # A small sieve: its pages cost more than the data here, and it lets more pass that must be compared.
+    # Small tables: their pages cost more than the data here, and names share more places, which must be compared.
     (numpy_keys._RepeatSieve, "_BITS"): 12,
     (numpy_keys._RepeatSieve, "_BLOCK_BITS"): 6,
+    (numpy_keys.NumpyConsistency, "_BITS"): 6,
 }
 
 
