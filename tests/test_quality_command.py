@@ -143,7 +143,7 @@ def test_thresholds_of_the_project(name: str, text: str, tmp_path: Path, monkeyp
     [
         ("[quality\n", "is no TOML"),
         ("quality = 3\n", "[quality] is no table"),
-        ("[quality]\nmost = 3\n", "ragdata.toml: setting 'most'"),
+        ("[quality]\nmost = 3\n", "unknown setting 'most' in "),
         ("[quality]\nmost-tokens = '3 or 4'\n", "expected an integer"),
     ],
     ids=["broken", "no-table", "unknown", "value"],
@@ -248,17 +248,47 @@ def test_lines_of_other_formats(make: Callable[[Path], tuple[str, int]], tmp_pat
     assert (Path(found.path).relative_to(tmp_path).as_posix(), found.line) == (name, line)
 
 
-def test_dataset_that_cannot_be_read(tmp_path: Path) -> None:
+def two_sets(folder: Path) -> Path:
+    """A folder with two data sets, each with two passages of the same words."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name in ("towns", "rivers"):
-        rows = [{"title": name, "text": TEXT, "idx": 0}]
-        (tmp_path / f"{name}_corpus.json").write_text(json.dumps(rows))
+        rows = [{"title": f"{name} {n}", "text": f"{TEXT} Of {name}.", "idx": n} for n in range(2)]
+        (folder / f"{name}_corpus.json").write_text(json.dumps(rows, indent=0))
         asked = {"id": "1", "question": "Who?", "answer": ["The mill"], "paragraphs": []}
-        (tmp_path / f"{name}.json").write_text(json.dumps([asked]))
+        (folder / f"{name}.json").write_text(json.dumps([asked]))
+    return folder
 
-    outcome = run("validate", tmp_path, "--select", "QU")
-    assert "QU101 warning not all of its quality could be checked" in outcome.out
-    assert "--option dataset=" in outcome.out
-    assert "QU101" not in run("validate", tmp_path, "--select", "QU", "--option", "dataset=towns").out
+
+def test_each_data_set_of_a_folder_is_checked(tmp_path: Path) -> None:
+    two_sets(tmp_path / "two")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "lakes_corpus.json").write_text((tmp_path / "two" / "towns_corpus.json").read_text())
+
+    found = validate(tmp_path, select="QU").findings
+    chosen = run("validate", tmp_path, "--select", "QU", "--option", "dataset=towns").out
+
+    places = [(f.code, Path(f.path).name) for f in found if f.code in ("QU101", "QU202")]
+    assert sorted(places) == [("QU202", f"{name}_corpus.json") for name in ("lakes", "rivers", "towns")]
+    assert chosen.count("QU202") == 1 and "towns_corpus.json:9" in chosen and "QU101" not in chosen
+    unknown = run("validate", tmp_path, "--select", "QU", "--option", "dataset=seas").out
+    assert "QU101" in unknown and "has no data set seas" in unknown
+
+
+def test_dataset_that_cannot_be_read(tmp_path: Path) -> None:
+    hub = tmp_path / "hub"
+    hub.mkdir()
+    for name in ("a", "b"):
+        (hub / f"{name}-queries.jsonl").write_text('{"_id": "1", "text": "Who built the mill?"}\n')
+    row = '{{"_id": "{}", "title": "", "text": "' + TEXT + '"}}\n'
+    (tmp_path / "towns").mkdir()
+    (tmp_path / "towns" / "corpus.jsonl").write_text(row.format(1) + row.format(2))
+
+    found = validate(tmp_path, select="QU").findings
+
+    assert {f.code for f in found} >= {"QU101", "QU202"}  # the one does not hide what is wrong with the other
+    assert "--option prefix=a" in next(f.message for f in found if f.code == "QU101")
+    assert "QU101" not in run("validate", hub, "--select", "QU", "--option", "prefix=a").out
 
 
 def test_without_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:

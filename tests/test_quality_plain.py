@@ -129,3 +129,72 @@ def test_one_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     csv(tmp_path / "towns")
 
     assert [f.code for f in validate(tmp_path, quality=True).findings] == ["QU101", "QU202"]
+
+
+def shown(path: Path, *rules: str) -> list[tuple[str, int | None, list[tuple[str, int | None]]]]:
+    """File and line of each finding, and of what it is compared with."""
+    return [
+        (Path(f.path).name, f.line, [(Path(r.path).name, r.line) for r in f.related])
+        for f in validate(path, quality=True, select=rules or ("QU202",)).findings
+    ]
+
+
+def test_records_of_one_text_whose_ids_are_made_up(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text(
+        "text\nthe same words here, which are many\nother words\n" + "the same words here, which are many\n" * 2
+    )
+
+    assert shown(tmp_path) == [("rows.csv", 4, [("rows.csv", 2)]), ("rows.csv", 5, [("rows.csv", 2)])]
+
+
+def test_one_id_tells_some_of_them_apart(tmp_path: Path) -> None:
+    text = "the same words here, which are many"
+    rows = [{"id": "a1", "text": text}, {"text": text}, {"id": "a3", "text": text}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    assert [line for _, line, _ in shown(tmp_path)] == [2, 3]
+
+
+def test_files_of_one_text(tmp_path: Path) -> None:
+    for name in ("a/x.md", "b/y.md", "c/x.md"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("The same words stand in all of these files.")
+
+    found = validate(tmp_path, quality=True).findings
+
+    assert [Path(f.path).relative_to(tmp_path).as_posix() for f in found] == ["b/y.md", "c/x.md"]
+    assert {Path(f.related[0].path).relative_to(tmp_path).as_posix() for f in found} == {"a/x.md"}
+
+
+def test_short_texts_that_are_the_same(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("text\nword\nmany words\nword\n")
+
+    assert [line for _, line, _ in shown(tmp_path, "QU201")] == [2, 4]
+
+
+def test_questions_of_one_text_whose_ids_are_made_up(tmp_path: Path) -> None:
+    rows = [
+        ("who mends the old bridge here", ["a"]),
+        ("another question", ["b"]),
+        ("who mends the old bridge here", ["c"]),
+    ]
+    folder = tmp_path / "data"
+    folder.mkdir()
+    documents = [
+        {
+            "doc_id": f"d{n}",
+            "original_uuid": f"u{n}",
+            "content": "x",
+            "chunks": [{"chunk_id": f"c{n}", "original_index": n, "content": f"{name} stands here in the text"}],
+        }
+        for n, name in enumerate("abc")
+    ]
+    (folder / "codebase_chunks.json").write_text(json.dumps(documents))
+    lines = []
+    for number, (text, _) in enumerate(rows):
+        gold = {"golden_doc_uuids": [f"u{number}"], "golden_chunk_uuids": [[f"u{number}", number]]}
+        lines.append(json.dumps({"query": text, **gold}) + "\n")
+    (folder / "evaluation_set.jsonl").write_text("".join(lines))
+
+    assert shown(folder, "QU305") == [("evaluation_set.jsonl", 3, [("evaluation_set.jsonl", 1)])]

@@ -18,7 +18,10 @@ RULES: tuple[Rule, ...] = (
         summary="The dataset could not be read as tables of texts, questions and edges, or a part of it could not.",
         message="not all of its quality could be checked: {part0}{part1}{part2}",
         upstream="what is wrong with the rest is not known",
-        hint="correct the errors that are reported beside this one, or give the reader the `--option` that it asks for",
+        hint=(
+            "see that the file can be read (`ragdata validate` without --select tells what is wrong with it), or give "
+            "the reader the `--option` that it asks for"
+        ),
     ),
     Rule(
         code="QU201",
@@ -75,8 +78,8 @@ RULES: tuple[Rule, ...] = (
             "A control character in a text, one that turns the direction of all behind it (U+202D, U+202E), or U+FFFD, "
             "which stands for a character that was lost."
         ),
-        message="the {what} stands in the {field} of {table} {id}{more}",
-        upstream="tokenizers see another word, and tools that show the text may obey it",
+        message="the {what} stands in the {field} of {table} {id}{more}{obeyed}",
+        upstream="tokenizers see another word than was meant",
         hint="remove it, or put back the character that it stands for",
     ),
     Rule(

@@ -32,8 +32,11 @@ _SHOWN = 120
 """Characters that a message shows of one fact."""
 _LIBRARIES = {"near-identical-texts": "rensa", "negative-like-positive": "rensa", "garbled-text": "ftfy"}
 
-ReadTables = Callable[[Sequence[Dataset], Progress | None], Iterable[tuple[Sequence[Dataset], CanonicalTables]]]
-"""Datasets as tables: those that are read as one together. Raises `RagdataError` where they cannot be read."""
+ReadTables = Callable[
+    [Sequence[Dataset], Progress | None], Iterable[tuple[Sequence[Dataset], CanonicalTables | RagdataError]]
+]
+"""Datasets as tables: those that are read as one together; the error where one of several cannot be read. Raises
+`RagdataError` where the only one cannot."""
 FindPlain = Callable[[Path, str], list[Dataset]]
 """The plain texts and tables at a path, of a format or (empty name) of any. Raises `RagdataError`."""
 
@@ -76,6 +79,9 @@ def check_quality(
     try:
         for together, tables in quality.read(parts, doing):
             hits = Hits(together, collector)
+            if isinstance(tables, RagdataError):
+                _not_checked(hits, str(tables))
+                continue
             _guarded(hits, partial(_check, hits, tables, quality.options, doing))
             if together[0].format.name in PLAIN_SOURCES:
                 _tell_left_out(hits, tables)
@@ -123,7 +129,10 @@ def _tell_left_out(hits: Hits, tables: CanonicalTables) -> None:
     for loss in tables.losses:
         if loss.kind == "dropped" and loss.reason not in NO_DATA:
             number = f"{loss.count:,} × " if loss.count > 1 else ""
-            _not_checked(hits, f"{number}{loss.reason}: {', '.join(loss.examples)}".removesuffix(": "))
+            more = f" and {loss.count - len(loss.examples):,} more" if loss.count > len(loss.examples) else ""
+            _not_checked(
+                hits, f"{number}{loss.reason}" + (f": {', '.join(loss.examples)}{more}" if loss.examples else "")
+            )
 
 
 def _not_checked(hits: Hits, reason: str) -> None:
@@ -133,7 +142,7 @@ def _not_checked(hits: Hits, reason: str) -> None:
         return
     hits.failed.add(reason)
     parts = {f"part{n}": reason[_SHOWN * n : _SHOWN * (n + 1)] for n in range(3)}
-    hits.collector.add(hits.file(), Problem("quality-not-checked", facts=parts), Place())
+    hits.collector.add(hits.named_in(reason), Problem("quality-not-checked", facts=parts), Place())
 
 
 def _place(hits: Hits, memory_limit: int, progress: Doing | None) -> None:
@@ -144,7 +153,7 @@ def _place(hits: Hits, memory_limit: int, progress: Doing | None) -> None:
         progress.doing = "looking up lines"
     sought = [one for hit in hits.kept for one in (hit.place, hit.other) if one is not None]
     try:
-        found = Places(hits.parts, memory_limit, progress).find(sought)
+        found = Places(hits, memory_limit, progress).find(sought)
     except Exception as error:  # noqa: BLE001 - findings without a line are better than none
         found = {}
         _not_checked(hits, f"ragdata could not look up the lines, {type(error).__name__}: {error}")
@@ -166,4 +175,4 @@ def _file_of(hits: Hits, hit: Hit) -> DataFile:
     """What a finding without a line names: a file of the split that it is about, else the dataset."""
     if hit.place.split is not None and not hit.place.values:
         return hits.file(hit.place.split)
-    return DataFile(hits.parts[0].root, hits.parts[0].display, "", "")
+    return hits.whole()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragdatakit.tables.flat_text import flat_words
-from ragdatakit.validators.quality_hits import Checked, Hit, Sought, shown_id
+from ragdatakit.validators.quality_hits import Checked, Hit, shown_id, sought_question
 
 _LONGEST = 12
 """Words of an answer that is looked for."""
@@ -26,9 +26,12 @@ _NOT_SOUGHT = frozenset(
 
 @dataclass(slots=True)
 class _Waiting:
-    """A question whose answer did not show yet: per answer its words that are missing, and the answer in one piece."""
+    """A question, by its row and the number of that, whose answer did not show yet.
+
+    Per answer there are its words that are missing, and the answer in one piece."""
 
     row: Any
+    number: int
     missing: list[set[str]]
     joined: list[str]
     golds: set[str] = field(default_factory=set)
@@ -65,8 +68,8 @@ def check_answers(run: Checked) -> None:
             texts = "gold text" if len(one.golds) == 1 else f"{len(one.golds):,} gold texts"
             row = one.row
             facts = {"id": shown_id(row.question_id), "answer": f"“{row.answer}”", "texts": texts}
-            values = tuple(value for value in (row.answer, row.question_id, row.text) if value)
-            run.hits.keep(Hit("answer-not-in-texts", Sought(values, row.split), row.answer, facts))
+            place = sought_question(row, row.split, one.number, row.answer)
+            run.hits.keep(Hit("answer-not-in-texts", place, row.answer, facts))
 
 
 def _gold_is_lost(run: Checked) -> bool:
@@ -77,13 +80,13 @@ def _gold_is_lost(run: Checked) -> bool:
 
 def _sought(run: Checked) -> dict[tuple[str | None, str | None], list[_Waiting]]:
     found: dict[tuple[str | None, str | None], list[_Waiting]] = {}
-    for row in run.tables.peek("questions"):
+    for number, row in enumerate(run.questions()):
         if not row.answer:
             continue
         answers = [words for text in (row.answer, *row.aliases) if (words := flat_words(text or ""))]
         if not answers or " ".join(answers[0]) in _NOT_SOUGHT or not all(map(_can_be_found, answers)):
             continue
-        one = _Waiting(row, [set(words) for words in answers], ["".join(words) for words in answers])
+        one = _Waiting(row, number, [set(words) for words in answers], ["".join(words) for words in answers])
         found.setdefault((row.question_id, row.split), []).append(one)
     return found
 

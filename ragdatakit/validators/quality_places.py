@@ -1,9 +1,10 @@
 """Where the records that quality checks found stand: file, line, offset, pointer.
 
 The checks read a dataset as tables, which have no lines. So the files are read once more, and a record is recognised by
-values that it has: the text and the id of a document, the three ids of a triplet. The first record with most of them is
-the one. A value that stands in no file as it is (a text that its reader puts together of sentences, an id that was made
-up) takes no part; where none is found, a finding names the file, or the dataset, and no line.
+values that it has: the text and the id of a document, the three ids of a triplet. The record with most of them is the
+one; of several with as many, the one before which as many records have the text as rows stand before its row. A value
+that stands in no file as it is (a text that its reader puts together of sentences, an id that was made up) takes no
+part; where none is found, a finding names the file, or the dataset, and no line.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from ragdatakit.tables.strict_json import escape
 from ragdatakit.tables.tagged_text import ElementFinder
 from ragdatakit.validators.collector import Place
 from ragdatakit.validators.excerpts import place_of
-from ragdatakit.validators.quality_hits import Sought
+from ragdatakit.validators.quality_hits import Hits, Sought
 
 _ELEMENTS = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
 _DEEPEST = 12
@@ -79,11 +80,28 @@ class Found:
         return Related(self.file.display, self.line, note)
 
 
+class _Seen:
+    """Counts the records that have a text that is sought, in files of the split that is meant and in others."""
+
+    def __init__(self, before: tuple[int, int]) -> None:
+        self._before = before
+        self._others = self._of_split = 0
+
+    def meant(self, of_split: bool) -> bool:
+        """Whether one more record stands at the place of the one that is sought."""
+        if of_split:
+            self._of_split += 1
+            return self._of_split == self._before[1] + 1
+        self._others += 1
+        return self._others == self._before[0] + 1
+
+
 class Places:
     """Looks for records in the files of a dataset; all at once, in one pass over each file."""
 
-    def __init__(self, parts: Sequence[Dataset], memory_limit: int, progress: Progress | None = None) -> None:
-        self._parts = parts
+    def __init__(self, hits: Hits, memory_limit: int, progress: Progress | None = None) -> None:
+        self._parts = hits.parts
+        self._before = hits.before
         self._longest = max(memory_limit // 4, 1 << 16)
         self._progress = progress
 
@@ -95,11 +113,12 @@ class Places:
             for value in dict.fromkeys(one.values):
                 by_value.setdefault(value, []).append(number)
         best: dict[int, tuple[float, Found]] = {}
+        seen = [_Seen(self._before(one)) for one in wanted]
         for part in self._parts if wanted else ():
             for file in part.files:
                 if _all_whole(wanted, best):
                     break
-                self._look(part, file, wanted, by_value, best)
+                self._look(part, file, wanted, by_value, seen, best)
         return {wanted[number]: found for number, (_, found) in best.items()}
 
     def _look(
@@ -108,6 +127,7 @@ class Places:
         file: DataFile,
         wanted: Sequence[Sought],
         by_value: dict[str, list[int]],
+        repeats: Sequence[_Seen],
         best: dict[int, tuple[float, Found]],
     ) -> None:
         for form, record, line, offset, raw, indent, value in self._records(part, file):
@@ -121,7 +141,8 @@ class Places:
             for number, values in seen.items():
                 one = wanted[number]
                 of_split = one.split is not None and one.split in _splits(file)
-                score = len(values) + (0.5 if of_split else 0)
+                meant = one.text in values and repeats[number].meant(of_split)
+                score = len(values) + (0.5 if of_split else 0) + (0.25 if meant else 0)
                 before = best.get(number)
                 if before is None or (score > before[0] and _may_replace(before[1], file, one, of_split)):
                     found = Found(file, form, record, line, offset, raw, indent, values.get(one.values[0]))
@@ -307,15 +328,18 @@ def _all_whole(wanted: Sequence[Sought], best: Mapping[int, tuple[float, Found]]
 
 
 def _is_whole(one: Sought, score: float, found: Found) -> bool:
-    """Whether no other record can be meant: this one has all values, and is of no other split."""
-    return score >= len(set(one.values)) and (one.split is None or found.file.split in (None, one.split))
+    """Whether no other record can be meant: this one has all values, stands where it should, and is of no other
+    split."""
+    return score >= len(set(one.values)) + (0.25 if one.text else 0) and (
+        one.split is None or found.file.split in (None, one.split)
+    )
 
 
 def _may_replace(before: Found, file: DataFile, one: Sought, of_split: bool) -> bool:
-    """A text that was found in one file is not looked for in another, but of the right split: what names it, too, may
-    be made of it."""
+    """A text that was found in one file is not looked for in one of another kind, but of the right split: what names
+    it, too, may be made of it."""
     whole = before.pointer is not None and len(one.values[0]) >= _LONG
-    return before.file is file or not whole or (of_split and one.split not in _splits(before.file))
+    return before.file.kind == file.kind or not whole or (of_split and one.split not in _splits(before.file))
 
 
 def _splits(file: DataFile) -> tuple[str | None, str]:

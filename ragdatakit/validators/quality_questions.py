@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.tables.flat_text import flat_words
-from ragdatakit.validators.quality_hits import Checked, Hit, Sought, is_train, shown_id
+from ragdatakit.validators.quality_hits import Checked, Hit, Sought, is_train, shown_id, sought_question
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ class _Asked:
 
 
 def check_questions(run: Checked) -> None:
-    """Look at all questions; what is found are hits of the run. Memory: some 24 bytes a question and a judgement."""
+    """Look at all questions; what is found are hits of the run. Memory: some 40 bytes a question, 24 a judgement."""
     rules = ("leaked-question", "nearly-leaked-question", "shared-positives", "identical-questions", "uneven-splits")
     if not run.hits.wants(*rules):
         return
@@ -64,7 +64,7 @@ def _read(run: Checked) -> _Asked:
 
     names: dict[str | None, int] = {}
     words, ids, answers, splits = array("q"), array("q"), array("q"), array("q")
-    for row in run.tables.peek("questions"):
+    for row in run.questions():
         flat = " ".join(flat_words(row.text or ""))
         answer = " ".join(flat_words(row.answer)) if row.answer else ""
         words.append(hash(flat) or 1 if flat else 0)
@@ -223,7 +223,7 @@ def _mixed_groups(
 
 
 def _words_of(run: Checked, wanted: set[int]) -> dict[int, frozenset[str]]:
-    rows = enumerate(run.tables.peek("questions")) if wanted else ()
+    rows = enumerate(run.questions()) if wanted else ()
     return {number: frozenset(flat_words(row.text or "")) for number, row in rows if number in wanted}
 
 
@@ -252,7 +252,7 @@ def _keep(run: Checked, asked: _Asked, *found: Iterable[_Found]) -> None:
         else:
             run.hits.count(rule, asked.names[split])
     wanted = {number for one in kept for number in (one[1], one[3])}
-    rows = {n: row for n, row in enumerate(run.tables.peek("questions") if wanted else ()) if n in wanted}
+    rows = {n: row for n, row in enumerate(run.questions() if wanted else ()) if n in wanted}
     for rule, question, split, other, of, facts in kept:
         row, first = rows[question], rows[other]
         told = {
@@ -262,13 +262,9 @@ def _keep(run: Checked, asked: _Asked, *found: Iterable[_Found]) -> None:
             "trained": asked.names[of] or "training",
             **facts,
         }
-        place = Sought(_values(row), asked.names[split])
-        there = Sought(_values(first), asked.names[of])
+        place = sought_question(row, asked.names[split], question)
+        there = sought_question(first, asked.names[of], other)
         run.hits.keep(Hit(rule, place, row.question_id, told, "", there, "the other one"))
-
-
-def _values(row: Any) -> tuple[str, ...]:
-    return tuple(value for value in (row.text, row.question_id) if value)
 
 
 def _shared_positives(run: Checked, asked: _Asked) -> None:

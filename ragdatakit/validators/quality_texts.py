@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.tables.plain_tokens import count
 from ragdatakit.tables.word_codes import word_codes
 from ragdatakit.validators.garbled import garbled
-from ragdatakit.validators.quality_hits import Checked, Hit, Sought, shown_id
+from ragdatakit.validators.quality_hits import Checked, Hit, Sought, shown_id, sought_question
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ class TextKeys:
 
 
 def check_texts(run: Checked) -> TextKeys:
-    """Look at every passage; what is found are hits of the run. Memory: 24 bytes a text, 100 where near copies are
+    """Look at every passage; what is found are hits of the run. Memory: 32 bytes a text, 108 where near copies are
     looked for."""
     import numpy as np
 
@@ -54,13 +54,14 @@ def check_texts(run: Checked) -> TextKeys:
         texts = [row.text or "" for row in rows]
         codes, lengths = word_codes(texts)
         for row, text, words in zip(rows, texts, lengths.tolist(), strict=True):
+            number = len(keys)
             printable = text.isprintable()
             keys.append(_key(_squeezed(text, printable)))
             ids.append(_key(row[0]))
             if told:
                 exact.append(hash(text))
             documents.append(_key(row.doc_id) if of_documents and row.doc_id is not None else 0)
-            look.at(row, text, words, printable)
+            look.at(row, number, text, words, printable)
         if near is not None:
             long = lengths >= least
             near.add(np.flatnonzero(long) + (len(keys) - len(rows)), codes[np.repeat(long, lengths)], lengths[long])
@@ -99,9 +100,9 @@ def check_question_texts(run: Checked) -> None:
         return
     if run.progress is not None:
         run.progress.doing = "reading questions"
-    for row in run.tables.peek("questions"):
-        values = tuple(value for value in (row.text, row.question_id) if value)
-        _check_characters(run, Sought(values, row.split), "question", row.question_id, "text", row.text or "")
+    for number, row in enumerate(run.questions()):
+        place = sought_question(row, row.split, number)
+        _check_characters(run, place, "question", row.question_id, "text", row.text or "")
 
 
 def _near_copies(run: Checked) -> NearCopies | None:
@@ -122,31 +123,37 @@ class _Look:
         self._least, self._most = run.options.least_words, run.options.most_tokens
         self._characters = run.hits.wants("garbled-text", "control-character")
 
-    def at(self, row: Any, text: str, words: int, printable: bool) -> None:
-        """One passage, how many words it has, and whether all of its text is printable."""
+    def at(self, row: Any, number: int, text: str, words: int, printable: bool) -> None:
+        """One passage, its number, how many words it has, and whether all of its text is printable."""
         if words < self._least:
             if self._noun != "chunk" or not row.image_path:
                 told = "no word" if not words else "1 word" if words == 1 else f"{words:,} words"
-                self._keep("few-words-text", row, text, {"words": told})
-        elif len(text) > self._most and (number := count(text)) > self._most:
-            self._keep("over-token-budget", row, None, {"tokens": number, "most": self._most})
+                self._keep("few-words-text", row, number, text, {"words": told})
+        elif len(text) > self._most and (tokens := count(text)) > self._most:
+            self._keep("over-token-budget", row, number, None, {"tokens": tokens, "most": self._most})
         if not self._characters:
             return
         if not (printable and text.isascii()):
-            _check_characters(self._run, _place(self._run, row), self._noun, row[0], "text", text)
+            _check_characters(self._run, _place(self._run, row, number), self._noun, row[0], "text", text)
         if self._noun == "document" and row.title and not (row.title.isascii() and row.title.isprintable()):
-            _check_characters(self._run, Sought((row.title, row[0])), self._noun, row[0], "title", row.title)
+            _check_characters(self._run, _title(row, number), self._noun, row[0], "title", row.title)
 
-    def _keep(self, rule: str, row: Any, value: str | None, facts: dict[str, Any]) -> None:
+    def _keep(self, rule: str, row: Any, number: int, value: str | None, facts: dict[str, Any]) -> None:
         named = {"table": self._noun, "id": shown_id(row[0])}
-        self._run.hits.keep(Hit(rule, _place(self._run, row), value, {**named, **facts}))
+        self._run.hits.keep(Hit(rule, _place(self._run, row, number), value, {**named, **facts}))
 
 
-def _place(run: Checked, row: Any) -> Sought:
+def _place(run: Checked, row: Any, number: int) -> Sought:
     """A passage by its text, its id, and its title: where the reader makes up the ids, that tells texts apart that are
-    the same."""
+    the same; where there is no title, which of them it is does."""
     title = (row.title,) if run.noun == "document" and row.title else ()
-    return Sought((row.text or "", row[0], *title))
+    return Sought((row.text or "", row[0], *title), None, row.text or "", (run.table, number))
+
+
+def _title(row: Any, number: int) -> Sought:
+    """The title of a document."""
+    text = (row.text,) if row.text else ()
+    return Sought((row.title, row[0], *text), None, row.text or "", ("documents", number))
 
 
 def _check_characters(run: Checked, place: Sought, noun: str, name: str | None, field: str, text: str) -> None:
@@ -164,6 +171,7 @@ def _check_characters(run: Checked, place: Sought, noun: str, name: str | None, 
             "table": noun,
             "id": shown_id(name),
             "more": f", and {number - 1:,} more" if number > 1 else "",
+            "obeyed": "" if match[0] == _LOST else "; tools that show the text may obey it",
         }
         hits.keep(Hit("control-character", place, match[0], facts, match[0]))
 
@@ -211,7 +219,7 @@ def _keep_pairs(run: Checked, rule: str, pairs: Sequence[tuple[int, int, dict[st
     for later, earlier, facts in pairs[:kept]:
         row, first = rows[later], rows[earlier]
         told = {"table": run.noun, "id": shown_id(row[0]), "other": shown_id(first[0]), **facts}
-        place, other = _place(run, row), _place(run, first)
+        place, other = _place(run, row, later), _place(run, first, earlier)
         run.hits.keep(Hit(rule, place, row[0], told, "", other, "the earlier one"))
     run.hits.count(rule, None, len(pairs) - kept)
 
