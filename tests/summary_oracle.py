@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
+import pytest
 
 from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.summaries import Distribution
 from ragdatakit.tables import plain_tokens
 from ragdatakit.tables.canonical_frames import Dataset
 
@@ -212,3 +214,15 @@ def frequencies(frames: dict[str, pd.DataFrame]) -> dict[str, Counter[str]]:
         if table in frames and frames[table][column].notna().any():
             found[f"{table}.{column}"] = Counter(frames[table][column].dropna().map(str))
     return found
+
+
+def check_distribution(told: Distribution, values: pd.Series) -> None:
+    """Every number of a distribution against all values behind it."""
+    assert (told.count, told.minimum, told.maximum) == (len(values), values.min(), values.max()), told.name
+    assert told.mean == pytest.approx(values.mean())
+    for q, value in told.quantiles.items():
+        assert value == pytest.approx(values.quantile(q / 100)), (told.name, q)
+    assert sum(b.count for b in told.bins) == told.count
+    for place, one in enumerate(told.bins):
+        below = values <= one.high if place == len(told.bins) - 1 else values < one.high
+        assert one.count == (below & (values >= one.low)).sum(), (told.name, one)

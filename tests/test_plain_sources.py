@@ -740,3 +740,14 @@ def test_real_questions_whose_gold_is_a_list_of_titles_in_a_third_file() -> None
     ids = {d.doc_id for d in found["documents"]}
     assert len(ids) == 6119 and all(q.target_id in ids for q in found["qrels"])
     assert found["questions"][0].answer == "20 March 851"
+
+
+def test_vectors_written_as_text_are_no_documents(tmp_path: Path) -> None:
+    store = {"embedding_dim": 2, "data": [{"__id__": "chunk-1"}], "matrix": "nDkxvST42bs="}
+    chunks = {"chunk-1": {"content": "The lamp was lit in 1871."}}
+    source = read(files(tmp_path, {"vdb_chunks.json": json.dumps(store), "chunks.json": json.dumps(chunks)}), "table")
+
+    assert [row.text for row in rows(source)["documents"]] == ["The lamp was lit in 1871."]
+    assert [(kind, reason) for kind, _, _, reason, _ in told(source)] == [
+        ("dropped", "a file with no column that is asked for")
+    ]

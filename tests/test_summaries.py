@@ -9,14 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import ragdatakit
 from ragdatakit.api.report import report
 from ragdatakit.reports.summaries import loss_words, summarize
-from ragdatakit.reports.summary_ids import distinct_texts
-from ragdatakit.reports.summary_numbers import of_counts, of_numbers
 from ragdatakit.schemas.canonical import (
     Answer,
     Chunk,
@@ -32,7 +29,7 @@ from ragdatakit.schemas.canonical import (
 )
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.summaries import Distribution, Summary
+from ragdatakit.schemas.summaries import Summary
 from ragdatakit.tables.dataset_database import DatasetDatabase
 from ragdatakit.tables.row_batches import row_batches
 from tests.conversion_tools import tables_of
@@ -94,18 +91,7 @@ def check_distributions(summary: Summary, expected: dict[oracle.Key, Any]) -> No
     assert told.keys() == expected.keys()
     assert len(told) == len(summary.distributions)
     for key, values in expected.items():
-        check_distribution(told[key], values)
-
-
-def check_distribution(told: Distribution, values: Any) -> None:
-    assert (told.count, told.minimum, told.maximum) == (len(values), values.min(), values.max()), told.name
-    assert told.mean == pytest.approx(values.mean())
-    for q, value in told.quantiles.items():
-        assert value == pytest.approx(values.quantile(q / 100)), (told.name, q)
-    assert sum(b.count for b in told.bins) == told.count
-    for place, one in enumerate(told.bins):
-        below = values <= one.high if place == len(told.bins) - 1 else values < one.high
-        assert one.count == (below & (values >= one.low)).sum(), (told.name, one)
+        oracle.check_distribution(told[key], values)
 
 
 def check_frequencies(summary: Summary, expected: dict[str, Any]) -> None:
@@ -214,6 +200,25 @@ def test_leakage_between_splits() -> None:
     assert found["leakage.positives"] == (1, "info")
 
 
+@pytest.mark.parametrize(
+    ("text", "copy"),
+    [
+        ("Who lit it?", "\tWho lit it?\r\n"),
+        ("Who lit it?", "\u00a0WHO lit it?\u3000"),
+        ("Où est le phare été ?", "OÙ EST LE PHARE e\u0301te\u0301 ?"),
+    ],
+    ids=["tabs-and-lines", "other-blanks", "normal-forms"],
+)
+def test_a_question_that_is_spelled_otherwise_leaks(text: str, copy: str) -> None:
+    found = notes(summary_of(questions=[Question("1", text, split="train"), Question("2", copy, split="test")]))
+    assert found["leakage.questions"] == (1, "warning")
+
+
+def test_blank_questions_do_not_leak() -> None:
+    questions = [Question("1", "\n", split="train"), Question("2", " \n", split="test")]
+    assert not [name for name in notes(summary_of(questions=questions)) if name.startswith("leakage")]
+
+
 def test_no_leakage() -> None:
     questions = [Question("1", "Who?", split="train"), Question("2", "When?", split="test")]
     qrels = [Qrel("1", "a", split="train"), Qrel("2", "b", split="test")]
@@ -275,6 +280,16 @@ def test_keys_that_are_data_are_a_note() -> None:
     assert not [n for n in summary.notes if n.name.startswith("keys.")]
 
 
+def test_well_known_keys_count_beside_many_others() -> None:
+    """They are told also where twenty other keys stand in more rows."""
+    many = {f"f{k}": 1 for k in range(25)}
+    rows = [many | ({"type": "fact", "evidence": []} if n == 0 else {}) for n in range(4)]
+    questions = [Question(str(n), "x", metadata=json.dumps(row)) for n, row in enumerate(rows)]
+    found = {f.name: f.values for f in summary_of(questions=questions).frequencies}
+    assert found["questions.metadata.type"] == (("fact", 1),)
+    assert found["questions.metadata.evidence.shape"] == (("list", 1),)
+
+
 def test_what_reading_adds_is_no_loss(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text("# Skarn\n\nThe lamp was lit in 1871.\n")
     (summary,) = report(tmp_path, source_format="text")
@@ -292,7 +307,7 @@ def test_a_table_that_ends_early_is_not_one_record() -> None:
     losses = Losses()
     assert sum(batch.num_rows for batch in row_batches("questions", rows(), losses)) == 1
     assert loss_words(losses) == [
-        "questions: the rest is left out: it could not be read further: the topics have other numbers"
+        "questions: it could not be read further than 1 record: the topics have other numbers"
     ]
 
 
@@ -448,40 +463,3 @@ def test_wrong_words() -> None:
         report(FIXTURES / "beir" / "valid" / "folder", examples=-1)
     with pytest.raises(ragdatakit.UnknownNameError):
         report(FIXTURES / "beir" / "valid" / "folder", options={"nonsense": 1})
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [0], [5] * 9, [1, 2, 3], list(range(200)), [1] * 1000 + [10_000], [0.0, 1e-9], [-5.5, 3.25, 1e6], [0.1] * 3,
-        [1e300, -1e300], [2**40, 2**40 + 1], [0, 0, 0, 100_000], [7.5],
-    ],
-    ids=str,
-)  # fmt: skip
-def test_bins_hold_all_values(values: list[float]) -> None:
-    import numpy as np
-
-    told = of_numbers(np.array(values), "n", "t", "u")
-    assert told is not None
-    check_distribution(told, pd.Series(values, dtype=float))
-    assert 1 <= len(told.bins) <= 64
-    assert all(a.high == b.low for a, b in zip(told.bins, told.bins[1:], strict=False))
-
-
-def test_counts_are_weights() -> None:
-    import numpy as np
-
-    weighed = of_counts(np.array([1, 2, 9]), np.array([3, 1, 6]), "n", "t", "u")
-    assert weighed == of_numbers(np.array([1, 1, 1, 2, *[9] * 6]), "n", "t", "u")
-
-
-@pytest.mark.parametrize(
-    "value", ["'x' || i", "case when i % 97 = 0 then 'same' when i % 50 <> 0 then 'x' || i end", "'x' || i % 9", "null"]
-)
-def test_distinct_texts_by_hashes(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setattr("ragdatakit.reports.summary_ids._WORTH_HASHES", 0)
-    with duckdb.connect() as connection:
-        connection.execute(f"create table texts as select ({value})::varchar as text from range(1000) given(i)")
-        expected = connection.execute("select count(distinct text) from texts").fetchall()[0][0]
-
-        assert distinct_texts(connection, "texts", "text") == expected

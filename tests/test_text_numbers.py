@@ -43,7 +43,8 @@ def test_nothing() -> None:
     [
         ("12 .", "none"), ("naïve", "Latin"), ("漢字", "Han"), ("漢字の", "Japanese"), ("привет a", "Cyrillic"),
         ("한국어", "Hangul"), ("שלום", "Hebrew"), ("ไทย", "Thai"), ("Ωμέγα", "Greek"), ("ምን", "other"),
-        ("漢 abc", "Latin"),
+        ("漢 abc", "Latin"), ("ﬁﬂ", "Latin"), ("ⱥ", "Latin"), ("々", "Han"),
+        ("ﬓ", "Armenian"), ("שׁ", "Hebrew"), ("ﾡ", "Hangul"),
         ("नमस्ते", "Devanagari"), ("𠀋", "Han"), ("䷀", "none"), ("×", "none"), ("سلام", "Arabic"),
     ],
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 QUANTILES = (5, 25, 50, 75, 95, 99)
 MOST_VALUES = 20
 _MOST_BINS = 20
+_MOST_DOUBLED = 63
+_GREATEST = sys.float_info.max
 _SKEWED = 8
 _LONGEST_VALUE = 200
 
@@ -69,7 +72,7 @@ def of_counts(
         total,
         float(values[0]),
         float(values[-1]),
-        float((values * counts).sum() / total),
+        _mean(values, counts, total),
         quantiles,
         _bins(values, until, edges),
         logarithmic,
@@ -77,14 +80,25 @@ def of_counts(
     )
 
 
+def _mean(values: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], total: int) -> float:
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        mean = float((values * counts).sum() / total)
+    return mean if math.isfinite(mean) else float((values / total * counts).sum())
+
+
 def _quantile(values: npt.NDArray[np.float64], until: npt.NDArray[np.int64], share: float) -> float:
     """Between the two values about that place, in proportion."""
     import numpy as np
 
     place = (int(until[-1]) - 1) * share
-    low = values[np.searchsorted(until, math.floor(place), "right")]
-    high = values[np.searchsorted(until, math.ceil(place), "right")]
-    return float(low + (high - low) * (place - math.floor(place)))
+    low = float(values[np.searchsorted(until, math.floor(place), "right")])
+    high = float(values[np.searchsorted(until, math.ceil(place), "right")])
+    part = place - math.floor(place)
+    if math.isfinite(high - low):
+        return low + (high - low) * part
+    return low * (1 - part) + high * part
 
 
 def _is_skewed(values: npt.NDArray[np.float64], quantiles: dict[int, float]) -> bool:
@@ -94,10 +108,11 @@ def _is_skewed(values: npt.NDArray[np.float64], quantiles: dict[int, float]) -> 
 
 
 def _growing(most: float) -> list[float]:
-    """Edges that double: 0, 1, 2, 4 and so on."""
+    """Edges that double: 0, 1, 2, 4 and so on; that grow by more where they would be more than 64."""
+    factor = 2.0 ** -(-math.frexp(most)[1] // _MOST_DOUBLED)
     edges = [0.0, 1.0]
-    while edges[-1] <= most:
-        edges.append(edges[-1] * 2)
+    while edges[-1] <= most and edges[-1] < _GREATEST:
+        edges.append(min(edges[-1] * factor, _GREATEST))
     return edges
 
 
@@ -107,20 +122,21 @@ def _even(values: npt.NDArray[np.float64]) -> list[float]:
     whole = bool((values == values.round()).all()) and abs(most) < 1 << 53 and abs(least) < 1 << 53
     if whole and most - least < _MOST_BINS:
         return [least + n for n in range(int(most - least) + 2)]
-    if least == most:
-        return [least, most]
-    step = _round_up((most - least) / _MOST_BINS)
+    spread = most - least
+    step = _round_up(spread / _MOST_BINS if math.isfinite(spread) else most / _MOST_BINS - least / _MOST_BINS)
     if whole:
         step = max(1.0, step)
+    if not step or least + step == least or most - step == most:
+        return [least, most]  # one value, or values with no round number between them
     first = math.floor(least / step)
     number = math.floor(most / step) - first + 1
-    return [(first + n) * step for n in range(number + 1)]
+    return [max(-_GREATEST, min((first + n) * step, _GREATEST)) for n in range(number + 1)]
 
 
 def _round_up(number: float) -> float:
-    """The next of 1, 2, 2.5 and 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(number))
-    return next(power * factor for factor in (1, 2, 2.5, 5, 10, 20) if power * factor >= number)
+    """The next of 1, 2, 2.5 and 5 times a power of ten; 0 where there is none that is as small."""
+    power = 10.0 ** math.floor(math.log10(number)) if number > 0 else 0.0
+    return next((power * factor for factor in (1, 2, 2.5, 5, 10, 20) if power * factor >= number > 0), 0.0)
 
 
 def _bins(values: npt.NDArray[np.float64], until: npt.NDArray[np.int64], edges: Sequence[float]) -> tuple[Bin, ...]:

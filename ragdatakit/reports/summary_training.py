@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TRAIN = "train"
 _UNEVEN = 0.01
+_BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 _NAMING = {"qrels": "a judgement", "triplets": "a triplet", "pair_scores": "a score"}
 _PER_QUESTION = {
     "qrels.positives": (
@@ -56,15 +57,15 @@ def per_question(database: DatasetDatabase) -> list[Distribution]:
     return found
 
 
+def quoted(value: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + value.replace("'", "''") + "'"
+
+
 def splits_of(database: DatasetDatabase, table: str) -> list[str]:
     """The splits of a table, where it has several."""
     found = [split for split in database.splits(table) if split is not None]
     return found if len(found) > 1 else []
-
-
-def quoted(value: str) -> str:
-    """A text as SQL writes it."""
-    return "'" + value.replace("'", "''") + "'"
 
 
 @dataclass(slots=True)
@@ -173,12 +174,16 @@ def _covered(ids: IdNumbers, place: Place, naming: list[Place]) -> tuple[int, in
 
 
 def leakage(database: DatasetDatabase) -> list[Note]:
-    """Questions, by their texts, and positives that stand in the training split and in another one."""
+    """Questions, by their texts, and positives that stand in the training split and in another one.
+
+    Case, blanks around a text, and whether a letter and its accent are one character or two make no difference.
+    """
     notes = []
     pairs = _asked(database)
     if pairs:
         query = f"""
-            with asked as (select distinct split, trim(lower(text)) as text from ({pairs}) where trim(text) <> '')
+            with spelled as (select split, trim(lower(nfc_normalize(text)), {quoted(_BLANKS)}) as text from ({pairs})),
+            asked as (select distinct split, text from spelled where text <> '')
             select other.split, count(*) from asked other join asked train using (text)
             where train.split = '{TRAIN}' and other.split <> '{TRAIN}' group by 1 order by 1
         """

@@ -38,6 +38,8 @@ _PEEK = 1 << 20
 _PIECE = 1 << 13
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _BATCH_ROWS = 1024
+_VECTOR_STORE = frozenset({"embedding_dim", "matrix"})
+"""Members of a store of vectors (nano-vectordb, in LightRAG's folders): the matrix is numbers written as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +165,8 @@ class TableFile:
         alone = found == "json-single" or not newline or not (rest.strip() or more)
         if head[:1] != b"{" or not alone:
             return found
-        names = [name.lower() for name, _ in islice(self._records.members(self.file), 8)]
-        return found if any(name in RECORD_NAMES for name in names) else "members"
+        names = {name.lower() for name, _ in islice(self._records.members(self.file), 8)}
+        return found if names & RECORD_NAMES or names >= _VECTOR_STORE else "members"
 
     def _rows_of_member(self, name: str, value: Raw, notes: list[Note]) -> Iterator[Row]:
         """Texts by id, records by id, or judgements: ``{question: {document: grade}}``, ``{question: [document]}``."""
