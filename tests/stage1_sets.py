@@ -12,7 +12,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,6 +73,7 @@ class KnowledgeGraph(NamedTuple):
         return [*self.train, *self.valid, *self.test]
 
 
+@cache
 def knowledge_graph(name: str) -> KnowledgeGraph:
     """One of ``umls``, ``kinships``, ``nations``, ``codex-s``."""
     folder = UPSTREAM_DATA / "kg-triples-small" / name
@@ -164,8 +165,8 @@ def path_questions(name: str = "PQ-2H.txt.gz") -> list[PathQuestion]:
 # What is expected, by other means.
 
 
-def within(triples: Iterable[Triple], hops: int) -> dict[str, set[str]]:
-    """For each node those that lie at most so many edges, of either direction, away; itself, too.
+def within(triples: Iterable[Triple], hops: int, starts: Iterable[str]) -> dict[str, set[str]]:
+    """For each of some nodes those that lie at most so many edges, of either direction, away; itself, too.
 
     Sets are numbers with a bit per node: each round, a node takes over what its neighbours have.
     """
@@ -180,9 +181,7 @@ def within(triples: Iterable[Triple], hops: int) -> dict[str, set[str]]:
         if grown == near:
             break
         near = grown
-    return {
-        name: {n for n, bit in zip(names, bin(bits)[:1:-1], strict=False) if bit == "1"} for name, bits in near.items()
-    }
+    return {name: {n for n, bit in zip(names, bin(near[name])[:1:-1], strict=False) if bit == "1"} for name in starts}
 
 
 def pieces(triples: Iterable[Triple]) -> list[set[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -355,7 +356,8 @@ def test_a_saved_database(tmp_path: Path) -> None:
 def test_saved_datasets_have_schemas_of_their_own(tmp_path: Path) -> None:
     file = tmp_path / "saved.duckdb"
     valid = FIXTURES / "beir" / "valid"
-    report([valid / "folder", valid / "splits", valid / "folder"], save=file)
+    copied = shutil.copytree(valid / "folder", tmp_path / "folder")
+    report([valid / "folder", valid / "splits", copied], save=file)
     with duckdb.connect(str(file), read_only=True) as connection:
         listed = connection.execute('select "schema", path from datasets').fetchall()
         assert [row[0] for row in listed] == ["folder", "splits", "folder beir"]

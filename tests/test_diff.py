@@ -556,7 +556,7 @@ def test_numbers_that_moved() -> None:
     diff = DatasetDiff(Side("a", "a", "beir"), Side("b", "b", "beir"))
     diff.metrics = moved_metrics(summary(4, 5.0), summary(5, 5.001))
     lines = list(diff_lines(diff))
-    assert lines[3:6] == ["Numbers that moved", "  documents: rows  4 → 5 (+25.0 %)", lines[5]]
+    assert lines[3:6] == ["Numbers that moved", "  documents: rows  4 → 5 (+25.0%)", lines[5]]
     assert "1 more" in lines[5]
 
 
@@ -634,3 +634,19 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
             assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
             dark = opened.page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
             assert dark == (scheme == "dark")
+
+
+def test_packed_files_have_the_size_of_what_they_hold(tmp_path: Path) -> None:
+    text = "".join(f'{{"_id": "d{n}", "text": "the same words again and again"}}\n' for n in range(200))
+    for side, kept in (("a", text), ("b", text[: text.rindex('{"_id"')])):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "corpus.jsonl.gz").write_bytes(gzip.compress(kept.encode()))
+        (tmp_path / side / "queries.jsonl").write_text('{"_id": "q1", "text": "which words?"}\n')
+
+    found = ragdatakit.diff(tmp_path / "a", tmp_path / "b")
+
+    (file,) = [file for file in found.files if file.status != "same"]
+    last = len(text) - text.rindex('{"_id"')
+    assert (file.before_bytes, file.after_bytes) == (len(text), len(text) - last)
+    (told,) = [f.bytes for f in ragdatakit.report(tmp_path / "a")[0].files if f.kind == "corpus"]
+    assert told == len(text)

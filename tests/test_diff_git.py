@@ -284,6 +284,19 @@ def _raw_tree(repository: Path, mode: bytes, name: bytes, child: str) -> str:
     return git(repository, "hash-object", "-t", "tree", "-w", "--literally", "--stdin", given=entry)
 
 
+@pytest.mark.parametrize("path", ["linked", "linked/data", "linked/data/corpus.jsonl"])
+def test_a_path_in_a_submodule_is_told(repository: Path, tmp_path: Path, path: str) -> None:
+    commit = git(repository, "rev-parse", "HEAD")
+    git(repository, "update-index", "--add", "--cacheinfo", f"160000,{commit},linked")
+    git(repository, "commit", "-qm", "three")
+
+    rest = path.removeprefix("linked").strip("/")
+    told = f"HEAD:{path}: linked is a submodule, which has a repository of its own; compare there: {commit[:12]}:{rest}"
+    with pytest.raises(RagdataError) as caught:
+        extracted(f"HEAD:{path}", tmp_path / "out")
+    assert str(caught.value) == told
+
+
 def test_files_of_git_lfs(repository: Path, tmp_path: Path) -> None:
     corpus = repository / "sets" / "data" / "corpus.jsonl"
     content = corpus.read_bytes()

@@ -176,7 +176,7 @@ def test_splits(tmp_path: Path) -> None:
     assert (default.split, default.judged) == ("test", 1)
     assert default.notes == ["other splits with judged questions: train 2 (--split)"]
     assert (train.split, [q.question_id for q in train.runs[0].questions]) == ("train", ["q2", "q3"])
-    with pytest.raises(UnknownNameError, match="unknown split of reefs 'dev'"):
+    with pytest.raises(UnknownNameError, match="unknown split 'dev' of reefs"):
         evaluated(folder, split="dev")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
 from tests.gfm_rag_behaviour import BASES, FINE, Case
@@ -100,6 +101,17 @@ def test_our_severity_follows_from_what_upstream_does(
 
     assert ("error" in levels) == does.serious, found
     assert does.kind != "risky" or "warning" in levels, found
+
+
+def test_large_masks_are_told_by_both_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (case,) = (case for case in CASES if case.name == "W20 large masks")
+    found = {}
+    for engine, small in {"plain": 1 << 40, "columns": -1}.items():
+        monkeypatch.setattr(dataset_run, "SMALL_DATASET", small)
+        found[engine] = [f.as_dict() for f in _found(case, tmp_path / "data")]
+
+    assert "large-masks" in {f["rule"] for f in found["plain"]}
+    assert found["plain"] == found["columns"]
 
 
 @pytest.mark.skipif(not upstream_python(), reason="GFM_RAG_PYTHON names no interpreter (see tests/gfm_rag_oracle.py)")

@@ -102,6 +102,17 @@ def test_lone_fifo(tmp_path: Path, name: str, words: tuple[str, ...]) -> None:
     assert "Traceback" not in outcome.err
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "a.parquet"])
+@pytest.mark.parametrize("words", ["report", "query --tables", "diff a.fifo", "gate --init", "validate --quality"])
+def test_lone_fifo_is_not_waited_for(tmp_path: Path, name: str, words: str) -> None:
+    os.mkfifo(tmp_path / name)
+
+    outcome = spawn(*words.replace("a.fifo", str(tmp_path / name)).split(), tmp_path / name, seconds=20)
+
+    assert outcome.code == 2 and outcome.out == ""
+    assert f"{tmp_path / name}: it is not a regular file" in outcome.err
+
+
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
 def test_device(device: str) -> None:
     assert spawn("validate", device, seconds=20).code == 2

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from ragdatakit.reports.gates.output import gate_page
 from ragdatakit.reports.html_page import summary_page
 from ragdatakit.reports.html_parts import plain
+from ragdatakit.schemas.gates import Check, Expectation, GateResult, Suite
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from tests.browser_tools import Opened, launched, open_page
 from tests.html_pages import EVIL, PAGES, findings, graph_with
@@ -279,6 +281,51 @@ def test_edges_to_one_neighbour_are_drawn_once_and_no_name_leaves_the_picture(br
         )
         assert out == 0
         page.context.close()
+
+
+def test_parallel_edges_stand_in_one_row_with_their_number(browser: Any, tmp_path: Path) -> None:
+    names = ("hub", *(f"n{number}" for number in range(30)))
+    edges = (*((0, 0, number) for number in range(1, 31)), (0, 0, 1), (0, 0, 1), (1, 0, 0))
+    degrees = (33, 4, *([1] * 29))
+    graph = Neighbourhoods(names, degrees, (None,) * 31, ("",) * 31, ("near",), edges, 31, 33)
+    file = tmp_path / "page.html"
+    file.write_bytes(summary_page([graph_with(graph)]))
+    shown = open_page(browser, file, width=1100)
+
+    rows = [row.split("\t") for row in shown.texts(".neighbours tbody tr")]
+    assert rows[:2] == [["n0", "to the neighbour", "near (3 edges)", "4"], ["n0", "from the neighbour", "near", "4"]]
+    assert len(rows) == 31
+    assert shown.texts(".print-only") == []
+    shown.page.emulate_media(media="print")
+    assert len(shown.texts(".neighbours tbody tr")) == 20
+    assert shown.texts(".print-only") == ["The first 20 are printed."]
+    shown.page.context.close()
+
+
+def test_rows_are_blocks_on_a_phone(browser: Any, tmp_path: Path) -> None:
+    wide = Expectation(
+        1, "expect_column_values_to_match_regex", "documents", {"column": "doc_id", "regex": "^[a-z]+$" * 9}
+    )
+    told = Check("s", wide, False, values=5140, unexpected=7, examples=("new words " * 9,))
+    held = Check("s", Expectation(2, "expect_column_values_to_be_unique", "documents", {"column": "doc_id"}), True)
+    result = GateResult(
+        "data", "data", "beir", suites=[Suite("s", "s.json", (wide, held.expectation))], checks=[told, held]
+    )
+    pages = {"gate": gate_page(result), "all": PAGES["all"]()}
+    for name, page in pages.items():
+        (tmp_path / f"{name}.html").write_bytes(page)
+        for width in (360, 1100):
+            shown = open_page(browser, tmp_path / f"{name}.html", width=width)
+            over = shown.page.evaluate(
+                "[...document.querySelectorAll('.scroll:has(.blocks)')].map((box) => box.scrollWidth - box.clientWidth)"
+            )
+            assert over and max(over) <= 0
+            assert bool(shown.texts(".blocks thead")) == (width > 640)
+            labels = "[...document.querySelectorAll('#failing td, #table-0 td')].map((td) => td.dataset.label ?? '')"
+            if name == "gate":  # what passes has nothing to tell of what was found
+                fails, holds = ["result", "expected", "found"], ["result", "expected", ""]
+                assert shown.page.evaluate(labels) == [*fails, *fails, *holds]
+            shown.page.context.close()
 
 
 def test_the_keyboard_stops_at_a_table_only_where_it_can_scroll(opened: Any) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 
 from ragdatakit.cli.output_format import output_form
 from tests.command_line import DEMO, FIXTURES, run
 
+SEARCH = FIXTURES / "demo-search"
 FORMS = ("text", "json", "markdown", "ndjson", "trec")
 
 
@@ -21,14 +23,53 @@ FORMS = ("text", "json", "markdown", "ndjson", "trec")
         (None, "a.MD", "markdown"),
         (None, "a.jsonl", "ndjson"),
         (None, "bm25.run", "trec"),
-        (None, "a.html", "text"),  # a form that these do not have
         (None, "json", "text"),
-        (None, "a.json.gz", "text"),
+        (None, "a.txt", "text"),
+        (None, "a.out", "text"),
+        (None, "a.2026", "text"),
         ("markdown", "a.json", "markdown"),
+        ("text", "a.html", "text"),
     ],
 )
 def test_the_form(given: str | None, file: str | None, form: str) -> None:
     assert output_form(given, Path(file) if file else None, FORMS) == form
+
+
+@pytest.mark.parametrize(
+    "file", ["a.html", "a.json.gz", "a.XLSX", "a.pdf", "a.png", "a.docx", "a.db", "a.csv", "a.tsv"]
+)
+def test_an_ending_of_another_form_is_refused(file: str) -> None:
+    with pytest.raises(click.UsageError, match=r"name the file \.json, \.md, .*--output-format text\|json\|markdown"):
+        output_form(None, Path(file), FORMS)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("validate",),
+        ("report",),
+        ("diff", FIXTURES / "demo-search"),
+        ("gate", "--suite", FIXTURES / "demo-search" / "corpus.jsonl"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_commands_refuse_it_before_they_read(words: tuple[str, ...], tmp_path: Path) -> None:
+    out = tmp_path / "a.xlsx"
+
+    told = run(words[0], FIXTURES / "demo-search", *words[1:], "--output-file", out)
+
+    assert (told.code, told.out) == (2, "") and "the ending .xlsx stands for none of the forms" in told.err
+    assert not out.exists()
+
+
+def test_query_writes_all_rows_of_a_table_into_a_file(tmp_path: Path) -> None:
+    sql = "select 1 as one from documents a, documents b"
+
+    told = run("query", FIXTURES / "demo-search", sql, "--output-file", tmp_path / "a.txt")
+    lines = (tmp_path / "a.txt").read_text(encoding="utf-8").splitlines()
+
+    assert (told.code, lines[-1], len(lines)) == (0, "(900 rows)", 2 + 900 + 1)
+    assert run("query", FIXTURES / "demo-search", sql).out.splitlines()[-1].startswith("(the first 100 rows")
 
 
 def test_validate_takes_the_form_from_the_name(tmp_path: Path) -> None:

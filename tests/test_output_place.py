@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -54,23 +54,68 @@ def test_another_file_beside_the_data_is_replaced(tmp_path: Path) -> None:
     assert refused.code == 2 and table.read_text(encoding="utf-8") == "id,text\n1,a\n"
 
 
-def test_a_fault_of_writing_names_the_file_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(prefix: str = "", **more: Path) -> None:
-        raise PermissionError(13, "Permission denied", f"{more['dir']}/{prefix}dbmcgyzp")
+def denied_beside(path: Path, *_: object, **__: object) -> None:
+    raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(tempfile, "mkstemp", denied)
-    out = tmp_path / "rows.csv"
+
+def test_a_fault_of_writing_names_the_file_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "mkdir", denied_beside)
+    out = tmp_path / "rows.json"
     for words in (("query", DEMO_SEARCH, "select 1"), ("validate", DEMO_SEARCH), ("diff", DEMO_SEARCH, DEMO_SEARCH)):
         outcome = run(*words, "--output-file", out)
         assert (outcome.code, outcome.err) == (2, f"ragdata: {out}: Permission denied\n")
 
 
-def test_a_database_that_cannot_be_written(tmp_path: Path) -> None:
-    out = tmp_path / ("x" * 250)  # the name of the file beside it is too long
+def test_a_database_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "mkdir", denied_beside)
+    out = tmp_path / "data.duckdb"
 
     outcome = run("report", DEMO_SEARCH, "--save-database", out)
 
-    assert outcome.code == 2 and f"{out} cannot be written" in outcome.err and ".part" not in outcome.err
+    assert (outcome.code, outcome.err) == (2, f"ragdata: {out} cannot be written: Permission denied\n")
+
+
+def test_outputs_with_the_longest_names(tmp_path: Path) -> None:
+    names = ["x" * 250, "ü" * 125]
+
+    for name in names:
+        assert run("report", DEMO_SEARCH, "--save-database", tmp_path / name).code == 0
+        assert run("report", DEMO_SEARCH, "--output-file", tmp_path / f"{name}.html").code == 0
+
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*names, *(f"{name}.html" for name in names)])
+
+
+WRITING = """
+import sys, time
+from pathlib import Path
+from ragdatakit.tables.writing import write_pieces
+def pieces():
+    yield b"begun"
+    sys.stdin.readline()
+write_pieces(Path(sys.argv[1]), pieces())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_what_a_killed_run_left_beside_its_output_is_removed_by_the_next(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", WRITING, str(tmp_path / "rows.csv")]
+    killed, living = (subprocess.Popen(words, stdin=subprocess.PIPE) for _ in range(2))
+    mine = tmp_path / ".rows.csv.original"
+    mine.write_text("mine")
+    while len(list(tmp_path.glob(".rows.csv.ragdata-*/rows.csv"))) < 2:
+        assert killed.poll() is None and living.poll() is None
+    killed.kill()
+    killed.communicate()
+    begun = set(tmp_path.iterdir())
+
+    outcome = run("query", DEMO_SEARCH, "select 1 as n", "--output-file", tmp_path / "rows.csv")
+
+    left = set(tmp_path.iterdir())
+    living.communicate(b"\n")
+    assert outcome.code == 0
+    assert len(begun) == 3 and len(left) == 3, "one folder of the living, the output, and a file of the user"
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".rows.csv.original", "rows.csv"]
+    assert (tmp_path / "rows.csv").read_bytes() == b"begun"
 
 
 def test_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:

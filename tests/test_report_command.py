@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
@@ -21,9 +23,12 @@ from ragdatakit.reports.summary_markdown import code, prose, summary_markdown
 from ragdatakit.reports.summary_schema import summary_schema
 from ragdatakit.reports.summary_text import SummaryTextOptions, summary_lines
 from ragdatakit.reports.summary_words import PLAIN_SIGNS, Signs, amount, bars, percent
+from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.summaries import Bin, Summary
+from ragdatakit.tables.dataset_database import DatasetDatabase
 from tests import summaries_made
 from tests.command_line import DEMO, FIXTURES, ROOT, Outcome, run
+from tests.conversion_tools import tables_of
 from tests.summaries_made import HOSTILE, all_summaries, corpus_summary, hostile_summary, many_summaries
 from tests.test_output_schema import undocumented
 from tests.upstream_data import UPSTREAM_DATA
@@ -369,6 +374,31 @@ def test_the_database(tmp_path: Path) -> None:
     assert run("report", SEARCH, "--save-database", place, "--overwrite").code == 0
 
 
+@pytest.mark.parametrize("kilobytes", [1, 20, 300])
+def test_a_full_disk_behind_the_database_is_one_line(tmp_path: Path, kilobytes: int) -> None:
+    import resource
+
+    place, limit = tmp_path / "data.duckdb", kilobytes * 1024
+    place_for_scratch = tmp_path / "scratch"
+    place_for_scratch.mkdir()
+
+    done = subprocess.run(
+        [sys.executable, "-m", "ragdatakit", "report", str(SEARCH), "-q", "--save-database", str(place)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(place_for_scratch), "PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        check=False,
+    )
+
+    assert done.returncode == 2, done
+    assert done.stderr.startswith(f"ragdata: {place} cannot be written: ")
+    assert done.stderr.endswith("File too large\n")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [place_for_scratch]
+    assert list(place_for_scratch.iterdir()) == []
+
+
 def test_what_is_no_database_is_not_replaced(tmp_path: Path) -> None:
     place = tmp_path / "notes.txt"
     place.write_text("my notes")
@@ -484,3 +514,36 @@ def test_real_datasets(name: str, validator: Draft202012Validator) -> None:
 
     assert outcome.code == 0
     assert_fits(outcome.json, validator)
+
+
+def test_a_value_is_named_where_it_would_be_the_only_other_one(tmp_path: Path) -> None:
+    kinds = {"Fact Retrieval": 1098, "Complex Reasoning": 509, "Contextual Summarize": 289, "Creative Generation": 166}
+    asked = [{"question_type": kind, "source": "M"} for kind, number in kinds.items() for _ in range(number)]
+    rows = [{"question": f"Which {n}?", "answer": str(n), **more} for n, more in enumerate(asked)]
+    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    shown = " ".join(run("report", tmp_path).out.split())
+
+    assert "Creative Generation: 166 (8.1%)" in shown and "1 other" not in shown
+
+
+def test_splits_stand_in_one_order_in_all_tables(tmp_path: Path) -> None:
+    splits = ("test", "train", "extra", "dev")
+    questions = [Question(f"q{n}", "What?", split=split) for n, split in enumerate(splits)]
+    qrels = [Qrel(f"q{n}", "d1", 1, "document", split=split) for n, split in reversed(list(enumerate(splits)))]
+    tables = tables_of(documents=[Document("d1", "words")], questions=questions, qrels=qrels)
+    with DatasetDatabase(tables) as database:
+        for table in ("questions", "qrels"):
+            assert list(database.splits(table)) == ["train", "dev", "test", "extra"]
+
+
+def test_what_datasets_hold_is_whole_where_it_goes_into_a_file(tmp_path: Path) -> None:
+    places = [
+        FIXTURES / name for name in ("demo-search", "demo-broken", "gfm-rag/valid/both-loaders", "trec/valid/packed")
+    ]
+
+    printed = run("report", *places).out
+    assert run("report", *places, "--output-file", tmp_path / "a.txt").code == 0
+
+    for told in (printed, (tmp_path / "a.txt").read_text(encoding="utf-8")):
+        assert "10 documents, 20 nodes, 2 relations, 19 edges, 2 questions, 6 judgements, 2 start nodes\n" in told

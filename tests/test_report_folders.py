@@ -185,9 +185,9 @@ def test_folders_of_no_known_format_are_told(mixed: Path) -> None:
     told = "Left out: 2 folders whose data is of no known format; name one to read it as texts or tables"
     screen = run("report", mixed)
     assert f"{told}\n  sets/graph (1 file), texts (2 files)\n\nNot read: image.png" in screen.out
-    assert "Left out" not in "\n".join(
-        summary_lines(summaries, SummaryTextOptions(quiet=True), left_out=summaries.left_out)
-    )
+    quiet = run("report", mixed, "-q").out
+    assert f"\n{told}\n  sets/graph (1 file), texts (2 files)\nNot read: image.png" in quiet
+    assert "\n\n" not in quiet
     markdown = "\n".join(summary_markdown(summaries, left_out=summaries.left_out))
     assert f"{told}: sets/graph (1 file), texts (2 files)." in markdown
     assert "sets/graph (1 file)" in summary_page([], left_out=summaries.left_out).decode().replace("<wbr>", "")
@@ -480,3 +480,19 @@ def test_labels_beside_a_graph_are_shown_where_one_walks(tmp_path: Path) -> None
     page = summary_page([summary]).decode()
     assert '"harbour [Q0]"' in page and '"relations":["P1","leads to [P2]"]' in page.replace(", ", ",")
     assert "</script>pier" not in page
+
+
+def test_a_dataset_that_two_paths_hold_is_reported_once(mixed: Path) -> None:
+    (alone,) = ragdatakit.report(mixed, examples=0)
+    root = Path(alone.path)
+
+    same = root / ".." / root.name
+    for paths in ([mixed, mixed], [mixed, root], [root, mixed], [root / "corpus.jsonl", mixed], [mixed, same]):
+        summaries = ragdatakit.report(paths, examples=0)
+
+        (summary,) = summaries
+        assert (summary.name, len(summary.files)) == (alone.name, len(alone.files))
+        names = [each.path for each in summaries.not_read] + [each.path for each in summaries.left_out]
+        beside = [Path(name).resolve() for name in names]
+        assert len(beside) == len(set(beside))
+    assert len(ragdatakit.report([root / "corpus.jsonl", root / "corpus.jsonl"], examples=0)) == 1

@@ -452,7 +452,7 @@ def test_files_of_questions_that_are_refused(
         (("ferry", "--fuse", "bm25,bm25"), "bm25 stands there twice"),
         (("ferry", "-o", "novalue"), "expected NAME=VALUE"),
         (("ferry", "--damping", "1"), "1.0 is not in the range"),
-        (("--id", "q9"), "unknown question of"),
+        (("--id", "q9"), "unknown question 'q9' of"),
         (("--questions", "--split", "tset"), "did you mean test?"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

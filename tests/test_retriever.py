@@ -235,7 +235,7 @@ def test_of_several_datasets_the_named_folder_itself_is_meant(tmp_path: Path) ->
 
 
 def test_unknown_options(dataset: Path) -> None:
-    with pytest.raises(UnknownNameError, match="unknown option of beir 'no'"):
+    with pytest.raises(UnknownNameError, match="unknown option 'no' of beir"):
         ragdatakit.index(dataset, options={"no": 1})
     with pytest.raises(UnknownNameError, match="unknown chunking option 'sise', did you mean size"):
         ragdatakit.index(dataset, chunking={"sise": 1})

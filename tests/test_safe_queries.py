@@ -224,6 +224,44 @@ def test_errors_say_what_and_where(
     assert (error.line, error.excerpt[error.start : error.start + error.length]) == place
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select " + "(select " * 900 + "1" + ")" * 900,
+        "from " + "(from " * 900 + "documents" + ")" * 900,
+        "select " + "'x' || " * 900 + "'x'",
+        "select " + "(" * 3000 + "1" + ")" * 3000,
+        "select " + "not " * 3000 + "true",
+    ],
+)
+def test_a_query_that_is_nested_without_end_is_refused(database: DatasetDatabase, sql: str) -> None:
+    with pytest.raises(QueryError, match=r"^the query is nested too deeply$"):
+        rows(database, sql)
+
+
+def test_values_that_are_nested_without_end_are_refused_by_arrow(database: DatasetDatabase) -> None:
+    result = SafeQueries(database).run("select " + "{'a': " * 150 + "1" + "}" * 150)
+
+    with pytest.raises(QueryError, match=r"^Arrow does not take the rows: .*; cast the column in the query$"):
+        list(result.batches())
+
+
+def test_the_line_of_a_fault_is_that_of_the_query_where_values_are_cast(database: DatasetDatabase) -> None:
+    result = SafeQueries(database).run("select now() as a, doc_id::int as b from documents")
+
+    with pytest.raises(QueryError, match="is text, and 'd1' no integer") as caught:
+        list(result.rows())
+    assert caught.value.line in (None, 1)
+
+
+def test_no_remedy_is_told_that_a_query_does_not_have(database: DatasetDatabase) -> None:
+    with pytest.raises(QueryError, match="Deprecated lambda arrow") as caught:
+        rows(database, "select list_transform([1], x -> x)")
+
+    assert "lambda x" in str(caught.value)
+    assert "SET" not in str(caught.value).upper()
+
+
 def test_faults_that_show_while_rows_come_are_told(database: DatasetDatabase) -> None:
     with pytest.raises(QueryError, match=r"text is text, and 'the .* no integer"):
         rows(database, "select text::int from documents")
@@ -320,6 +358,7 @@ def test_what_stops_the_reader_is_raised_as_it_is(error: type[BaseException]) ->
         ("select [timestamptz '2024-02-29 12:00:00+02'] as v", ["2024-02-29 10:00:00+00"]),
         ("select {'INTERVAL': interval '1 year 3 days'} as v", {"INTERVAL": "1 year 3 days"}),
         ("select timestamp_ns '2024-02-29 12:00:00.123456789' as v", "2024-02-29 12:00:00.123456789"),
+        ("select null::timestamptz_ns as v", None),
     ],
 )
 def test_values_that_python_does_not_have_come_as_text(database: DatasetDatabase, sql: str, expected: object) -> None:

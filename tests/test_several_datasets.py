@@ -151,7 +151,7 @@ def test_unknown_and_needed_names(folder: Path) -> None:
     needed = run("gate", folder, "--init")
 
     assert (unknown.code, unknown.err.count("\n")) == (2, 1)
-    assert "unknown dataset of" in unknown.err and "did you mean table?" in unknown.err
+    assert "unknown dataset 'tabel' of" in unknown.err and "did you mean table?" in unknown.err
     assert needed.code == 2 and "holds 2 datasets; give one of them with --dataset: old reef, table" in needed.err
 
 
@@ -230,4 +230,4 @@ def test_datasets_of_a_revision(folder: Path) -> None:
         ("third", "added"),
     ]
     assert shown.json["datasets"][0]["diff"]["before"]["path"] == "HEAD:./old reef"
-    assert "unknown dataset of HEAD:./" in named.err
+    assert "unknown dataset 'tabel' of HEAD:./" in named.err

@@ -5,16 +5,21 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import ragdatakit
 from ragdatakit.api.gate import first_suite
 from ragdatakit.api.query import query
+from ragdatakit.reports.summaries import loss_words
+from ragdatakit.schemas.canonical import Question
+from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.row_batches import row_batches
 from tests.command_line import run
 from tests.gate_tools import expect, needs_library, write_files, write_suite
 
@@ -149,3 +154,113 @@ def test_the_last_line_names_the_dataset(tmp_path: Path) -> None:
     shown = run("gate", tmp_path / "sets", "--suite", suite, "--dataset", "two")
 
     assert shown.out == f"{tmp_path / 'sets'}, two (beir): 1 of 1 expectations hold\n"
+
+
+def test_nothing_read_is_not_a_rest(tmp_path: Path) -> None:
+    losses = Losses()
+
+    def refused() -> Iterator[Question]:
+        raise RagdataError("the topics have other numbers")
+        yield
+
+    assert not list(row_batches("questions", refused(), losses))
+    assert loss_words(losses) == ["questions: it could not be read: the topics have other numbers"]
+
+
+def test_an_empty_packed_file(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+    (folder / "corpus.jsonl").unlink()
+    (folder / "corpus.jsonl.gz").write_bytes(b"")
+    told = f"{folder / 'corpus.jsonl.gz'} is empty: there is no gzip data"
+
+    (summary,) = ragdatakit.report(folder)
+    assert summary.losses == [f"corpus: {told}"]
+    (found,) = [f for f in ragdatakit.validate(folder).findings if f.rule == "broken-compression"]
+    assert found.message.startswith("gzip data is missing after 0 uncompressed bytes")
+    listed = run("query", folder, "--tables", "--output-format", "json").json["tables"]
+    faults = {table["name"]: table["fault"] for table in listed}
+    assert faults["documents"] == f"corpus: {told}"
+    assert faults["files.corpus"] == told
+
+
+def test_the_list_of_tables_tells_a_fault_once(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+    cut_off(folder)
+
+    listed = run("query", folder, "--tables")
+
+    assert listed.err == "" and listed.out.count("could not be read whole: cut off") == 2  # the table and its file
+
+
+def test_a_table_of_files_is_whole_or_none(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "set")
+    packed = bytearray(gzip.compress((folder / "corpus.jsonl").read_bytes(), mtime=0))
+    packed[len(packed) // 2 : len(packed) // 2 + 4] = b"XXXX"
+    (folder / "corpus.jsonl").unlink()
+    (folder / "corpus.jsonl.gz").write_bytes(packed)
+
+    asked = run("query", folder, "from files.corpus")
+
+    assert (asked.code, asked.out) == (2, "")
+    assert asked.err.startswith("ragdata: no answer from a part of the data: ") and "damaged" in asked.err
+    with pytest.raises(RagdataError, match=r"no suite is made from a part of the data: .*damaged"):
+        first_suite(folder, tables=["files.corpus"])
+    pointer(folder)
+    (folder / "corpus.jsonl.gz").unlink()
+    assert "it is a Git LFS pointer" in run("query", folder, "from files.corpus").err
+
+
+def denying(opened: Callable[..., Any], denied: Path) -> Callable[..., Any]:
+    def asked(path: Any, *rest: Any, **more: Any) -> Any:
+        if str(path) == str(denied):
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *rest, **more)
+
+    return asked
+
+
+def test_a_comparison_names_what_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = write_files(tmp_path / "one"), write_files(tmp_path / "other")
+    for owner in (os, Path):
+        monkeypatch.setattr(owner, "open", denying(owner.open, one / "corpus.jsonl"))
+
+    found = ragdatakit.diff(one, other)
+
+    assert {file.path: file.status for file in found.files}["corpus.jsonl"] == "unread"
+    assert [(side.path, what) for side, what in found.unread] == [(str(one), "documents")]
+    assert not found.different
+    shown = run("diff", one, other)
+    assert shown.code == 2 and "Not all compared" in shown.out
+
+
+def test_a_saved_database_tells_what_it_has_not(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "data" / "set")
+    pointer(folder)
+    write_files(tmp_path / "data" / "whole")
+    saved = tmp_path / "all.duckdb"
+
+    ragdatakit.report(tmp_path / "data", save=saved)
+
+    with duckdb.connect(str(saved), read_only=True) as connection:
+        tables = connection.execute("select table_schema, table_name from information_schema.tables").fetchall()
+        told = connection.execute('select "schema", kind, "table", "column", count, unread from losses').fetchall()
+        (reason,) = connection.execute("select reason from losses").fetchone() or ()
+    assert ("whole", "documents") in tables and ("set", "questions") in tables
+    assert ("set", "documents") not in tables
+    assert told == [("set", "dropped", "corpus", None, 1, True)]
+    assert reason.startswith(f"{folder / 'corpus.jsonl'} could not be read: it is a Git LFS pointer")
+
+
+def test_a_saved_database_names_datasets_that_it_has_not(tmp_path: Path) -> None:
+    write_files(tmp_path / "data" / "whole")
+    for name in ("a", "b"):
+        (tmp_path / "data" / "hub").mkdir(exist_ok=True)
+        queries = tmp_path / "data" / "hub" / f"{name}-queries.jsonl"
+        queries.write_text('{"_id": "1", "text": "which one"}\n', encoding="utf-8")
+
+    ragdatakit.report(tmp_path / "data", save=tmp_path / "all.duckdb")
+
+    with duckdb.connect(str(tmp_path / "all.duckdb"), read_only=True) as connection:
+        told = connection.execute('select "schema", "table", count, unread from losses').fetchall()
+        assert connection.execute('select "schema" from datasets').fetchall() == [("whole",)]
+    assert told == [("hub", None, 1, True)]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ragdatakit.api.arguments import PathLike, Progress, reading_options, refuse_number
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.folders import unreadable_folders
 
 if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
@@ -115,6 +116,11 @@ class _Side:
         known = [file.path for part in parts for file in part.files]
         return other_files(folder, known) if folder.is_dir() else None
 
+    def may_hide(self, place: str) -> bool:
+        """Whether there may be a dataset at a place that nobody may look into, or not into all of it."""
+        hidden = [folder.relative_to(self.place).as_posix() for folder in unreadable_folders(self.place)]
+        return any(f"{place}/".startswith(f"{name}/") or name.startswith(f"{place}/") for name in hidden)
+
     def path_of(self, place: str) -> str:
         """What the user would call a dataset of it."""
         return f"{self.path}{'' if self.path.endswith(('/', ':')) else '/'}{place}"
@@ -184,6 +190,8 @@ class _Comparing:
             if place in old and place in new:
                 diff = self._pair((before, old[place], names[0]), (after, new[place], names[1]), checked=True)
                 status = "changed" if diff.different else "same"
+            elif (before if place in new else after).may_hide(place):
+                status, diff = "unread", _unknown(names, old.get(place), new.get(place))
             elif place in new:
                 status, diff = "added", self._alone(after, new[place], names[1], names[0], "added")
             else:
@@ -227,6 +235,17 @@ class _Comparing:
             raise side.error(error) from None
         with database:
             yield Compared(database, database.parts, path)
+
+
+def _unknown(names: tuple[str, str], old: FoundDataset | None, new: FoundDataset | None) -> DatasetDiff:
+    """A dataset that one side has, where the other may have it, but nobody may look."""
+    from ragdatakit.schemas.diffs import DatasetDiff, Side
+
+    before, after = (
+        Side(path, each.name, each.source.format) if each is not None else Side(path, "", "")
+        for path, each in zip(names, (old, new), strict=True)
+    )
+    return DatasetDiff(before, after)
 
 
 def _add_other_files(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,10 @@ from ragdatakit.schemas.errors import RagdataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ragdatakit.api.sources import FoundDataset
     from ragdatakit.schemas.conversions import Losses
+    from ragdatakit.tables.database_group import Opener
+    from ragdatakit.tables.dataset_database import DatasetDatabase, SharedConnection
     from ragdatakit.tables.safe_queries import SafeQueries
 
 
@@ -60,7 +63,7 @@ def query(
         progress=progress,
     ) as queries:
         batches = queries.run(sql).batches()
-        for told in lost_words(queries.losses):
+        for told in lost_words(queries.losses, queries.unlisted):
             warnings.warn(told, stacklevel=2)
         first = next(batches)
         taken, count = [first], 0
@@ -97,13 +100,36 @@ def open_queries(
         with database_of(found[0], memory_limit) as database:
             yield SafeQueries(database, timeout)
         return
-    openers = {each.name: partial(database_of, each, memory_limit) for each in found}
+    openers: dict[str, Opener] = {
+        name: partial(_not_opened, folder) for name, folder in _hidden_folders(Path(path), found).items()
+    }
+    openers |= {each.name: partial(database_of, each, memory_limit) for each in found}
     with DatabaseGroup(openers, memory_limit) as group:
         yield SafeQueries(group, timeout)
 
 
-def lost_words(found: Mapping[str, Losses]) -> list[str]:
-    """Sentences about what could not be read, of `SafeQueries.losses`."""
+def _hidden_folders(path: Path, found: Sequence[FoundDataset]) -> dict[str, Path]:
+    """The folders at a path of which nobody can say what is in them, by their names: datasets that cannot be read."""
+    from ragdatakit.tables.folders import unreadable_folders
+
+    known = {folder for each in found for part in each.source.parts for folder in part.unreadable}
+    hidden = [folder for folder in unreadable_folders(path) if str(folder) not in known]
+    return {folder.relative_to(path).as_posix(): folder for folder in hidden}
+
+
+def _not_opened(folder: Path, _shared: SharedConnection) -> DatasetDatabase:
+    from ragdatakit.tables.folders import not_looked_into
+
+    raise RagdataError(not_looked_into(folder))
+
+
+def lost_words(found: Mapping[str, Losses], unlisted: Mapping[str, str] | None = None) -> list[str]:
+    """Sentences about what could not be read, of `SafeQueries.losses`, and about datasets that are ``unlisted``."""
+    told = [f"{name} is left out: {reason}" for name, reason in (unlisted or {}).items()]
+    return told + _loss_words(found)
+
+
+def _loss_words(found: Mapping[str, Losses]) -> list[str]:
     lossy = {dataset: losses for dataset, losses in found.items() if losses.any_lost}
     if not lossy:
         return []

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.api.arguments import PathLike, Progress, given_paths, reading_options, refuse_number
 from ragdatakit.api.sources import chosen_datasets, only_dataset
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import Source
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
-    from ragdatakit.schemas.summaries import Note, Summaries, Summary
+    from ragdatakit.schemas.summaries import LeftOut, Note, NotRead, Summaries, Summary
     from ragdatakit.tables.dataset_database import DatasetDatabase, SharedConnection
-    from ragdatakit.tables.datasets import Dataset
 
 USUAL_EXAMPLES = 3
 
@@ -66,8 +65,8 @@ def report(
     read = _files_read(found)
     whole = () if names else paths  # what lies beside those that were chosen was not asked for
     summaries = Summaries(
-        left_out=[each for p in whole for each in left_out_folders(p)] if guessed else (),
-        not_read=[each for p in whole for each in files_not_read(p, read)],
+        left_out=_once(each for p in whole for each in left_out_folders(p)) if guessed else (),
+        not_read=_once(each for p in whole for each in files_not_read(p, read)),
     )
     with DatabaseFile(Path(save)) if save is not None else nullcontext() as file:
         for each in found:
@@ -82,6 +81,8 @@ def report(
                     if len(found) == 1 or not _is_of(each.source, error):
                         raise
                     summary = _unread(each.source, error)
+                    if file is not None:
+                        file.leave_out(each.name, summary.losses[0])
                 else:
                     if file is not None:
                         file.add(database, each.name if len(found) > 1 else "main", each.source.display)
@@ -111,6 +112,17 @@ def open_database(
     """
     wanted = reading_options(source_format, options, chunking, progress, name)
     return database_of(only_dataset(Path(path), wanted, dataset), memory_limit)
+
+
+_Beside = TypeVar("_Beside", "LeftOut", "NotRead")
+
+
+def _once(found: Iterable[_Beside]) -> list[_Beside]:
+    """What lies beside datasets, each once, where several paths hold it."""
+    places: dict[Path, _Beside] = {}
+    for each in found:
+        places.setdefault(Path(each.path).resolve(), each)
+    return list(places.values())
 
 
 def _files_read(found: Iterable[FoundDataset]) -> set[Path]:
@@ -154,7 +166,7 @@ def database_of(found: FoundDataset, memory_limit: int = 0, shared: SharedConnec
 
     source, wanted = found.source, found.wanted
     return DatasetDatabase(
-        read_source(source, wanted, Losses()),
+        read_source(source, wanted, Losses(), partly=True),
         source.parts,
         sql_tables(source, wanted),
         memory_limit=memory_limit or USUAL_MEMORY,
@@ -167,11 +179,12 @@ def database_of(found: FoundDataset, memory_limit: int = 0, shared: SharedConnec
 def _summary(
     found: FoundDataset, database: DatasetDatabase, examples: int, seed: int, progress: Progress | None
 ) -> Summary:
+    from ragdatakit.converters.data_sets import own_parts
     from ragdatakit.reports.summaries import summarize
     from ragdatakit.tables.file_counts import count_files
 
     summary = summarize(database, path=found.source.display, examples=examples, seed=seed, progress=progress)
-    summary.files, summary.file_splits = count_files(_own_parts(found), database, progress)
+    summary.files, summary.file_splits = count_files(own_parts(found.source, found.wanted), database, progress)
     summary.notes += _read_together(found, summary)
     _label(found, summary)
     return summary
@@ -215,18 +228,6 @@ def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
             told += ", and look like parts of those of the other files; name a file to have it alone"
             notes.append(Note("documents.read_together", told, records, "warning"))
     return notes
-
-
-def _own_parts(found: FoundDataset) -> list[Dataset]:
-    """The parts of a source with the files that are read: of a folder of several HippoRAG sets, those of the one."""
-    from dataclasses import replace
-
-    from ragdatakit.converters.hipporag_reading import files_of_set
-
-    name = found.wanted.values.get("dataset")
-    if found.source.format != "hipporag" or not isinstance(name, str):
-        return list(found.source.parts)
-    return [replace(part, files=files_of_set(part, name)) for part in found.source.parts]
 
 
 def _neighbourhoods(found: FoundDataset, database: DatasetDatabase, progress: Progress | None) -> Neighbourhoods | None:

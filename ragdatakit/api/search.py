@@ -214,6 +214,8 @@ def dataset_source(
     wanted = reading_options(source_format, options, chunking, progress)
     found = only_dataset(where, wanted, dataset)
     source, wanted = found.source, found.wanted
+    if source.unreadable:
+        raise RagdataError(source.unreadable[0])
     _refuse_unknown_chunking(wanted.chunking)
 
     @cache

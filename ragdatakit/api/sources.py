@@ -32,17 +32,31 @@ class FoundDataset:
 
 def find_datasets(paths: Sequence[Path], wanted: ConvertOptions) -> list[FoundDataset]:
     """All datasets at these paths, of all formats, each with a name of its own: that of its folder, file or data set,
-    with the folders above where two are called the same.
+    with the folders above where two are called the same. What several paths hold is there once.
 
     Raises `RagdataError` where there is none at one of the paths, and for unknown options.
     """
-    found = [
+    from ragdatakit.converters.data_sets import each_set
+
+    sources = [(path, source) for path in paths for source in _sources(path, wanted)]
+    return _named(
         (_place(path, *pair), *pair)
-        for path in paths
-        for source in _sources(path, wanted)
-        for pair in _sets(source, wanted)
-    ]
-    return _named(found)
+        for path, source in (_each_once(sources) if len(paths) > 1 else sources)
+        for pair in each_set(source, wanted)
+    )
+
+
+def _each_once(sources: Sequence[tuple[Path, Source]]) -> Iterator[tuple[Path, Source]]:
+    """The sources without those of which another has all files: a folder may be given twice, or with a file of it."""
+    files = [{file.path.resolve() for part in source.parts for file in part.files} for _, source in sources]
+    owners: dict[Path, list[int]] = {}
+    for number, paths in enumerate(files):
+        for path in paths:
+            owners.setdefault(path, []).append(number)
+    for number, paths in enumerate(files):
+        others = owners[next(iter(paths))] if paths else ()
+        if not any(paths < files[other] or (paths == files[other] and other < number) for other in others):
+            yield sources[number]
 
 
 def chosen_datasets(paths: Sequence[Path], wanted: ConvertOptions, names: Sequence[str] = ()) -> list[FoundDataset]:
@@ -61,6 +75,7 @@ def meant_datasets(path: Path, wanted: ConvertOptions, dataset: str = "") -> lis
     ``dataset`` is a name of `FoundDataset`, or the path of the dataset, whole or below ``path``. Raises
     `RagdataError` where there is none, `UnknownNameError` where none is called so.
     """
+    from ragdatakit.converters.data_sets import each_set
     from ragdatakit.converters.run import find_sources, refuse_unknown_options
 
     if dataset:
@@ -77,7 +92,7 @@ def meant_datasets(path: Path, wanted: ConvertOptions, dataset: str = "") -> lis
         own = [source for source in sources if source.root.resolve() == path.resolve()]
         sources = own if len(own) == 1 else sources
     refuse_unknown_options(wanted.values, (sources[0].format,))
-    return _named([(_place(path, *pair), *pair) for source in sources for pair in _sets(source, wanted)])
+    return _named([(_place(path, *pair), *pair) for source in sources for pair in each_set(source, wanted)])
 
 
 def only_dataset(path: Path, wanted: ConvertOptions, dataset: str = "") -> FoundDataset:
@@ -122,18 +137,6 @@ def _formats(path: Path) -> list[str]:
     except RagdataError:
         return [""]  # plain texts or tables, or an error that reading words
     return names if len(names) > 1 else [""]
-
-
-def _sets(source: Source, wanted: ConvertOptions) -> Iterator[tuple[Source, ConvertOptions]]:
-    """A source and how to read it: once for each of the data sets that a folder of HippoRAG holds."""
-    from ragdatakit.converters.hipporag_reading import set_names
-
-    names = set_names(source.parts[0]) if source.format == "hipporag" and "dataset" not in wanted.values else []
-    if len(names) < 2:
-        yield source, wanted
-        return
-    for name in names:
-        yield source, replace(wanted, name=wanted.name or name, values={**wanted.values, "dataset": name})
 
 
 def _place(path: Path, source: Source, wanted: ConvertOptions) -> str:
@@ -192,7 +195,7 @@ def _called(dataset: str, found: Sequence[FoundDataset], path: Path | str) -> Fo
             return fitting[0]
         if fitting:
             raise RagdataError(f"{dataset} are {len(fitting):,} datasets; give one of {_names(fitting)}")
-    raise UnknownNameError(f"dataset of {path}", dataset, [each.name for each in found])
+    raise UnknownNameError("dataset", dataset, [each.name for each in found], where=f"of {path}")
 
 
 def _names(found: Sequence[FoundDataset]) -> str:

@@ -95,7 +95,7 @@ def wants_colour() -> bool:
 def main() -> None:
     """Run the command; errors about the run are one line on stderr and exit code 2."""
     from ragdatakit.cli.standard_output import take_standard_output
-    from ragdatakit.cli.stopping import EndedBySignal, is_interrupted
+    from ragdatakit.cli.stopping import EndedBySignal, is_interrupted, leave
     from ragdatakit.schemas.errors import RagdataError
 
     take_standard_output()
@@ -135,7 +135,7 @@ def main() -> None:
             click.echo(f"ragdata: failed on its own: {_printable(f'{type(error).__name__}: {error}')}", err=True)
             click.echo("ragdata: please report it; RAGDATA_DEBUG=1 shows where", err=True)
             code = 2
-    sys.exit(ending.code or (code if isinstance(code, int) else 0))
+    leave(ending.code or (code if isinstance(code, int) else 0))
 
 
 def _tell_stopped() -> None:

@@ -113,7 +113,8 @@ def command(**words: Any) -> int:
     if found.unread:
         from ragdatakit.reports.diff_text import unread_told
 
-        click.echo(f"ragdata: {unread_told(found)}, so that not all was compared", err=True)
+        told = "" if form == "text" and out is None else f": {unread_told(found)}"  # the last line tells it
+        click.echo(f"ragdata: not all was compared{told}", err=True)
         return 2
     return 1 if found.different and not words["exit_zero"] else 0
 

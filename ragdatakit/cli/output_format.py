@@ -19,6 +19,12 @@ _ENDINGS = {
     "parquet": (".parquet",),
     "trec": (".run", ".trec"),
 }
+_OTHERS = frozenset(
+    ".xlsx .xls .ods .pdf .docx .doc .odt .rtf .pptx .png .jpg .jpeg .gif .svg .webp .db .duckdb .sqlite .sqlite3 .tsv "
+    ".xml .yaml .yml .toml .arrow .feather .orc .avro .npy .npz .pkl .pickle .h5 .sql .tex .rst .sarif .gz .zip .bz2 "
+    ".xz .zst .7z .tar .tgz".split()
+)
+"""Endings that stand for forms which no command writes."""
 
 
 def output_format_option(forms: Sequence[str], what: str = "How to print") -> Callable[[_Function], _Function]:
@@ -34,8 +40,18 @@ def output_format_option(forms: Sequence[str], what: str = "How to print") -> Ca
 
 
 def output_form(given: str | None, file: Path | None, forms: Sequence[str]) -> str:
-    """One of ``forms``: ``given``, else what the ending of ``file`` stands for, else the first."""
+    """One of ``forms``: ``given``, else what the ending of ``file`` stands for, else the first.
+
+    Raises `click.UsageError` for an ending that stands for a form that is not among them.
+    """
     if given is not None:
         return given
     ending = file.suffix.lower() if file is not None else ""
-    return next((form for form in forms if ending in _ENDINGS.get(form, ())), forms[0])
+    found = next((form for form in forms if ending in _ENDINGS.get(form, ())), None)
+    if found is None and (ending in _OTHERS or any(ending in endings for endings in _ENDINGS.values())):
+        known = ", ".join(_ENDINGS[form][0] for form in forms if form in _ENDINGS)
+        raise click.UsageError(
+            f"--output-file {file}: the ending {ending} stands for none of the forms of this command; name the file "
+            f"{known} or .txt, or say which form with --output-format {'|'.join(forms)}"
+        )
+    return found or forms[0]

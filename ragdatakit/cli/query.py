@@ -22,8 +22,7 @@ from ragdatakit.cli.standard_output import is_deserted
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
-    from ragdatakit.schemas.conversions import Losses
-    from ragdatakit.tables.safe_queries import QueryResult, TableFacts
+    from ragdatakit.tables.safe_queries import QueryResult, SafeQueries, TableFacts
     from ragdatakit.tables.select_statements import QueryError
 
 _FORMS = ("table", "csv", "json", "ndjson", "markdown", "parquet")
@@ -55,7 +54,7 @@ _EXAMPLES = (
     "--limit",
     type=click.IntRange(0),
     metavar="N",
-    help=f"At most so many rows (0: all; default: {_USUAL_LIMIT} for tables, else all).",
+    help=f"At most so many rows (0: all; default: {_USUAL_LIMIT} for a printed table, else all).",
 )
 @click.option(
     "--timeout",
@@ -103,7 +102,7 @@ def command(**words: Any) -> int:
                 )
                 queries = stack.enter_context(opened)
                 found = list(queries.tables()) if sql is None else queries.run(sql)
-            _tell_losses(queries.losses)
+            _tell_losses(queries, found if isinstance(found, list) and words["output_format"] == "table" else ())
             if isinstance(found, list):
                 _write(_tables(found, words), words["output_file"])
             else:
@@ -130,7 +129,7 @@ def _check(words: dict[str, Any]) -> str | None:
     if words["output_format"] == "parquet" and out is None and sys.stdout.isatty():
         raise click.UsageError("--output-format parquet is not for a terminal; give --output-file FILE")
     if words["limit"] is None:
-        words["limit"] = _USUAL_LIMIT if words["output_format"] == "table" else 0
+        words["limit"] = _USUAL_LIMIT if words["output_format"] == "table" and out is None else 0
     if words["sql"] != "-":
         return str(words["sql"])
     try:
@@ -240,12 +239,16 @@ def _write(pieces: Iterable[bytes], out: Path | None) -> None:
     sys.stdout.buffer.flush()
 
 
-def _tell_losses(found: dict[str, Losses]) -> None:
-    """What is missing in the answer, on stderr: records that could not be read."""
+def _tell_losses(queries: SafeQueries, shown: Iterable[TableFacts]) -> None:
+    """What is missing in the answer, on stderr: records and datasets that could not be read; not what the tables that
+    are ``shown`` tell themselves."""
     from ragdatakit.api.query import lost_words
     from ragdatakit.reports.query_output import cell_text
 
-    for told in lost_words(found):
+    faults = tuple(table.fault for table in shown if table.fault)
+    for told in lost_words(queries.losses, queries.unlisted):
+        if faults and told.endswith(faults):
+            continue
         click.echo(f"! {cell_text(told)}", err=True)
 
 

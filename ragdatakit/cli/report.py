@@ -73,6 +73,7 @@ def command(**words: Any) -> int:
     ragdata report data/ --output-format markdown >> README.md
     ragdata report data/ --save-database data.duckdb
     """
+    _check_places(words)
     form = _form(words)
     _refuse_places(words, form)
     summaries, findings = _made(words, form)
@@ -96,10 +97,13 @@ def _form(words: dict[str, Any]) -> str:
     return output_form(given, words["output_file"], _FORMS)
 
 
-def _refuse_places(words: dict[str, Any], form: str) -> None:
-    """Raise where the outputs cannot go where they are to go, before anything is read."""
+def _check_places(words: dict[str, Any]) -> None:
     for name in ("output_file", "save_database"):
         check_place(words[name], words["paths"] or (Path(),), f"--{name.replace('_', '-')}", read_words(words))
+
+
+def _refuse_places(words: dict[str, Any], form: str) -> None:
+    """Raise where the outputs cannot go where they are to go, before anything is read."""
     saved, out = words["save_database"], words["output_file"]
     if saved is not None and saved.exists() and not words["overwrite"]:
         raise click.UsageError(f"--save-database: {saved} is there; --overwrite replaces it")
@@ -193,6 +197,7 @@ def _rendered(summaries: Summaries, findings: Report | None, words: dict[str, An
         verbose=words["verbose"],
         details=words["details"],
         plain=not _encodes(encoding),
+        whole=to_file or not sys.stdout.isatty(),
     )
     lines = summary_lines(summaries, options, findings, summaries.left_out, summaries.not_read)
     return "".join(f"{line}\n" for line in lines).encode(encoding, "backslashreplace")

@@ -116,6 +116,8 @@ def _check(words: dict[str, Any]) -> None:
         if words["output_format"] not in (None, "text", "json"):
             raise click.UsageError(f"--json does not go with --output-format {words['output_format']}")
         words["output_format"] = "json"
+    data = (words["path"], *([words["qrels"]] if words["qrels"] is not None else []))
+    check_place(words["output_file"], data, read=read_words(words))
     words["output_format"] = output_form(words["output_format"], words["output_file"], _FORMATS)
     asked = {
         "QUESTION": words["question"] is not None,
@@ -140,8 +142,6 @@ def _check(words: dict[str, Any]) -> None:
         raise click.UsageError("--split goes with --questions or --id")
     if words["tag"] and (words["output_format"] != "trec" or words["tag"].split() != [words["tag"]]):
         raise click.UsageError("--tag is one word, for --output-format trec")
-    data = (words["path"], *([words["qrels"]] if words["qrels"] is not None else []))
-    check_place(words["output_file"], data, read=read_words(words))
 
 
 def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
@@ -194,7 +194,7 @@ def _question(gold: Gold, question_id: str, words: dict[str, Any]) -> GoldQuesti
         if question.question_id == question_id:
             return question
     where = f"{words['path']}" + (f" (split {gold.split})" if gold.split else "")
-    raise UnknownNameError(f"question of {where}", question_id, [q.question_id for q in gold.questions])
+    raise UnknownNameError("question", question_id, [q.question_id for q in gold.questions], where=f"of {where}")
 
 
 def _head(retriever: Retriever, words: dict[str, Any]) -> None:

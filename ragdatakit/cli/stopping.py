@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import threading
 from contextlib import suppress
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 _GRACE = 10.0
 _NAMES = ("SIGTERM", "SIGHUP")
@@ -42,8 +44,6 @@ class EndedBySignal:
     def _end(self, number: int, _frame: FrameType | None) -> None:
         if self.code:
             return
-        import threading
-
         self.code = 128 + number
         last = threading.Timer(_GRACE, os._exit, (self.code,))
         last.daemon = True
@@ -54,3 +54,17 @@ class EndedBySignal:
 def is_interrupted(error: Exception) -> bool:
     """Whether it is what DuckDB makes of the exception of a signal that came while it was busy."""
     return isinstance(error, RuntimeError) and str(error) == _INTERRUPTED
+
+
+def leave(code: int) -> NoReturn:
+    """End the process. DuckDB looks for no interrupt while it plans a query: where it is still busy, Python must not be
+    taken apart around it."""
+    if threading.active_count() > 1:
+        from ragdatakit.tables.select_statements import QUERY_THREAD
+
+        if any(thread.name == QUERY_THREAD for thread in threading.enumerate()):
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):  # nobody reads it any more, or it is closed
+                    stream.flush()
+            os._exit(code)
+    sys.exit(code)

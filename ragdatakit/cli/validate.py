@@ -139,6 +139,7 @@ def command(**words: Any) -> int:
     severity: Severity = "info" if words["verbose"] and words["severity"] == "warning" else words["severity"]
     out = words["output_file"]
     check_place(out, words["paths"])
+    words["output_format"] = output_form(words["output_format"], out, _FORMS)
     selection = Selection(select=select, ignore=ignore, severity=severity, max_per_rule=words["max_per_rule"])
     quality = _quality(words, selection)
     with terminal_progress() as progress:
@@ -175,7 +176,7 @@ def _quality(words: dict[str, Any], selection: Selection) -> Quality | None:
     reading = _pairs("--option", words["options"])
     settings, file = project_settings("quality")
     QualityOptions.of_words(given, "--quality-option")
-    QualityOptions.of_words(settings, f"{file}: setting")
+    QualityOptions.of_words(settings, "setting", file)
     thresholds = {str(name).replace("_", "-"): value for name, value in (*settings.items(), *given.items())}
     return checked_quality(selection, thresholds, reading)
 
@@ -203,7 +204,7 @@ def _print(report: Report, words: dict[str, Any], out: Path | None) -> None:
 
 
 def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:
-    form = output_form(words["output_format"], out, _FORMS)
+    form = words["output_format"]
     if form == "text":
         from ragdatakit.reports.text import TextOptions, text_lines
 

@@ -106,7 +106,7 @@ def get_converter(name: str) -> Converter:
     """The converter of a format; raises `UnknownNameError`."""
     if name not in CONVERTERS:
         further = () if name == _RAW else (_RAW,)
-        raise UnknownNameError("format to convert", name, (*CONVERTERS, *further))
+        raise UnknownNameError("format", name, (*CONVERTERS, *further))
     converter: Converter = importlib.import_module(CONVERTERS[name]).CONVERTER
     return converter
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ragdatakit.converters import CONVERTERS, get_converter
+from ragdatakit.converters.data_sets import each_set, own_parts
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.converters.run import ConvertOptions, Source, read_source
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import MissingExtraError, NotMeantError, RagdataError
 from ragdatakit.tables.canonical_tables import CanonicalTables
 from ragdatakit.tables.datasets import Dataset
 from ragdatakit.tables.record_reading import Progress
@@ -17,11 +18,12 @@ from ragdatakit.tables.record_reading import Progress
 
 def checked_tables(
     datasets: Sequence[Dataset], progress: Progress | None = None, values: Mapping[str, str] | None = None
-) -> Iterator[tuple[tuple[Dataset, ...], CanonicalTables]]:
-    """Datasets of one format, those that are read as one together, with their tables; none where nothing reads it.
+) -> Iterator[tuple[Sequence[Dataset], CanonicalTables | RagdataError]]:
+    """Datasets of one format, those that are read as one together, with their tables; none where nothing reads it. Of
+    several data sets in one folder each is one. In the place of tables stands why one of several cannot be read.
 
-    ``values`` are options of the format's reader, by name; those of other formats are passed over.
-    Raises `RagdataError` where a dataset cannot be read.
+    ``values`` are options of the format's reader, by name; those of other formats are passed over, and so are datasets
+    that these do not mean, where they mean another. Raises `RagdataError` where the only dataset cannot be read.
     """
     name = datasets[0].format.name
     converter = get_converter(name) if name in CONVERTERS else None
@@ -29,9 +31,24 @@ def checked_tables(
         return
     groups = converter.group(list(datasets)) if converter.group is not None else [[d] for d in datasets]
     options = ConvertOptions(target_format="", values=dict(values or {}), progress=progress)
-    for group in groups:
-        source = Source(tuple(group))
-        yield source.parts, read_source(source, options, Losses())
+    found = [pair for group in groups for pair in each_set(Source(tuple(group)), options)]
+    not_meant: list[NotMeantError] = []
+    for source, wanted in found:
+        tables: CanonicalTables | RagdataError
+        try:
+            tables = read_source(source, wanted, Losses())
+        except NotMeantError as error:
+            not_meant.append(error)
+            continue
+        except MissingExtraError:
+            raise
+        except RagdataError as error:
+            if len(found) == 1:
+                raise
+            tables = error
+        yield own_parts(source, wanted), tables
+    if not_meant and len(not_meant) == len(found):
+        raise not_meant[0]
 
 
 def checked_plain(path: Path, format_name: str, values: Mapping[str, str] | None = None) -> list[Dataset]:

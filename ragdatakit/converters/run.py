@@ -22,6 +22,7 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.tables.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.tables.datasets import Dataset
 from ragdatakit.tables.detection import detect
+from ragdatakit.tables.folders import not_looked_into
 from ragdatakit.tables.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.tables.outputs import Output
 from ragdatakit.tables.own_files import MANIFEST, RENAMED_IDS, SIDECAR
@@ -88,6 +89,11 @@ class Source:
     def root(self) -> Path:
         """The folder of its first part."""
         return self.parts[0].root
+
+    @property
+    def unreadable(self) -> list[str]:
+        """That nobody may look into folders where files of it may lie, in words."""
+        return [not_looked_into(folder) for part in self.parts for folder in part.unreadable]
 
     def files(self) -> list[tuple[str, Path]]:
         """All files, by their path below the folder that holds them all."""
@@ -246,10 +252,18 @@ def read_name(source: Source, options: ConvertOptions) -> str:
 
 
 def read_source(
-    source: Source, options: ConvertOptions, losses: Losses, refused: Refused | None = None
+    source: Source, options: ConvertOptions, losses: Losses, refused: Refused | None = None, *, partly: bool = False
 ) -> CanonicalTables:
-    """A dataset as canonical tables, with the ids and values that an earlier conversion kept beside it."""
+    """A dataset as canonical tables, with the ids and values that an earlier conversion kept beside it.
+
+    Raises `RagdataError` where nobody may look into one of its folders; ``partly``: that is one of the ``losses``, and
+    the rest is read.
+    """
     _refuse_lonely(source)
+    if source.unreadable and not partly:
+        raise RagdataError(source.unreadable[0])
+    for told in source.unreadable:
+        losses.add("dropped", "files", None, told, unread=True)
     return _read(source, options, losses, refused)
 
 
@@ -339,7 +353,7 @@ def refuse_unknown_options(values: Mapping[str, str], formats: Iterable[str]) ->
     known = [o.name for name in formats for o in get_converter(name).options]
     for name in values:
         if name not in known:
-            raise UnknownNameError(f"option of {' and '.join(formats)}", name, known)
+            raise UnknownNameError("option", name, known, where=f"of {' and '.join(formats)}")
 
 
 def convert_dataset(
@@ -355,7 +369,7 @@ def convert_dataset(
     if options.profile and not target.profiles:
         raise RagdataError(f"--profile {options.profile}: {target.name} is written in one way only")
     if options.profile and options.profile not in target.profiles:
-        raise UnknownNameError(f"profile of {target.name} to write", options.profile, target.profiles)
+        raise UnknownNameError("profile", options.profile, target.profiles, where=f"of {target.name}")
     losses = Losses()
     digests = _Digests(dataset) if folder is not None else None
     tables = read_source(dataset, options, losses, refused)

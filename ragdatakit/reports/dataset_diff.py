@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from errno import EACCES
 from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Side, TableDiff
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.tables.dataset_database import FILES, DatasetDatabase
 from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.tables.file_counts import unpacked_size
 from ragdatakit.tables.manifest import file_digest
 from ragdatakit.tables.own_files import MANIFEST
 
@@ -141,7 +143,7 @@ def one_sided(side: Compared, missing: str, status: str) -> DatasetDiff:
             found.unread = ("after" if is_new else "before",)
         diff.tables.append(found)
     for name, file in side.files().items():
-        size = file.path.stat().st_size if file.path.is_file() else None
+        size = unpacked_size(file.path) if file.path.is_file() else None
         diff.files.append(FileDiff(name, file.kind, status, *((None, size) if is_new else (size, None))))
     diff.notes.extend(_losses(side))
     return diff
@@ -157,7 +159,7 @@ def refuse_unknown(options: DiffOptions, known_tables: Iterable[str]) -> None:
             raise UnknownNameError("table", table, tables)
         for column in key:
             if column not in columns[table]:
-                raise UnknownNameError(f"column of {table}", column, columns[table])
+                raise UnknownNameError("column", column, columns[table], where=f"of {table}")
     for name in options.ignored:
         owner, dot, column = name.rpartition(".")
         if dot and owner not in tables and owner.partition(".")[0] != FILES:
@@ -189,7 +191,10 @@ def _compare_tables(
 
 
 def _is_unread(database: DatasetDatabase, table: str) -> bool:
-    """Whether a table has no row because a file, or the rest of one, could not be read; fills it."""
+    """Whether a table has no row because a file, or the rest of one, could not be read; fills it. Of a dataset with a
+    folder that nobody may look into no table is known."""
+    if any(part.unreadable for part in database.parts):
+        return True
     known = _unread(database)
     return not database.rows(table) and _unread(database) > known
 
@@ -251,25 +256,31 @@ def _compare_files(before: Compared, after: Compared, options: DiffOptions) -> l
     for number, name in enumerate(names):
         if options.progress is not None:
             options.progress(f"comparing {name}", number, len(names))
-        sides = [_file(files.get(name)) for files in (old, new)]
         file = new.get(name) or old[name]
+        try:
+            sides = [_file(side, name, files.get(name)) for side, files in ((before, old), (after, new))]
+        except OSError:  # the tables tell why
+            found.append(FileDiff(name, file.kind, "unread", None, None))
+            continue
         if sides[0] is None or sides[1] is None:
             status = "removed" if sides[1] is None else "added"
         else:
             status = "same" if sides[0] == sides[1] else "form"
         a, b = (side[0] if side is not None else None for side in sides)
+        if status != "same":
+            a, b = (unpacked_size(side[name].path) if size is not None else None for side, size in ((old, a), (new, b)))
         found.append(FileDiff(name, file.kind, status, a, b))
     return found
 
 
-def _file(file: DataFile | None) -> tuple[int, str] | None:
-    """Size and digest. Raises `RagdataError` where it cannot be read."""
+def _file(side: Compared, name: str, file: DataFile | None) -> tuple[int, str] | None:
+    """Size and digest. Raises `OSError` where it cannot be read, or may lie in a folder that nobody may look into."""
     if file is None or not file.path.is_file():
+        for part in side.parts:
+            if any((part.root / name).is_relative_to(folder) for folder in part.unreadable):
+                raise PermissionError(EACCES, "no permission", name)
         return None
-    try:
-        return file.path.stat().st_size, file_digest(file.path)
-    except OSError as error:
-        raise RagdataError(f"{file.display} cannot be read: {error.strerror}") from None
+    return file.path.stat().st_size, file_digest(file.path)
 
 
 def _all_same(files: Iterable[FileDiff]) -> bool:
@@ -290,6 +301,7 @@ def _compare_kinds(
     databases = before.database.load(), after.database.load()
     sides = list(zip(_named_files(before, after), databases, strict=True))
     changed = {file.kind for file in diff.files if file.status != "same"}
+    changed -= {file.kind for file in diff.files if file.status == "unread"}  # the tables tell that
     format_ = after.parts[0].format  # plain texts and tables are not among those that are known by name
     for number, kind in enumerate(format_.files):
         if kind.kind not in changed or not kind.records:

@@ -95,12 +95,15 @@ def _diff() -> Schema:
 
 
 def _dataset_pair() -> Schema:
-    states = ["same", "changed", "added", "removed"]
+    states = ["same", "changed", "added", "removed", "unread"]
     return object_of(
         "A dataset of one place below the two folders.",
         {
             "place": text("Its path below the two folders."),
-            "status": {"enum": states, "description": "same: no record differs."},
+            "status": {
+                "enum": states,
+                "description": "same: no record differs; unread: one side may have it where nobody may look.",
+            },
             "diff": {
                 "type": "object",
                 "description": "What differs, as this document tells it of two datasets, without version; name and "
@@ -189,7 +192,9 @@ def _file() -> Schema:
                 "enum": states,
                 "description": "same: byte for byte; form: other bytes, the same records; unread: it cannot be read.",
             },
-            "bytes": _pair("Bytes on the disk."),
+            "bytes": _pair(
+                "Bytes, of a packed file of a dataset those that it holds; on the disk where both are the same."
+            ),
             "records": _pair("Records; null where they were not read."),
             **_counts(),
         },

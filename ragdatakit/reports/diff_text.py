@@ -83,7 +83,7 @@ def pairs_verdict(diff: DatasetDiff) -> str:
     if all(pair.status == "same" for pair in diff.pairs):
         return f"No record of {len(diff.pairs):,} datasets differs, but {_named(diff.other_files_that_differ)}."
     told = []
-    for status in ("added", "removed", "changed", "same"):
+    for status in ("added", "removed", "changed", "same", "unread"):
         count = sum(pair.status == status for pair in diff.pairs)
         if count:
             told.append(f"{count:,} {'the same' if status == 'same' else status}")
@@ -275,7 +275,7 @@ def file_words(file: FileDiff) -> str:
         counts = " → ".join(dict.fromkeys(f"{n:,}" for n in records))
         told += f", {counts} record{'s' * (records[-1] != 1)}"
     if file.status == "unread":
-        return f"{told}; it could not be read"
+        return f"{told}; it could not be read".removeprefix("; ")
     if file.status == "form":
         return f"{told}; other bytes, the same records" if records else f"{told}; other bytes"
     parts = [f"{sign}{n:,}" for sign, n in (("+", file.added), ("-", file.removed), ("~", file.changed)) if n]
@@ -355,10 +355,10 @@ def _weight(metric: Metric) -> tuple[bool, float]:
 
 
 def metric_words(metric: Metric) -> str:
-    """``12 → 15 (+25.0 %)``, shares ``10% → 12%``."""
+    """``12 → 15 (+25.0%)``, shares ``10% → 12%``."""
     before, after = _values(metric)
     moved = f"{metric.moved:+.1%}" if metric.moved is not None and not metric.is_share else ""
-    share = f" ({moved.replace('%', ' %')})" if moved.strip("+-0.%") else ""
+    share = f" ({moved})" if moved.strip("+-0.%") else ""
     return f"{before} → {after}{share}"
 
 

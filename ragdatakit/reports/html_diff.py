@@ -65,7 +65,7 @@ def _overview(diff: DatasetDiff) -> str:
     told = f'<p class="verdict">{mark} <span dir="auto">{escape(words)}</span></p>'
     if diff.pairs:
         rows = ([Cell(f"<bdi>{name_html(p.place)}</bdi>"), p.status, *_records(p.diff)] for p in diff.pairs)
-        told += table("Datasets", ("dataset", "what", *_COUNTS), rows)
+        told += table("Datasets", ("dataset", "what", *_COUNTS), rows, classes="blocks")
     elif tables_shown(diff):
         told += _counts(diff)
     return told + _notes(diff)
@@ -80,7 +80,7 @@ def _counts(diff: DatasetDiff) -> str:
         ]
         for t in tables_with_rows(diff)
     )
-    return table("Rows by table", ("table", "before", "after", *_COUNTS), rows)
+    return table("Rows by table", ("table", "before", "after", *_COUNTS), rows, classes="blocks")
 
 
 def _records(counted: DatasetDiff | TableDiff) -> list[Cell]:
@@ -103,14 +103,20 @@ def _parts(diff: DatasetDiff, level: int) -> Iterator[Part]:
     if files:
         fields = field_words(diff)
         told = f'<p class="small muted">{escape(fields)}</p>' if fields else ""
-        yield "files", "Files", table("Files that differ", ("file", "what", "size and records"), files) + told
+        yield (
+            "files",
+            "Files",
+            table("Files that differ", ("file", "what", "size and records"), files, classes="blocks") + told,
+        )
     others = [
         (Cell(f"<bdi>{name_html(f.path)}</bdi>"), f.status, file_words(f))
         for f in diff.other_files
         if f.status != "same"
     ]
     if others:
-        shown = table("Files of no dataset that differ", ("file", "what", "size"), others[:_MOST_OTHERS])
+        shown = table(
+            "Files of no dataset that differ", ("file", "what", "size"), others[:_MOST_OTHERS], classes="blocks"
+        )
         yield "others", "Other files", shown + _rest(len(others) - _MOST_OTHERS, "other files")
     metrics, rest = metrics_shown(diff)
     if metrics:

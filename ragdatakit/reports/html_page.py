@@ -128,7 +128,7 @@ def _several(
         (f"{sum(map(rows_of, summaries)):,}", "rows", ""),
         (f"{sum(len(s.files) for s in summaries):,}", "files", size(sum(map(bytes_of, summaries)))),
     ]
-    listed = table("Datasets", heads, rows, hidden_caption=True) if summaries else ""
+    listed = table("Datasets", heads, rows, hidden_caption=True, classes="blocks") if summaries else ""
     line = verdict_line(findings) if findings is not None else ""
     first = section("overview", "Overview", cards(totals) + line + listed)
     shown, used = [], 0

@@ -137,8 +137,10 @@ def table(
     """A table in a box that scrolls sideways where it is too wide; the script lets the keyboard into such a box.
 
     A cell is a ``Cell`` (HTML), a number (aligned right) or anything else (escaped). The first cell of a row is its
-    head. A column without a name is one of pictures.
+    head. A column without a name is one of pictures. With the class ``blocks`` rows are blocks on a narrow screen, and
+    each cell has the name of its column before it.
     """
+    labels = columns[1:] if "blocks" in classes.split() else [""] * len(columns[1:])
     body: list[str] = []
     numeric: list[bool] | None = None
     for row in rows:
@@ -146,7 +148,7 @@ def table(
         if numeric is None:
             numeric = [cell.numeric for cell in cells]
         first = f'<th scope="row">{cells[0].html}</th>' if row_head else _td(cells[0])
-        body.append("<tr>" + first + "".join(map(_td, cells[1:])) + "</tr>")
+        body.append("<tr>" + first + "".join(map(_td, cells[1:], labels)) + "</tr>")
     numeric = numeric or [False] * len(columns)
     heads = "".join(
         f'<th scope="col"{_numeric(n)}>{escape(c)}</th>' if c else "<td></td>"
@@ -176,8 +178,12 @@ def _cell(value: object) -> Cell:
     return Cell(number(value), numeric=True)
 
 
-def _td(cell: Cell) -> str:
-    return f"<td{_numeric(cell.numeric)}>{cell.html}</td>"
+_TAG = re.compile("<[^>]*>")
+
+
+def _td(cell: Cell, label: str = "") -> str:
+    named = f' data-label="{escape(label)}"' if label and _TAG.sub("", cell.html).strip() else ""
+    return f"<td{_numeric(cell.numeric)}{named}>{cell.html}</td>"
 
 
 def _numeric(numeric: bool) -> str:

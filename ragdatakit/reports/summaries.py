@@ -27,7 +27,6 @@ from ragdatakit.reports.summary_training import (
 )
 from ragdatakit.schemas.conversions import Loss, Losses
 from ragdatakit.schemas.summaries import Distribution, Note, Summary
-from ragdatakit.tables.row_batches import STOPPED
 
 if TYPE_CHECKING:
     from ragdatakit.tables.dataset_database import DatasetDatabase
@@ -278,12 +277,11 @@ def _place(loss: Loss) -> str:
 
 
 def _told(loss: Loss, became: str) -> str:
-    if loss.reason.startswith(STOPPED):
-        return f"{_place(loss)}: the rest is {became}: {loss.reason}"
     if loss.unread:
         return f"{_place(loss)}: {loss.reason}"
     of_files = not loss.column and loss.reason.startswith(_OF_FILES)
     values = "value" if loss.column else "file" if of_files else "record"
     many = f"{loss.count:,} {values}{'s' if loss.count != 1 else ''}"
-    which = f" ({', '.join(loss.examples)})" if of_files and loss.examples else ""
+    more = f" and {loss.count - len(loss.examples):,} more" if loss.count > len(loss.examples) else ""
+    which = f" ({', '.join(loss.examples)}{more})" if of_files and loss.examples else ""
     return f"{_place(loss)}: {many} {became}: {loss.reason}{which}"

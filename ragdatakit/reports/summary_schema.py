@@ -38,7 +38,13 @@ def summary_schema() -> Schema:
         },
     )
     left_out = object_of(
-        "A folder.", {"path": text("Its path."), "files": count("Its data files, those of its subfolders, too.")}
+        "A folder.",
+        {
+            "path": text("Its path."),
+            "files": optional(
+                count("Its data files, those of its subfolders, too; null where nobody may look into it.")
+            ),
+        },
     )
     not_read = object_of("A file.", {"path": text("Its path."), "bytes": count("Its size as it is.")})
     body = object_of(
@@ -46,7 +52,10 @@ def summary_schema() -> Schema:
         {
             "version": VERSION,
             "datasets": list_of("What was found, in the order of the paths.", "dataset"),
-            "left_out": list_of("Folders whose data is of no known format, where other data is of one.", left_out),
+            "left_out": list_of(
+                "Folders whose data is of no known format, or into which nobody may look, where other data is of one.",
+                left_out,
+            ),
             "not_read": list_of("Files at the paths that no dataset reads.", not_read),
             "findings": optional(findings),
         },

@@ -64,7 +64,8 @@ _IN = "  "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTextOptions:
-    """How to print. ``details``: each dataset whole (None: where there are at most three); ``plain``: ASCII signs.
+    """How to print. ``details``: each dataset whole (None: where there are at most three); ``plain``: ASCII signs;
+    ``whole``: what each of several datasets holds is not cut to the width.
 
     ``verbose`` adds all files, values, examples and the columns without a value; ``quiet`` leaves what a dataset has
     and its warnings.
@@ -76,6 +77,7 @@ class SummaryTextOptions:
     verbose: bool = False
     details: bool | None = None
     plain: bool = False
+    whole: bool = False
 
 
 def summary_lines(
@@ -100,12 +102,13 @@ def summary_lines(
         yield from screen.overview(summaries)
     if findings is not None:
         yield from screen.findings(findings)
-    if left_out and not options.quiet:
-        if not whole:
-            yield ""
-        yield from screen.left_out(left_out)
-    yield from screen.not_read(not_read, left_out)
-    if not options.quiet:
+    if left_out and not whole and not options.quiet:
+        yield ""
+    others = [*screen.left_out(left_out), *screen.not_read(not_read, left_out)]
+    if options.quiet:
+        yield from filter(None, others)
+    else:
+        yield from others
         yield from screen.last(summaries)
 
 
@@ -117,6 +120,7 @@ class _Screen:
         self.signs = PLAIN_SIGNS if options.plain else Signs()
         self.width = options.width
         self.verbose = options.verbose
+        self.whole = options.whole
 
     def totals(self, summaries: Sequence[Summary]) -> Iterator[str]:
         files = files_of(summaries)
@@ -143,7 +147,8 @@ class _Screen:
         for line, summary in zip(lines[1:], summaries, strict=True):
             space = " " * (used - width_of(line))
             text = self.paint("warning", line) if warnings_of(summary) else line
-            yield f"{text}{space}{cut_to(headline(summary), max(self.width - used, 0), self.signs.more)}"
+            held = one_line(headline(summary))
+            yield f"{text}{space}{held if self.whole else cut_to(held, max(self.width - used, 0), self.signs.more)}"
         yield ""
         hint = "--details shows each of them whole, --output-format html makes a page of them"
         yield from (self.paint("dim", line) for line in wrapped(hint, self.width))
@@ -317,16 +322,17 @@ class _Screen:
             yield from flowing(f"{_IN}always the same: ", told, self.width, ",")
 
     def frequency_lines(self, head: str, shown: Frequencies) -> Iterator[str]:
-        """As many values as fit into two lines, all with ``verbose``."""
+        """As many values as fit into two lines, all with ``verbose``; a line more rather than one that is not named."""
         parts = [f"{self.value(value)}: {number}" for value, number in value_counts(shown)]
         listed = len(parts)
+        longer: list[str] = []
         while True:
             rest = rest_words(shown, listed)
             lines = list(flowing(head, [*parts[:listed], *([rest] if rest else [])], self.width, ","))
             if self.verbose or len(lines) <= _MOST_VALUE_LINES or listed <= 1:
-                yield from lines
+                yield from longer if longer and shown.distinct == listed + 1 else lines
                 return
-            listed -= 1
+            listed, longer = listed - 1, lines
 
     def graph(self, graph: GraphSummary) -> Iterator[str]:
         yield from self.section("Graph")
@@ -402,6 +408,8 @@ class _Screen:
 
     def left_out(self, left_out: Sequence[LeftOut]) -> Iterator[str]:
         """The folders that no dataset has."""
+        if not left_out:
+            return
         told, listed = left_out_words(left_out)
         yield from (self.paint("bold", line) for line in wrapped(told, self.width))
         yield from flowing(_IN, [*map(one_line, listed)], self.width, ",")

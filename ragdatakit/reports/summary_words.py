@@ -134,11 +134,18 @@ def left_out_words(left_out: Sequence[LeftOut], most: int = MOST_LEFT_OUT) -> tu
     """That folders were left out and what to do, without a full stop; the names of the first ``most`` with their
     files."""
     paths = without_common_folder([each.path for each in left_out])
-    listed = [f"{path} ({many(each.files, 'file')})" for path, each in zip(paths, left_out, strict=True)]
+    listed = [
+        f"{path} ({'no permission to look into it' if each.files is None else many(each.files, 'file')})"
+        for path, each in zip(paths, left_out, strict=True)
+    ]
     rest = listed[most:]
     first = [*listed[:most], *([f"{len(rest):,} more"] if rest else [])]
-    what = f"{many(len(left_out), 'folder')} whose data is of no known format"
-    return f"Left out: {what}; name one to read it as texts or tables", first
+    locked = sum(each.files is None for each in left_out)
+    told = [f"{many(locked, 'folder')} that may not be looked into"] if locked else []
+    if unknown := len(left_out) - locked:
+        what = f"{many(unknown, 'folder')} whose data is of no known format"
+        told.append(f"{what}; name one to read it as texts or tables")
+    return f"Left out: {', '.join(told)}", first
 
 
 _MOST_NOT_READ = 5

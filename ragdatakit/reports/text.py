@@ -85,6 +85,7 @@ def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int
 
 
 _LEAST_ROOM = 20
+_MOST_SELECTED = 3
 
 
 def _cut(shown: Excerpt, room: int) -> Excerpt:
@@ -175,6 +176,17 @@ def _unrecognised(report: Report, paint: Callable[[str, str], str], verbose: boo
     yield paint("dim", f"not recognised, not checked: {', '.join(names)}{more}")
 
 
+def _verdict(report: Report) -> str:
+    """What there is to say where no error was found: valid is only what all rules were checked for."""
+    if report.quality_only:
+        return "Quality checked"
+    if not report.selected:
+        return "Valid"
+    names = ", ".join(report.selected[:_MOST_SELECTED])
+    more = len(report.selected) - _MOST_SELECTED
+    return f"Only {names}{f' and {more:,} more' if more > 0 else ''} checked"
+
+
 def _summary(report: Report, paint: Callable[[str, str], str], quiet: bool) -> Iterator[str]:
     counts = report.counts
     records = sum(f.records or 0 for d in report.datasets for f in d.files)
@@ -185,8 +197,9 @@ def _summary(report: Report, paint: Callable[[str, str], str], quiet: bool) -> I
     if counts["info"]:
         told.append(f"{counts['info']:,} info")
     if not counts["error"]:
-        verdict = paint("good", "Quality checked" if report.quality_only else "Valid")
-        verdict += f" with {' and '.join(told)}" if told else ""
+        verdict = paint("good", _verdict(report))
+        comma = "," if report.selected and not report.quality_only else ""
+        verdict += f"{comma} with {' and '.join(told)}" if told else ""
     else:
         verdict = "Found " + ", ".join(told)
     yield f"{verdict}: {what}"

@@ -85,7 +85,7 @@ def read_gold(tables: CanonicalTables, split: str = "", unit: str = "", *, every
     rows = [q for q in tables.peek("questions") if q.question_id is not None]
     known = {q.split for q in rows if q.split} | {name for name in judged if name}
     if chosen and chosen not in known:
-        raise UnknownNameError(f"split of {tables.name}", chosen, sorted(known))
+        raise UnknownNameError("split", chosen, sorted(known), where=f"of {tables.name}")
     wanted: dict[str, dict[str, int]] = {}
     for name, kinds in grades.items():
         if not chosen or name == chosen or name is None:

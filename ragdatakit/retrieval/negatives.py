@@ -111,7 +111,7 @@ def _value(name: str, text: str) -> str | int | bool:
             raise RagdataError(f"--negatives {name}={text}: expected true or false")
         return _TRUE[text.lower()]
     if name in _CHOICES and text not in _CHOICES[name]:
-        raise UnknownNameError(f"value of --negatives {name}", text, _CHOICES[name])
+        raise UnknownNameError("value", text, _CHOICES[name], where=f"of --negatives {name}")
     return text
 
 

@@ -422,11 +422,11 @@ class Format:
         for f in self.files:
             if f.kind == kind:
                 return f
-        raise UnknownNameError(f"file kind of {self.name}", kind, [f.kind for f in self.files])
+        raise UnknownNameError("file kind", kind, [f.kind for f in self.files], where=f"of {self.name}")
 
     def rule(self, name: str) -> Rule:
         """The rule of that name or code; raises `UnknownNameError`."""
         for r in self.rules:
             if name in (r.name, r.code):
                 return r
-        raise UnknownNameError(f"rule of {self.name}", name, [r.name for r in self.rules])
+        raise UnknownNameError("rule", name, [r.name for r in self.rules], where=f"of {self.name}")

@@ -81,11 +81,12 @@ class TableDiff:
 
 @dataclass(slots=True)
 class FileDiff:
-    """A file of the two datasets, by its path below their folders; sizes in bytes on the disk, None where it is not.
+    """A file of the two datasets, by its path below their folders; sizes in bytes, None where it is not:
+    of a packed file of a dataset that differs of what it holds, as reports have them.
 
     ``status`` is ``same`` (byte for byte), ``form`` (other bytes, the same records), ``changed``, ``added`` or
-    ``removed``; of a file of no dataset, whose ``kind`` is empty, also ``unread``. Records are None where the file has
-    none, they could not be read, or all files of its kind are the same.
+    ``removed``, or ``unread``: it cannot be read. ``kind`` is empty for a file of no dataset. Records are None where
+    the file has none, they could not be read, or all files of its kind are the same.
     """
 
     path: str
@@ -161,15 +162,20 @@ class DatasetDiff:
     def different(self) -> bool:
         """Whether any record differs, or a file that holds none, or a dataset is on one side only."""
         files = self.files_as_wholes or self.other_files_that_differ
-        return bool(self.told or files) or any(pair.status != "same" for pair in self.pairs)
+        return bool(self.told or files) or any(pair.status not in ("same", "unread") for pair in self.pairs)
 
     @property
     def unread(self) -> list[tuple[Side, str]]:
         """What could not be read at all, so that nothing is said of it: on which side, and the table or file."""
         sides = {"before": self.before, "after": self.after}
         found = [(sides[word], table.called) for table in self.tables for word in table.unread]
-        found += [(self.after, file.path) for file in self.other_files if file.status == "unread"]
-        return found + [each for pair in self.pairs for each in pair.diff.unread]
+        files = self.other_files if found else [*self.files, *self.other_files]  # those of a table are told by it
+        found += [(self.after, file.path) for file in files if file.status == "unread"]
+        for pair in self.pairs:
+            if pair.status == "unread":
+                found.append((self.after if pair.diff.before.format else self.before, pair.place))
+            found += pair.diff.unread
+        return found
 
     @property
     def other_files_that_differ(self) -> list[FileDiff]:
@@ -208,8 +214,9 @@ class DatasetDiff:
 class DatasetPair:
     """A dataset below two folders that hold several, by its place below them, which is the same on both sides.
 
-    ``status`` is ``same`` (no record differs), ``changed``, ``added`` or ``removed``. ``diff`` has all records of a
-    dataset that only one side has as added or removed, without examples; name and format of the other side are empty.
+    ``status`` is ``same`` (no record differs), ``changed``, ``added``, ``removed``, or ``unread``: nobody may look into
+    the folder in which the other side may have it. ``diff`` has all records of a dataset that only one side has as
+    added or removed, without examples; name and format of the other side are empty.
     """
 
     place: str

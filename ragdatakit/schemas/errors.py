@@ -16,17 +16,17 @@ class NotMeantError(RagdataError):
 class UnknownNameError(RagdataError):
     """A format, rule, profile or file kind that does not exist.
 
-    ``suggestions`` holds the nearest existing names, best first.
+    ``suggestions`` holds the nearest existing names, best first. ``where`` ends the naming of it, as ``of DATASET``.
     """
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, what: str, name: str, known: Iterable[str], where: str = "") -> None:
         import difflib
 
         known = list(known)
         lowered = {k.lower(): k for k in known}
         near = difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.5)
         self.suggestions = [lowered[n] for n in near]
-        text = f"unknown {what} {name!r}"
+        text = f"unknown {what} {name!r}{where and f' {where}'}"
         if self.suggestions:
             text += f", did you mean {' or '.join(self.suggestions)}?"
         elif len(known) <= 20:

@@ -54,7 +54,8 @@ class Report:
     ``counts`` has every finding that was wanted, by severity; ``by_rule`` by code. ``findings`` are those that were
     kept (20 per rule unless told otherwise), ordered by file and line. ``unrecognised`` are data files below the given
     paths that belong to no dataset. ``quality_only``: the data are plain texts and tables, of which nothing is
-    declared, so that quality alone was checked. ``ok`` is true when there is no error.
+    declared, so that quality alone was checked. ``selected`` are the rules that alone were checked, as they were asked
+    for; empty: all. ``ok`` is true when there is no error.
     """
 
     datasets: list[DatasetSummary] = field(default_factory=list)
@@ -63,6 +64,7 @@ class Report:
     by_rule: dict[str, int] = field(default_factory=dict)
     unrecognised: list[str] = field(default_factory=list)
     quality_only: bool = False
+    selected: tuple[str, ...] = ()
     seconds: float = 0.0
 
     @property

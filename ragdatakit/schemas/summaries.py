@@ -180,10 +180,11 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A folder whose data is of no known format, beside datasets that are of one: how many files are there."""
+    """A folder whose data is of no known format, beside datasets that are of one: how many files are there. None where
+    nobody may look into it."""
 
     path: str
-    files: int
+    files: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ class Dataset:
 
     def _refuse_unknown(self, table: str) -> None:
         if table not in self.tables:
-            raise UnknownNameError(f"table of {self.name}", table, self.tables)
+            raise UnknownNameError("table", table, self.tables, where=f"of {self.name}")
 
 
 def _plain(values: tuple[Any, ...], column: str) -> list[Any]:

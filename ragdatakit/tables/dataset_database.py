@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -15,11 +14,13 @@ from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.tables.canonical_frames import arrow_schema
 from ragdatakit.tables.canonical_tables import CanonicalTables
-from ragdatakit.tables.datasets import Dataset
+from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.decoded_files import Unproved, incoming
 from ragdatakit.tables.row_batches import row_batches
 from ragdatakit.tables.scratch import ScratchFolder
+from ragdatakit.tables.sources import Source, is_lfs_pointer
 from ragdatakit.tables.views import file_views
+from ragdatakit.tables.writing import part_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,6 +34,14 @@ USUAL_MEMORY = 768 << 20
 _STORAGE = "v1.0.0"
 """The oldest that has all the types: DuckDB 1.0 and later open the file."""
 _MAGIC = b"DUCK"
+_USUAL_SPLITS = ("train", "val", "dev", "test")
+
+
+def _place_of(split: str | None) -> tuple[bool, int, str]:
+    """Where a split stands among others."""
+    name = (split or "").lower()
+    place = next((n for n, usual in enumerate(_USUAL_SPLITS) if name.startswith(usual)), len(_USUAL_SPLITS))
+    return split is None, place, split or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +112,8 @@ class DatasetDatabase:
     ``name`` is what the dataset is called, ``format`` where it comes from, ``tables`` the names of the tables it has.
     The database is in memory, beyond ``memory_limit`` bytes in a scratch folder that goes away with `close`. Tables
     are filled when `load` or `connection` asks for them: by SQL where ``by_sql`` has a way that proves itself, else
-    from the rows of the reader. What could not be read is in ``losses``; data is never refused. With ``shared`` it
+    from the rows of the reader. What could not be read is in ``losses``, tables that have no row for that in ``unread``
+    once they are loaded; data is never refused. With ``shared`` it
     stands beside others in their database, as ``called``.
     """
 
@@ -128,12 +138,14 @@ class DatasetDatabase:
         self.format = tables.format
         self.tables = tuple(name for name in TABLES if name in tables)
         self.views: tuple[str, ...] = ()
+        self.unread: set[str] = set()
         self.taken_by_sql: set[str] = set()
         self.file_records: dict[str, int] = {}
         self.integer_columns: set[tuple[str, str]] = set()
         self.integer_values: dict[tuple[str, str], npt.NDArray[np.int64]] = {}
         self._loaded: dict[str, int] = {}
         self._splits: dict[str, dict[str | None, int]] = {}
+        self._view_faults: dict[str, str] = {}
         self._scratch = ScratchFolder()
         self._connection: duckdb.DuckDBPyConnection | None = None
 
@@ -178,9 +190,12 @@ class DatasetDatabase:
         connection = self._connect()
         for table in tables:
             if table not in self.tables:
-                raise UnknownNameError(f"table of {self.name}", table, self.tables)
+                raise UnknownNameError("table", table, self.tables, where=f"of {self.name}")
             if table not in self._loaded:
+                known = len(self.losses.unread)
                 self._loaded[table] = self._fill(connection, table)
+                if not self._loaded[table] and len(self.losses.unread) > known:
+                    self.unread.add(table)
         return connection
 
     def rows(self, table: str) -> int:
@@ -191,14 +206,23 @@ class DatasetDatabase:
         return self._loaded[table]
 
     def splits(self, table: str) -> dict[str | None, int]:
-        """The rows of a table by split, in the order in which the splits come; those of none under None."""
+        """The rows of a table by split, training first, then validation, test, and others by name; those of none under
+        None. The order is the same in all tables."""
         if table not in self._splits:
             found: dict[str | None, int] = {None: self.rows(table)} if self.rows(table) else {}
             if "split" in TABLES[table].columns:
-                query = f'select split, count(*) from main."{table}" group by split order by min(rowid)'
-                found = dict(self.load(table).execute(query).fetchall())
+                query = f'select split, count(*) from main."{table}" group by split'
+                found = dict(sorted(self.load(table).execute(query).fetchall(), key=lambda row: _place_of(row[0])))
             self._splits[table] = found
         return self._splits[table]
+
+    def view_fault(self, view: str) -> str:
+        """Why a file of a view cannot be read whole, where DuckDB itself does not tell: of damaged gzip data it takes
+        what comes. Empty where there is nothing to tell; packed files are read for it."""
+        if view not in self._view_faults:
+            files = [f for part in self._parts for f in part.files if f.kind.replace("-", "_") == view]
+            self._view_faults[view] = next(filter(None, map(_fault_of, files)), "")
+        return self._view_faults[view]
 
     def close(self) -> None:
         """Let go of the database and its scratch folder."""
@@ -271,68 +295,104 @@ class DatabaseFile:
     """A DuckDB file that databases are copied to, each to a schema of its own (``main`` where there is only one).
 
     It is written beside its place and moved there when the ``with`` block ends without an exception. The table
-    ``datasets`` of schema ``main`` lists what is in it. Raises `RagdataError` where there is a file that is no DuckDB
-    database; a database is replaced.
+    ``datasets`` of schema ``main`` lists what is in it, ``losses`` what is not. Raises `RagdataError` where there is a
+    file that is no DuckDB database; a database is replaced.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._part = path
+        self._place = ExitStack()
         self._rows: list[tuple[str, str, str, str]] = []
+        self._losses: list[tuple[str, str, str | None, str | None, str, int, bool]] = []
 
     def __enter__(self) -> Self:
         if self.path.is_dir() or (self.path.exists() and not _is_database(self.path)):
             raise RagdataError(f"{self.path} is there and is no DuckDB database; it is not replaced")
         if not self.path.parent.is_dir():
             raise RagdataError(f"{self.path.parent} is no folder")
+        try:
+            self._part = self._place.enter_context(part_of(self.path.absolute()))
+        except OSError as error:
+            raise RagdataError(f"{self.path} cannot be written: {error.strerror}") from None
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
+        with self._place:
             if kind is None:
                 self._list()
                 self._part.replace(self.path)
-        finally:
-            for path in (self._part, self._part.with_name(f"{self._part.name}.wal")):
-                with suppress(OSError):  # else it would hide why the file cannot be written
-                    path.unlink()
 
     def add(self, database: DatasetDatabase, schema: str = "main", path: str = "") -> None:
-        """Copy all tables of a database to a schema of the file; ``path`` is what its user called the dataset."""
+        """Copy the tables of a database to a schema of the file, but for those of which nothing could be read; ``path``
+        is what its user called the dataset."""
         connection = database.connection
-        self._attach(connection)
-        try:
+        with self._attached(connection):
             if schema != "main":
                 connection.execute(f"create schema saved.{_name(schema)}")
-            for table in database.tables:
+            for table in (name for name in database.tables if name not in database.unread):
                 connection.execute(f"create table saved.{_name(schema)}.{_name(table)} as from main.{_name(table)}")
-        finally:
-            connection.execute("detach saved")
         self._rows.append((schema, path, database.format, database.name))
+        self._losses += [
+            (schema, loss.kind, loss.table, loss.column, loss.reason, loss.count, loss.unread)
+            for loss in database.losses
+        ]
 
-    def _attach(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def leave_out(self, schema: str, reason: str) -> None:
+        """Say why a dataset that would have a schema is not in the file."""
+        self._losses.append((schema, "dropped", None, None, reason, 1, True))
+
+    @contextmanager
+    def _attached(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """The file as ``saved``; much of it is written only when the block ends."""
         import duckdb
 
         place = str(self._part).replace("'", "''")
         try:
             connection.execute(f"attach '{place}' as saved (storage_version '{_STORAGE}')")
+            try:
+                yield
+            except BaseException:
+                with suppress(duckdb.Error):  # else it would hide what went wrong first
+                    connection.execute("detach saved")
+                raise
+            connection.execute("detach saved")
         except duckdb.Error as error:
-            told = str(error).splitlines()[0].replace(str(self._part), str(self.path))
+            told = str(error).splitlines()[-1].rpartition("Original error: ")[2]
+            told = told.replace(str(self._part), str(self.path))
             raise RagdataError(f"{self.path} cannot be written: {told}") from None
 
     def _list(self) -> None:
         import duckdb
 
-        with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
-            self._attach(connection)
+        with (
+            duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection,
+            self._attached(connection),
+        ):
             connection.execute(
                 'create table saved.main.datasets ("schema" varchar, path varchar, format varchar, name varchar)'
             )
             if self._rows:
                 connection.executemany("insert into saved.main.datasets values (?, ?, ?, ?)", self._rows)
-            connection.execute("detach saved")
+            connection.execute(
+                'create table saved.main.losses ("schema" varchar, kind varchar, "table" varchar, "column" varchar, '
+                "reason varchar, count bigint, unread boolean)"
+            )
+            if self._losses:
+                connection.executemany("insert into saved.main.losses values (?, ?, ?, ?, ?, ?, ?)", self._losses)
+
+
+def _fault_of(file: DataFile) -> str:
+    is_packed = file.path.name.lower().endswith(".gz")
+    if not is_packed and not is_lfs_pointer(file.path):
+        return ""
+    source = Source(file.path, is_packed)
+    for _ in source.pieces():
+        pass
+    told = (f.told(file.display) for f in source.faults if f.rule != "mislabelled-compression")
+    return next(told, "")
 
 
 def _is_database(path: Path) -> bool:

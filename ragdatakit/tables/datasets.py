@@ -32,8 +32,9 @@ class Dataset:
     """Files of one format below one folder (or one lone file, whose ``root`` is its parent folder).
 
     ``display`` is what the user called it; ``layout`` the name of the layout that matched (``"file"`` for a lone
-    file); ``ignored`` are files that stand where the framework would not look; ``options`` what a configuration file
-    that led here adds (such as ``eval_loss_size``).
+    file); ``ignored`` are files that stand where the framework would not look; ``unreadable`` the folders below it that
+    nobody may look into and where files of it may lie; ``options`` what a configuration file that led here adds (such
+    as ``eval_loss_size``).
     """
 
     root: Path
@@ -42,6 +43,7 @@ class Dataset:
     layout: str
     files: list[DataFile] = field(default_factory=list)
     ignored: list[DataFile] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
     profile: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     config: DataFile | None = None

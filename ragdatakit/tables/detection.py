@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 
 from ragdatakit.schemas import all_formats, get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.folders import Tree, is_regular
+from ragdatakit.tables.folders import Tree, is_regular, not_looked_into
 from ragdatakit.tables.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.tables.own_files import MANIFEST
 from ragdatakit.tables.sniffing import emptiness, fits_by_text, guess_by_text, guess_kind, looks_like, read_head
@@ -36,6 +37,9 @@ DATA_SUFFIXES = (
     ".zip",
     ".arrow",
 )
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
+PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
+DATABASES = (".duckdb", ".ddb")
 
 
 @dataclass(slots=True)
@@ -51,7 +55,7 @@ class UnreadableError(RagdataError):
     """Nothing can be said of a path, for want of permission; ``paths`` are what may not be looked into."""
 
     def __init__(self, paths: list[str]) -> None:
-        super().__init__(f"cannot look into {paths[0]}: no permission")
+        super().__init__(not_looked_into(paths[0]))
         self.paths = paths
 
 
@@ -115,6 +119,7 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], by_name: bool = F
     found = Detected()
     claimed: set[Path] = set()
     written = _Written(root)
+    layouts: list[Layout] = []  # of the datasets that are found
     for folder in tree.folders():
         for fmt in formats:
             as_written = written.format_of(folder) == fmt.name
@@ -123,6 +128,8 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], by_name: bool = F
             names: set[str] = set()  # of the layouts that fit
             for layout in fmt.layouts:
                 if layout.name in names or not _is_in_place(folder, layout):
+                    continue
+                if not by_name and not _may_be_complete(tree, folder, layout):
                     continue
                 files = _files_of(tree, folder, fmt, layout, claimed)
                 if layout.sniffed:
@@ -138,6 +145,7 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], by_name: bool = F
                     dataset.ignored = list(_ignored(tree, folder, layout, claimed | {f.path for f in files}))
                     claimed.update(f.path for f in (*files, *dataset.ignored))
                     found.datasets.append(dataset)
+                    layouts.append(layout)
                     names.add(layout.name)
     for folder in tree.folders():
         for name in tree.names(folder)[0]:
@@ -145,7 +153,23 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], by_name: bool = F
             if path not in claimed and path.name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
                 found.unrecognised.append(str(path))
     found.unreadable = [str(p) for p in tree.unreadable]
+    for dataset, layout in zip(found.datasets, layouts, strict=True):
+        dataset.unreadable = [str(p) for p in tree.unreadable if _reaches(layout, dataset.root, p)]
     return found
+
+
+def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
+    """Whether files of a dataset at ``root`` may lie in a folder."""
+    if not folder.is_relative_to(root):
+        return False
+    parts = folder.relative_to(root).parts
+    if layout.endings and (not parts or parts[0] not in layout.apart):
+        return True
+    for pattern in (*layout.patterns, *chain.from_iterable(layout.signature)):
+        within = pattern.rstrip("/").split("/")[: None if pattern.endswith("/") else -1]
+        if len(parts) <= len(within) and all(map(fnmatchcase, parts, within)):
+            return True
+    return False
 
 
 class _Written:
@@ -177,6 +201,12 @@ def _is_in_place(folder: Path, layout: Layout) -> bool:
 def _named_place(path: Path) -> Path:
     """Where a path is by the names in it: not where links lead."""
     return Path(os.path.normpath(path.absolute()))
+
+
+def _may_be_complete(tree: Tree, folder: Path, layout: Layout) -> bool:
+    """Whether the names say that a layout may have all it needs: most are ruled out here, at little cost."""
+    loose = layout.loose
+    return all(not loose.keys().isdisjoint(g) or tree.matches_any(folder, g) for g in layout.signature)
 
 
 def _complete(
@@ -249,6 +279,8 @@ def _folder_instead(tree: Tree, folder: Path, fmt: Format, layout: Layout, patte
 
 
 def _in_order(fmt: Format, layout: Layout, files: list[DataFile]) -> list[DataFile]:
+    if len(files) < 2:
+        return files
     order = {f.kind: i for i, f in enumerate(fmt.files)}
     splits = list(dict.fromkeys(["", *layout.splits.values(), *sorted(f.split or "" for f in files)]))
     return sorted(files, key=lambda f: (splits.index(f.split or ""), order[f.kind], f.name))
@@ -326,6 +358,8 @@ def _ignored(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> It
 def _lone_file(path: Path, formats: tuple[Format, ...], forced: bool) -> Dataset:
     if path.suffix in CONFIG_SUFFIXES and any(f.name == "light-splade" for f in formats):
         return read_config(path, get_format("light-splade"))
+    if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
+        raise RagdataError(f"{path} is an archive, which is not looked into: unpack it first, and give the folder")
     named = _kind_by_name(path, formats)
     guessed = _guess(path, formats)
     if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
@@ -348,8 +382,14 @@ def _lone_file(path: Path, formats: tuple[Format, ...], forced: bool) -> Dataset
 def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
     if not os.access(path, os.R_OK):
         return UnreadableError([str(path)])
+    if not is_regular(path):
+        return RagdataError(f"{path}: it is not a regular file")
     if told := emptiness(path):
         return RagdataError(f"{path} {told}: there is no record by which to recognise it")
+    if path.name.lower().endswith(PACKED):
+        return RagdataError(f"{path} is packed in a way that is not read: unpack it first")
+    if path.name.lower().endswith(DATABASES):
+        return RagdataError(f"{path} is a database, no dataset: ask it with duckdb, or give what it was made of")
     names = ", ".join(f.name for f in formats)
     if not forced:
         advice = "give the dataset's folder, or --format and a usual file name"

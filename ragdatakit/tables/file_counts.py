@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.schemas.declarations import File
@@ -37,6 +38,15 @@ def count_files(
             found.append(FileSummary(file.display, file.kind, records, size))
             splits.append(file.split)
     return found, splits
+
+
+def unpacked_size(path: Path) -> int:
+    """The bytes of a file, of a packed one those that it holds, as far as it can be unpacked. Raises `OSError`."""
+    size = path.stat().st_size
+    if not path.name.lower().endswith(".gz"):
+        return size
+    source = Source(path, True)
+    return sum(len(piece) for piece in source.pieces())
 
 
 def _count(file: DataFile, kind: File | None, known: int | None, progress: Progress | None) -> tuple[int | None, int]:

@@ -145,12 +145,10 @@ class FileRecords:
 
     def _close(self, source: Source) -> None:
         for fault in source.faults:
-            reason = str(fault.facts.get("reason", fault.rule.replace("-", " ")))
             if fault.rule == "unreadable-file":
-                raise RagdataError(f"{self.file.display}: {reason}")
+                raise RagdataError(f"{self.file.display}: {fault.facts['reason']}")
             if fault.rule != "mislabelled-compression":  # which was read nonetheless
-                told = f"{self.file.display} could not be read whole: {reason}"
-                self.losses.add("dropped", self.file.kind, None, told, unread=True)
+                self.losses.add("dropped", self.file.kind, None, fault.told(self.file.display), unread=True)
 
 
 def _distinct(header: list[str]) -> tuple[str, ...]:

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
 from pathlib import Path
+
+DIGITS = 12
+"""Of the number at the end of the name of a folder beside a target."""
+_BESIDE = re.compile(rf"\..*\.ragdata-[0-9a-f]{{{DIGITS}}}", re.DOTALL)
+_LONGEST_STEM = 100
 
 
 def lock_folder(folder: Path) -> int:
@@ -30,3 +37,30 @@ def remove_unlocked(folder: Path) -> None:
     if lock >= 0:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+def stem_beside(target: Path) -> str:
+    """What the names of all folders begin with that are made beside a target."""
+    name = os.fsencode(target.name)[:_LONGEST_STEM].decode("utf-8", "ignore")  # a name has at most 255 bytes
+    return f".{name}.ragdata-"
+
+
+def name_beside(target: Path, kind: str = "") -> Path:
+    """A new name for a folder beside a target."""
+    return target.with_name(f"{stem_beside(target)}{kind}{secrets.token_hex(DIGITS // 2)}")
+
+
+def make_beside(target: Path) -> tuple[Path, int]:
+    """A new folder beside a target for what is to take its place, and its lock (-1 where there is none)."""
+    made = name_beside(target, "new-")  # under this name nobody takes it for one that was left behind
+    made.mkdir(mode=0o700)
+    lock = lock_folder(made)
+    return made.rename(name_beside(target)), lock
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove what was made beside any target in a folder by runs that were killed."""
+    with os.scandir(parent) as entries:
+        left = sorted(entry.name for entry in entries if _BESIDE.fullmatch(entry.name) and not entry.is_symlink())
+    for name in left:
+        remove_unlocked(parent / name)

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 
 from ragdatakit.tables.own_files import OWN, SIDECAR
@@ -22,13 +23,14 @@ class Tree:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._listed: dict[Path, tuple[list[str], list[str]]] = {}
+        self._listed: dict[str, tuple[list[str], list[str]]] = {}  # by text: paths are slow to compare
         self._real_root: Path | None = None
         self.unreadable: list[Path] = []
 
     def names(self, folder: Path) -> tuple[list[str], list[str]]:
         """(names of files, names of folders) directly in ``folder``, sorted."""
-        if folder not in self._listed:
+        place = str(folder)
+        if place not in self._listed:
             files: list[str] = []
             folders: list[str] = []
             try:
@@ -37,11 +39,11 @@ class Tree:
                         _sort_entry(entry, files, folders)
             except OSError:
                 self.unreadable.append(folder)
-            self._listed[folder] = (
+            self._listed[place] = (
                 sorted(f for f in files if f not in OWN),
                 sorted(f for f in folders if f != SIDECAR),
             )
-        return self._listed[folder]
+        return self._listed[place]
 
     def folders(self, start: Path | None = None) -> Iterator[Path]:
         """Every folder of the tree (or from ``start`` on, which is in it), a folder before what is in it."""
@@ -54,14 +56,21 @@ class Tree:
 
     def match(self, folder: Path, pattern: str) -> list[Path]:
         """Files below ``folder`` that match ``pattern`` (one ``*`` level a segment), or folders if it ends in ``/``."""
-        want_folder = pattern.endswith("/")
-        *parents, last = pattern.rstrip("/").split("/")
+        parents, last, which = _parsed(pattern)
         here = [folder]
         for segment in parents:
             here = [f / n for f in here for n in _named(self.names(f)[1], segment)]
             if not here:
                 return []
-        return [f / n for f in here for n in _named(self.names(f)[int(want_folder)], last)]
+        return [f / n for f in here for n in _named(self.names(f)[which], last)]
+
+    def matches_any(self, folder: Path, patterns: tuple[str, ...]) -> bool:
+        """Whether anything below ``folder`` matches one of the patterns; the names in it rule most of them out."""
+        names = self.names(folder)
+        for which, (plain, others) in enumerate(_beginnings(patterns)):
+            if not plain.isdisjoint(names[which]) or any(_named(names[which], segment) for segment in others):
+                return any(self.match(folder, pattern) for pattern in patterns)
+        return False
 
     def leaves(self, path: Path) -> bool:
         """Whether ``path`` is a link, or below one, that points outside of the tree."""
@@ -83,11 +92,46 @@ def _sort_entry(entry: os.DirEntry[str], files: list[str], folders: list[str]) -
         files.append(entry.name)
 
 
+@lru_cache(maxsize=4096)
+def _parsed(pattern: str) -> tuple[list[str], str, int]:
+    """The segments before the last, the last, and whether it names files (0) or folders (1)."""
+    *parents, last = pattern.rstrip("/").split("/")
+    return parents, last, int(pattern.endswith("/"))
+
+
+@lru_cache(maxsize=1024)
+def _beginnings(patterns: tuple[str, ...]) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """How the patterns begin: for files, and for folders, the names and the segments that stand for several names."""
+    begin: tuple[set[str], set[str]] = (set(), set())
+    for parents, last, which in map(_parsed, patterns):
+        begin[1 if parents else which].add(parents[0] if parents else last)
+    plain = [frozenset(s for s in segments if _is_name(s)) for segments in begin]
+    return tuple((names, frozenset(segments) - names) for names, segments in zip(plain, begin, strict=True))
+
+
+def _is_name(segment: str) -> bool:
+    return "*" not in segment and "?" not in segment and "[" not in segment
+
+
 def _named(names: list[str], segment: str) -> list[str]:
-    if "*" not in segment and "?" not in segment and "[" not in segment:
+    if _is_name(segment):
         return [segment] if segment in names else []
     hidden = segment.startswith(".")
     return [n for n in names if fnmatchcase(n, segment) and (hidden or not n.startswith("."))]
+
+
+def unreadable_folders(root: Path) -> list[Path]:
+    """The folders of a tree that nobody may look into; none where it is a file."""
+    tree = Tree(root)
+    if root.is_dir():
+        for folder in tree.folders():
+            tree.names(folder)
+    return tree.unreadable
+
+
+def not_looked_into(folder: Path | str) -> str:
+    """That nobody may look into a folder, in words."""
+    return f"cannot look into {folder}: no permission"
 
 
 def is_regular(path: Path) -> bool:

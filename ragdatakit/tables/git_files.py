@@ -72,6 +72,8 @@ def extract_revision(revision: Revision, folder: Path, start: Path | None = None
 def _at_path(path: str, tree: str, git: _Git, revision: Revision) -> tuple[str, list[GitEntry]]:
     """What is at a path of the tree (empty: of the index), and where that is: a link to a folder is followed."""
     entries = git.listed(tree, path)
+    if len(entries) == 1 and entries[0].mode == _MODULE and entries[0].path == path:
+        raise _in_module(entries[0], path, revision)
     if entries and not (entries[0].path == path and entries[0].mode == LINK):
         return path, entries
     where = revision.name or "the index"
@@ -84,8 +86,21 @@ def _at_path(path: str, tree: str, git: _Git, revision: Revision) -> tuple[str, 
         target = _shown(git.link(entries[0].blob))
         raise RagdataError(f"{revision.text}: {path} is a link to {target}, which is not in {where}")
     if not found or place is None:
+        for parent in PurePosixPath(place or "").parents:
+            entry = links.whole.get(parent.as_posix())
+            if place is not None and entry is not None and entry.mode == _MODULE:
+                raise _in_module(entry, place, revision)
         raise RagdataError(f"{revision.text}: there is no {path or 'file'} in {where}")
     return place, found
+
+
+def _in_module(module: GitEntry, path: str, revision: Revision) -> RagdataError:
+    """The error about a path that is a submodule or lies in it."""
+    rest = path.removeprefix(module.path).removeprefix("/")
+    return RagdataError(
+        f"{revision.text}: {_shown(module.path)} is a submodule, which has a repository of its own; compare there: "
+        f"{module.blob[:12]}:{_shown(rest)}"
+    )
 
 
 def _refuse_odd(revision: Revision) -> None:

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import LeftOut, NotRead
-from ragdatakit.tables.detection import detect
+from ragdatakit.tables.detection import PACKED, detect
 from ragdatakit.tables.folders import Tree
 from ragdatakit.tables.plain_sources import is_about
 
-_PACKED = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".7z", ".rar", ".zst", ".bz2", ".xz")
 _MOST_TOLD = 5
 
 
 def left_out_folders(path: Path) -> list[LeftOut]:
     """The folders below ``path`` with data files that no dataset has, each with those of its subfolders: the topmost
-    ones that neither are a dataset nor hold one.
+    ones that neither are a dataset nor hold one. And those that nobody may look into, but for the folders of datasets,
+    of which these tell.
 
     Files that lie in ``path`` itself or in the folder of a dataset are not told (`files_not_read` does that), nor are
     those about the data, such as a README. Empty where nothing is recognised at all.
@@ -35,7 +35,9 @@ def left_out_folders(path: Path) -> list[LeftOut]:
             file = Path(name)
             if not is_about(file) and file.parent not in holding and roots.isdisjoint(file.parents):
                 counts[_topmost(file.parent, path, holding)] += 1
-        return [LeftOut(str(folder), number) for folder, number in sorted(counts.items())]
+        told = {name for dataset in found.datasets for name in dataset.unreadable}
+        locked = [LeftOut(name, None) for name in found.unreadable if name not in told]
+        return [LeftOut(str(folder), number) for folder, number in sorted(counts.items())] + locked
     return []
 
 
@@ -84,7 +86,7 @@ def what_lies_there(path: Path) -> str:
     if not names:
         return ""
     names.sort(key=lambda name: is_about(Path(name)))
-    packed = next((name for name in names if name.lower().endswith(_PACKED)), "")
+    packed = next((name for name in names if name.lower().endswith(PACKED)), "")
     more = f" and {len(names) - _MOST_TOLD:,} more" if len(names) > _MOST_TOLD else ""
     told = f"it holds {', '.join(names[:_MOST_TOLD])}{more}"
     return f"{told}; unpack {packed} first" if packed else told

@@ -14,7 +14,7 @@ from pathlib import Path
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.folders import Tree, is_regular
+from ragdatakit.tables.folders import Tree, is_regular, not_looked_into
 from ragdatakit.tables.sniffing import read_head
 from ragdatakit.tables.triple_files import TRIPLE_SUFFIXES, triple_files
 
@@ -193,6 +193,8 @@ def _listed(path: Path, suffixes: tuple[str, ...]) -> tuple[bool, list[DataFile]
     """
     if not _is_folder(path):
         named = path.name.lower().endswith(suffixes)
+        if named and not is_regular(path):  # a pipe would be waited for
+            raise RagdataError(f"{path}: it is not a regular file")
         return False, [DataFile(path, str(path), path.name, "table")] if named else [], []
     kept: list[DataFile] = []
     ignored: list[DataFile] = []
@@ -202,7 +204,7 @@ def _listed(path: Path, suffixes: tuple[str, ...]) -> tuple[bool, list[DataFile]
             file = DataFile(found, str(found), found.relative_to(path).as_posix(), "table")
             (kept if is_regular(found) and not tree.leaves(found) else ignored).append(file)
     if tree.unreadable:
-        raise RagdataError(f"cannot look into {tree.unreadable[0]}: no permission")
+        raise RagdataError(not_looked_into(tree.unreadable[0]))
     return True, kept, ignored
 
 
@@ -210,7 +212,7 @@ def _is_folder(path: Path) -> bool:
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except PermissionError:
-        raise RagdataError(f"cannot look into {path}: no permission") from None
+        raise RagdataError(not_looked_into(path)) from None
     except (OSError, ValueError):
         raise RagdataError(f"no such file or folder: {path}") from None
 

@@ -24,11 +24,11 @@ from ragdatakit.tables.arrays import ArraySource, ObjectSource, SingleSource
 from ragdatakit.tables.csv_cells import split_record
 from ragdatakit.tables.csv_rows import LONGEST_OPEN, CsvReader
 from ragdatakit.tables.datasets import DataFile
-from ragdatakit.tables.json_text import Raw, without_nan
+from ragdatakit.tables.json_text import HALVES, Raw, without_halves, without_nan
 from ragdatakit.tables.lines import iter_lines
 from ragdatakit.tables.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
 from ragdatakit.tables.sniffing import json_container
-from ragdatakit.tables.sources import IS_POINTER, Source
+from ragdatakit.tables.sources import Source
 from ragdatakit.tables.tagged_text import ElementFinder, TaggedReader
 
 T = TypeVar("T")
@@ -36,6 +36,7 @@ Progress = Callable[[str, int, int], None]
 """Called with a file's name, the bytes of it that were read, and its size."""
 
 _ITEMS = msgspec.json.Decoder(list[Raw])
+_NO_NUMBERS = "NaN or Infinity, which JSON does not have, became null"
 
 
 def refuse_encoding(name: str) -> None:
@@ -159,8 +160,8 @@ class RecordReader:
             yield from member.items() if member is not None else ()
 
     def _decoded(self, file: DataFile, place: int, raw: bytes, decode: Callable[[bytes], T], other: str) -> T | None:
-        """What a decoder makes of a record; NaN and the like become null. None, with an account, where it is dropped:
-        ``other`` is why it is where it is JSON of another shape."""
+        """What a decoder makes of a record; NaN and the like become null, half a character becomes U+FFFD. None, with
+        an account, where it is dropped: ``other`` is why it is where it is JSON of another shape."""
         why = other
         try:
             return decode(as_utf8(raw))
@@ -172,12 +173,14 @@ class RecordReader:
             why = "its values are nested too deeply"
         except ValueError as error:
             why = f"no JSON: {error}"
-            mended = without_nan(raw)
-            if mended != raw:
-                with suppress(ValueError, RecursionError):
+            whole = without_halves(raw)
+            mended = without_nan(whole)
+            with suppress(ValueError, RecursionError):
+                if mended != raw:
                     found = decode(mended)
-                    reason = "NaN or Infinity, which JSON does not have, became null"
-                    self.tell_once("coerced", file.kind, None, reason, file, place, _shown(raw))
+                    for became, reason in ((whole != raw, HALVES), (mended != whole, _NO_NUMBERS)):
+                        if became:
+                            self.tell_once("coerced", file.kind, None, reason, file, place, _shown(raw))
                     return found
         self._drop(file, place, why, raw)
         return None
@@ -362,17 +365,11 @@ class RecordReader:
         for fault in source.faults:
             if fault.rule == "mislabelled-compression":
                 continue  # it was read nonetheless
-            reason = str(fault.facts.get("reason", fault.rule.replace("-", " ")))
             if fault.rule == "unreadable-file":
-                raise RagdataError(f"{file.display}: {reason}")
+                raise RagdataError(f"{file.display}: {fault.facts['reason']}")
             if (file.display, -1) not in self._told:
                 self._told.add((file.display, -1))
-                told = f"{file.display} could not be read whole: {reason}"
-                if fault.rule == "lfs-pointer":
-                    told = f"{file.display} could not be read: {IS_POINTER}"
-                elif records is not None:
-                    told += f"; the rest is missing, from record {records + 1:,} on"
-                self.losses.add("dropped", file.kind, None, told, unread=True)
+                self.losses.add("dropped", file.kind, None, fault.told(file.display, records), unread=True)
 
     def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:
         """Say that the caller has no use for a record (counted from 0), once however often the file is read."""

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.canonical_frames import arrow_schema
+from ragdatakit.tables.json_text import HALVES
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-STOPPED = "it could not be read further"
-"""How the reason begins where the rest of a table is missing: nobody knows how many records that are."""
 _BATCH_ROWS = 8192
 _BATCH_CHARACTERS = 1 << 25
 _SMALL = 1000
@@ -48,12 +47,18 @@ def _is_light(rows: list[Any]) -> bool:
 
 
 def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
+    read = 0
     try:
-        yield from rows
+        for row in rows:
+            read += 1
+            yield row
+        return
     except RagdataError as error:
-        losses.add("dropped", table, None, f"{STOPPED}: {error}", unread=True)
+        why = str(error)
     except RecursionError:
-        losses.add("dropped", table, None, f"{STOPPED}: values are nested too deeply", unread=True)
+        why = "values are nested too deeply"
+    how = f"it could not be read further than {read:,} record{'s' * (read > 1)}" if read else "it could not be read"
+    losses.add("dropped", table, None, f"{how}: {why}", unread=True)
 
 
 def _array(values: list[Any], table: str, field: pa.Field, losses: Losses) -> pa.Array:
@@ -92,10 +97,10 @@ def _mended(value: Any, table: str, field: pa.Field, losses: Losses) -> Any:
     else:
         return value
     if isinstance(value, str):
-        losses.add("coerced", table, field.name, "half a character (an unpaired surrogate) became U+FFFD", value)
+        losses.add("coerced", table, field.name, HALVES, value)
         return _whole(value)
     if isinstance(value, tuple | list):
-        losses.add("coerced", table, field.name, "half a character (an unpaired surrogate) became U+FFFD", value)
+        losses.add("coerced", table, field.name, HALVES, value)
         return [_whole(str(item)) for item in value]
     losses.add("lost", table, field.name, f"it is no {field.type}", value)
     return None

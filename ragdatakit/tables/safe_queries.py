@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +16,7 @@ from ragdatakit.tables.canonical_frames import arrow_schema
 from ragdatakit.tables.database_group import DatabaseGroup, SingleDatabase
 from ragdatakit.tables.dataset_database import FILES, USUAL_MEMORY, DatasetDatabase, close_connection
 from ragdatakit.tables.select_statements import (
+    QUERY_THREAD,
     QueryError,
     Select,
     error_of,
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
+NO_PART = "no answer from a part of the data"
 _MOST_SPILLED = "16GB"
 _ROWS = 2048
 _STOP_SECONDS = 5.0
-_NOT_IN_PYTHON = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMP_NS", "INTERVAL")
+_NOT_IN_PYTHON = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS", "TIMESTAMP_NS", "INTERVAL")
 _NOT_IN_ARROW = ("TIME WITH TIME ZONE", "INTERVAL", "UHUGEINT", "BIGNUM", "BIT")
 _NOT_IN_ARROW_WHOLE = ("UNION", "VARIANT")
 """Types of which Python, or Arrow and Parquet, have no values, or not all."""
@@ -87,6 +89,7 @@ class QueryResult:
     def rows(self) -> Iterator[list[tuple[Any, ...]]]:
         """The rows, some at a time."""
         text = self._with_texts(_NOT_IN_PYTHON)
+        self._worker.lines_before = int(text != self._text)
         cursor = self._worker.call(lambda: self._connection.execute(text))
         while chunk := self._worker.call(lambda: cursor.fetchmany(_ROWS)):
             yield chunk
@@ -96,9 +99,13 @@ class QueryResult:
         import pyarrow as pa
 
         text = self._with_texts(_NOT_IN_ARROW, _NOT_IN_ARROW_WHOLE)
-        relation = self._relation if text == self._text else self._connection.sql(text)
-        reader: Any = self._worker.call(lambda: relation.to_arrow_reader(1 << 16))
-        yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+        self._worker.lines_before = int(text != self._text)
+        relation = self._relation if text == self._text else self._worker.call(lambda: self._connection.sql(text))
+        try:
+            reader: Any = self._worker.call(lambda: relation.to_arrow_reader(1 << 16))
+            yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+        except pa.ArrowException as error:
+            raise QueryError(f"Arrow does not take the rows: {error}; cast the column in the query") from None
         while (batch := self._worker.call(lambda: next(reader, None))) is not None:
             yield batch
 
@@ -121,7 +128,8 @@ class SafeQueries:
     The tables of one stand under their names (``documents``, ``files.corpus``), those of several behind the name of
     the dataset (``"name".documents``, ``"name".files.corpus``). `tables` tells what there is; `run` runs one query. The
     tables that it names are filled before, nothing else; after it the database takes no further tables. ``timeout`` is
-    in seconds, from the start of the query itself. What of the data could not be read is in `losses`.
+    in seconds, from the start of the query itself. What of the data could not be read is in `losses`; the datasets that
+    an answer about all of them has not, as they cannot be read, with the reasons, in ``unlisted``.
     """
 
     def __init__(self, database: DatasetDatabase | DatabaseGroup, timeout: float | None = None) -> None:
@@ -129,6 +137,7 @@ class SafeQueries:
         self._timeout = timeout
         self._connection = self._datasets.connection
         self._read: dict[str, DatasetDatabase] = {}
+        self.unlisted: dict[str, str] = {}
 
     @property
     def losses(self) -> dict[str, Losses]:
@@ -164,9 +173,13 @@ class SafeQueries:
             count = database.rows(table)
             fault = next((told for told in database.losses.unread if told not in known), "")
             columns = _columns(database, "main", table)
-            yield TableFacts("main", table, columns, None if fault else count, fault, dataset)
+            told = fault.removeprefix(f"{table}: ")
+            yield TableFacts("main", table, columns, None if fault else count, told, dataset)
         for view in database.views:
             columns = _columns(database, FILES, view)
+            if fault := database.view_fault(view):
+                yield TableFacts(FILES, view, columns, None, fault, dataset)
+                continue
             try:
                 found = database.load().execute(f"select count(*) from {FILES}.{quoted(view)}").fetchone()
                 yield TableFacts(FILES, view, columns, found[0] if found else 0, dataset=dataset)
@@ -182,6 +195,9 @@ class SafeQueries:
             select = parse_select(self._list_of_tables())
         worker = _Worker(self._connection, self._timeout, self.names)
         wanted = self._wanted(select)
+        for dataset in wanted:
+            self._read[dataset] = self._datasets.open(dataset)
+        self._refuse_unread()  # a folder that nobody may look into: a table may be missing for that
         self._check_names(select, wanted)
         for dataset, tables in wanted.items():
             self._fill(dataset, tables)
@@ -194,7 +210,7 @@ class SafeQueries:
         """The query that SHOW TABLES stands for over several datasets: DuckDB lists those of one database only."""
         found = []
         for dataset in self._datasets.names:
-            with suppress(RagdataError):
+            with self._listing(dataset):
                 tables = self._datasets.open(dataset).tables
                 found += [TableFacts("main", table, (), None, dataset=dataset).called for table in tables]
         listed = ", ".join("'" + name.replace("'", "''") + "'" for name in sorted(found))
@@ -214,10 +230,18 @@ class SafeQueries:
         if found or not (select.tables or select.asks_catalogue):
             return found
         for dataset in self._datasets.names:
-            with suppress(RagdataError):
+            with self._listing(dataset):
                 self._datasets.open(dataset)
                 found[dataset] = set()
         return found
+
+    @contextmanager
+    def _listing(self, dataset: str) -> Iterator[None]:
+        """One dataset of all: where it cannot be read, that is kept to be told."""
+        try:
+            yield
+        except RagdataError as error:
+            self.unlisted[dataset] = str(error)
 
     def _check_names(self, select: Select, wanted: Mapping[str, set[tuple[str, str]]]) -> None:
         """Bind the query to empty tables: what is wrong with it is told before anything is read."""
@@ -266,6 +290,8 @@ class SafeQueries:
         for view in database.views:
             if (FILES, view.lower()) in named:
                 name = f"{FILES}.{quoted(view)}"
+                if fault := database.view_fault(view):
+                    raise RagdataError(f"{NO_PART}: {fault}")
                 filling = f"create table {FILES}.filled_view as from {name}"
                 try:
                     worker.call(lambda filling=filling: connection.execute(filling))  # type: ignore[misc]
@@ -279,7 +305,7 @@ class SafeQueries:
         unread = [told for losses in self.losses.values() for told in losses.unread]
         if unread:
             more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
-            raise RagdataError(f"no answer from a part of the data: {unread[0]}{more}")
+            raise RagdataError(f"{NO_PART}: {unread[0]}{more}")
 
     def _lock(self) -> None:
         _lock(self._connection)
@@ -343,7 +369,7 @@ class _Worker:
         lines_before: int = 0,
     ) -> None:
         self._connection, self._timeout, self._known = connection, timeout, known
-        self._lines_before = lines_before
+        self.lines_before = lines_before
         self._end: float | None = None
 
     def start(self) -> None:
@@ -366,7 +392,7 @@ class _Worker:
             finally:
                 done.set()
 
-        threading.Thread(target=work, daemon=True).start()
+        threading.Thread(target=work, name=QUERY_THREAD, daemon=True).start()
         try:  # an event, as a thread counts as ended once waiting for it is interrupted
             in_time = done.wait(None if self._end is None else max(self._end - time.monotonic(), 0))
         except BaseException:
@@ -377,7 +403,7 @@ class _Worker:
             raise QueryError(f"the query was stopped after {self._timeout:g} s (--timeout)")
         if raised:
             if isinstance(raised[0], duckdb.Error):
-                raise error_of(raised[0], self._known, self._lines_before) from None
+                raise error_of(raised[0], self._known, self.lines_before) from None
             raise raised[0]
         return found[0]
 

@@ -31,11 +31,19 @@ _NO_FUNCTION = re.compile(
     r"(?:No function matches the given name and argument types|Could not choose a best candidate function for the "
     r"function call) ['\"]([^(]+)\((.*)\)['\"]"
 )
+_TOO_DEEP = "the query is nested too deeply"
+_BY_SETTING = re.compile(r"[^.]*\bUse \"?SET\b.*", re.S)
+"""DuckDB's remedies that a query does not have."""
+_NAME = re.compile(r"[\w\"]+(?:[-.][\w\"]+)+")
+"""A name whose parts may have hyphens in them."""
 _PREFIX = re.compile(r"^(?:[A-Z]\w*(?: \w+)* )?Error: ")
 _WORDS = {
     "MULTI": "PIVOT needs the values that become columns: PIVOT … ON column IN ('a', 'b')",
     "EXPLAIN": "EXPLAIN is not available",
 }
+
+QUERY_THREAD = "ragdata query"
+"""What threads are called in which DuckDB works for a user."""
 
 
 class QueryError(RagdataError):
@@ -86,7 +94,10 @@ def parse_select(text: str) -> Select:
                 _WORDS.get(kind, f"{kind.replace('_', ' ')} is not available; a query only reads: SELECT …")
             )
         told = connection.execute("select json_serialize_sql(?::varchar)", [text]).fetchone()
-    tree = orjson.loads(told[0]) if told else {}
+    try:
+        tree = orjson.loads(told[0]) if told else {}
+    except orjson.JSONDecodeError:  # beyond 1,024 levels
+        raise QueryError(_TOO_DEEP) from None
     if tree.get("error") is not False:
         raise QueryError("a query only reads: SELECT …")
     tables: set[tuple[str, str, str]] = set()
@@ -145,7 +156,20 @@ def error_of(error: Exception, known: Callable[[], Iterable[str]] = list, lines_
         return QueryError(_message(_PREFIX.sub("", head), known))
     start, length = max(len(place[3]) - len(f"LINE {place[1]}: "), 0), len(place[4])
     message = _message(_PREFIX.sub("", head), known, place[2][start : start + length])
+    if message.startswith("syntax error"):
+        message += _in_quotes(place[2], start)
     return QueryError(message, int(place[1]) - lines_before, place[2], start, length)
+
+
+def _in_quotes(line: str, start: int) -> str:
+    """How the name is written that stands at a place of a line; empty where it is written so, or there is none."""
+    for found in _NAME.finditer(line):
+        if found.start() <= start < found.end():
+            right = ".".join(part if part.startswith('"') else plain_name(part) for part in found[0].split("."))
+            return f"; a name with other signs than letters, digits and _ stands in quotes: {right}" * (
+                right != found[0]
+            )
+    return ""
 
 
 def _message(told: str, known: Callable[[], Iterable[str]], written: str = "") -> str:
@@ -179,7 +203,10 @@ def _message(told: str, known: Callable[[], Iterable[str]], written: str = "") -
         return "a query sees the tables of the dataset, no files and no network"
     if "configuration has been locked" in first:
         return "settings cannot be changed in a query"
+    if first.startswith("Max expression depth"):
+        return _TOO_DEEP
     shown = " ".join(part for part in parts[:2] if not part.startswith("Candidate functions"))
+    shown = _BY_SETTING.sub("", shown) or shown
     return (shown if len(shown) <= 400 else f"{shown[:399]}…").rstrip("!")
 
 

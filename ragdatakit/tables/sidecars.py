@@ -9,6 +9,7 @@ in `sidecar_entries`.
 from __future__ import annotations
 
 import gzip
+import os
 import pickle
 import tempfile
 from collections import deque
@@ -22,7 +23,9 @@ from typing import Any, BinaryIO, Literal
 
 from ragdatakit.schemas.canonical import TABLES, Chunk, Document
 from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.canonical_tables import RowSource
+from ragdatakit.tables.folders import not_looked_into
 from ragdatakit.tables.own_files import SIDECAR as FOLDER
 from ragdatakit.tables.sidecar_entries import Entry, Head, encode, entries, key_bytes, read_head, short_digest
 
@@ -325,7 +328,14 @@ def restored_format(folder: Path) -> str:
 
 def _heads(folder: Path) -> dict[str, tuple[Head, Path]]:
     files = {table: folder / FOLDER / f"{table}.ndjson.gz" for table in TABLES}
-    return {table: (read_head(path, table), path) for table, path in files.items() if path.is_file()}
+    try:
+        with os.scandir(folder / FOLDER) as listed:
+            there = {entry.name for entry in listed if entry.is_file()}
+    except PermissionError:
+        raise RagdataError(not_looked_into(folder / FOLDER)) from None
+    except OSError:
+        return {}
+    return {table: (read_head(path, table), path) for table, path in files.items() if path.name in there}
 
 
 class _Restoring:

@@ -35,6 +35,8 @@ BOM = b"\xef\xbb\xbf"
 LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
 IS_POINTER = "it is a Git LFS pointer, not the data; `git lfs pull` fetches that"
 """Why such a file cannot be read, and what to do."""
+NO_GZIP = "missing"
+"""The reason of broken compression where there is none at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,17 @@ class FileFault:
 
     rule: str
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def told(self, file: str, records: int | None = None) -> str:
+        """In words, that a file could not be read whole, of which so many records were."""
+        reason = str(self.facts.get("reason", self.rule.replace("-", " ")))
+        if reason == NO_GZIP:
+            return f"{file} is empty: there is no gzip data"
+        if self.rule == "lfs-pointer":
+            return f"{file} could not be read: {IS_POINTER}"
+        if not records:
+            return f"{file} could not be read{'' if records == 0 else ' whole'}: {reason}"
+        return f"{file} could not be read whole: {reason}; the rest is missing, from record {records + 1:,} on"
 
 
 @dataclass(slots=True)
@@ -134,7 +147,7 @@ class Source:
             if info.st_size:
                 self.faults.append(_mislabelled("holds no gzip data", "gzip (.gz)"))
             else:
-                self.faults.append(FileFault("broken-compression", {"reason": "missing", "bytes": 0}))
+                self.faults.append(FileFault("broken-compression", {"reason": NO_GZIP, "bytes": 0}))
         elif zipped and not self.gz:
             self.faults.append(_mislabelled("holds gzip data", "plain text"))
         return zipped

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import secrets
 import shutil
 import subprocess
 import sys
@@ -19,10 +18,10 @@ from types import TracebackType
 from typing import Self
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.folder_locks import lock_folder, remove_unlocked
+from ragdatakit.tables.folder_locks import DIGITS, make_beside, name_beside, remove_unlocked, stem_beside
 from ragdatakit.tables.writing import umask
 
-_DIGITS, _OLD = 12, "old-"
+_OLD = "old-"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _AT_FDCWD_DARWIN, _RENAME_SWAP = -2, 2
 
@@ -39,17 +38,14 @@ class StagedFolder:
         self.overwrite = overwrite
         refuse_target(target, overwrite)
         self._parents: list[Path] = []
-        self.folder = _beside(self.target)
+        self.folder = name_beside(self.target)
         self._lock = -1
         self._companion: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         self._make_parents()
         _remove_stale(self.target)
-        made = _beside(self.target, "new-")  # under this name nobody takes it for one that was left behind
-        made.mkdir(mode=0o700)
-        self._lock = lock_folder(made)
-        made.rename(self.folder)
+        self.folder, self._lock = make_beside(self.target)
         self._companion = _companion(self.folder)
         return self
 
@@ -101,10 +97,6 @@ class StagedFolder:
             self._parents.append(folder)
 
 
-def _beside(target: Path, kind: str = "") -> Path:
-    return target.with_name(f".{target.name[:100]}.ragdata-{kind}{secrets.token_hex(_DIGITS // 2)}")
-
-
 def refuse_target(target: Path, overwrite: bool) -> None:
     """Raise `RagdataError` where a folder cannot be written at ``target``."""
     if target.is_symlink() and not target.exists():
@@ -132,23 +124,14 @@ def _remove_stale(target: Path) -> None:
     Where a system cannot exchange two folders in one step, the old content stands aside for a moment: if the target is
     not there, it comes back.
     """
-    stem = f".{target.name[:100]}.ragdata-"
+    stem = stem_beside(target)
     for folder in sorted(target.parent.iterdir()):
-        kind, number = folder.name.removeprefix(stem)[:-_DIGITS], folder.name[-_DIGITS:]
+        kind, number = folder.name.removeprefix(stem)[:-DIGITS], folder.name[-DIGITS:]
         ours = folder.name.startswith(stem) and kind in ("", _OLD) and not set(number) - set("0123456789abcdef")
-        if not ours or len(number) < _DIGITS or folder.is_symlink() or not folder.is_dir():
+        if not ours or len(number) < DIGITS or folder.is_symlink() or not folder.is_dir():
             continue
         if kind == _OLD and not target.exists():
             folder.rename(target)
-            continue
-        remove_unlocked(folder)
-
-
-def remove_abandoned(parent: Path) -> None:
-    """Remove what was staged in a folder, for whatever target, by runs that were stopped with the machine."""
-    for folder in sorted(parent.glob(".*.ragdata-*")):
-        digits = folder.name.rpartition("ragdata-")[2]
-        if len(digits) != _DIGITS or set(digits) - set("0123456789abcdef") or folder.is_symlink():
             continue
         remove_unlocked(folder)
 
@@ -186,7 +169,7 @@ def _exchange(new: Path, old: Path) -> None:
     """Two folders change names in one step, where the system can; else in two."""
     if _exchanged(os.fsencode(new), os.fsencode(old)):
         return
-    aside = _beside(old, _OLD)
+    aside = name_beside(old, _OLD)
     old.rename(aside)
     try:
         new.rename(old)

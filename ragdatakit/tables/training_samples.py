@@ -25,6 +25,7 @@ import numpy.typing as npt
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.detection import detect
+from ragdatakit.tables.folders import not_looked_into
 from ragdatakit.tables.lines import iter_lines
 from ragdatakit.tables.sources import Source
 
@@ -230,6 +231,8 @@ def _dataset_at(path: Path) -> Dataset:
     datasets = detect(path, "light-splade").datasets
     if len(datasets) > 1:
         raise RagdataError(f"{path} has {len(datasets)} light-splade datasets; name one: {datasets[0].display}")
+    if datasets[0].unreadable:
+        raise RagdataError(not_looked_into(datasets[0].unreadable[0]))
     return datasets[0]
 
 

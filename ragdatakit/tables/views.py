@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.schemas.declarations import Field, File, Record
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.tables.csv_rows import CsvReader
 from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.detection import detect
-from ragdatakit.tables.folders import Tree, is_regular
+from ragdatakit.tables.folders import Tree, is_regular, not_looked_into
 from ragdatakit.tables.sniffing import json_container, read_head
 from ragdatakit.tables.sources import Source
 
@@ -37,11 +38,14 @@ def open_views(path: Path, format_name: str | None = None) -> duckdb.DuckDBPyCon
     """A database in memory with a view for each kind of file of the datasets at ``path``.
 
     The views of a single dataset stand in the main schema; those of several in one schema each, named by the dataset's
-    folder below ``path``. The view ``datasets`` lists them. Raises `RagdataError` as `detect` does.
+    folder below ``path``. The view ``datasets`` lists them. Raises `RagdataError` as `detect` does, and where nobody
+    may look into a folder of a dataset.
     """
     import duckdb
 
     found = detect(path, format_name)
+    for folder in (folder for dataset in found.datasets for folder in dataset.unreadable):
+        raise RagdataError(not_looked_into(folder))
     connection = duckdb.connect(config={"autoinstall_known_extensions": False})
     boundary = Tree(path) if path.is_dir() else None
     listed = []

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+
+from ragdatakit.tables.folder_locks import make_beside, remove_abandoned, stem_beside
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -25,27 +28,44 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
         with suppress(BrokenPipeError), path.open("wb") as file:
             file.writelines(pieces)
         return
-    temporary = ""
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask()
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(path)
-    except BaseException as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno and _is_beside(error.filename, path):
+        with part_of(path) as part:
+            with part.open("xb") as file:
+                file.writelines(pieces)
+                file.flush()
+                os.fsync(file.fileno())
+            part.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask())
+            part.replace(path)
+    except OSError as error:
+        if error.errno and _is_beside(error.filename, path):
             raise OSError(error.errno, error.strerror, str(given)) from None
         raise
 
 
+@contextmanager
+def part_of(path: Path) -> Iterator[Path]:
+    """Where to write what is to take the place of ``path``: a file in a folder beside it, which goes away when the
+    block ends. One that a killed process left is removed by the next that writes to the same place."""
+    _remove_abandoned(path.parent)
+    folder, lock = make_beside(path)
+    try:
+        yield folder / path.name
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock >= 0:
+            os.close(lock)
+
+
+@cache
+def _remove_abandoned(parent: Path) -> None:
+    """Looked for once in each folder: thousands of files may be written to it."""
+    with suppress(OSError):  # a folder that may be written to, but not listed
+        remove_abandoned(parent)
+
+
 def _is_beside(name: object, path: Path) -> bool:
     """Whether an error is about the file that is written, not about one that is read on the way."""
-    return name is None or os.fsdecode(str(name)).startswith(str(path.parent / f".{path.name}."))
+    return name is None or os.fsdecode(str(name)).startswith(str(path.parent / stem_beside(path)))
 
 
 def umask() -> int:

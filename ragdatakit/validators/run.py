@@ -39,7 +39,7 @@ def validate_paths(
     started = time.perf_counter()
     selection = selection or Selection()
     options = options or RunOptions()
-    report = Report()
+    report = Report(selected=tuple(selection.select))
     carried: Counter[str] = Counter()
     found: list[tuple[Path, Dataset]] = []
     unreadable: list[str] = []
@@ -138,7 +138,7 @@ def _refuse_unknown(profiles: tuple[str, ...], datasets: list[Dataset]) -> None:
     for name in profiles:
         if name not in known:
             formats = ", ".join(dict.fromkeys(d.format.name for d in datasets))
-            raise UnknownNameError(f"profile of {formats}", name, known)
+            raise UnknownNameError("profile", name, known, where=f"of {formats}")
 
 
 def _check(

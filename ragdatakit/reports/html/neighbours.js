@@ -3,6 +3,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const CHOICES = 10;
   const ROWS = 100;
+  const PRINTED = 20; // as in the styles
   const [CENTRE, NAME, RELATION] = ["600 13px", "13px", "11px"]; // as in the styles
   const pen = document.createElement("canvas").getContext("2d");
   const format = new Intl.NumberFormat("en");
@@ -153,15 +154,28 @@
       listNeighbours(node);
     };
 
+    const wayOf = (out) => (out ? "to the neighbour" : "from the neighbour");
+    // Edges that are the same in all that is shown of them, as one with their number.
+    const alike = (some) => {
+      const found = new Map();
+      for (const { out, relation, node } of some) {
+        const key = `${out} ${relation} ${node}`;
+        if (!found.has(key)) found.set(key, { out, relation, node, count: 0 });
+        found.get(key).count += 1;
+      }
+      return Array.from(found.values());
+    };
+
     const listNeighbours = (node) => {
-      const rows = links[node].slice(0, ROWS).map(({ out, relation, node: other }) => {
+      const all = alike(links[node]);
+      const rows = all.slice(0, ROWS).map(({ out, relation, node: other, count }) => {
         const row = element("tr");
         const head = element("th");
         head.scope = "row";
         head.append(step(other, "link"));
-        const edge = element("td", relations[relation]);
+        const edge = element("td", relations[relation] + (count > 1 ? ` (${format.format(count)} edges)` : ""));
         edge.dir = "auto";
-        row.append(head, element("td", out ? "to it" : "from it", "direction"), edge);
+        row.append(head, element("td", wayOf(out), "direction"), edge);
         if (typed) row.append(element("td", types[other] >= 0 ? typeNames[types[other]] : ""));
         row.append(element("td", format.format(degrees[other]), "n"));
         return row;
@@ -186,7 +200,8 @@
       scroll.setAttribute("aria-label", "Neighbours");
       scroll.append(table);
       neighbours.replaceChildren(scroll);
-      const more = links[node].length - rows.length;
+      const more = all.length - rows.length;
+      if (rows.length > PRINTED) neighbours.append(element("p", `The first ${PRINTED} are printed.`, "print-only"));
       if (more > 0) neighbours.append(element("p", `And ${format.format(more)} more on this page.`, "small muted"));
     };
 
@@ -254,7 +269,7 @@
       const name = cut(names[link.node], room, NAME);
       const words = cut(link.words, room - (prefix ? widthOf(prefix, RELATION) : 0), RELATION);
       const whole = `${names[link.node]} ${link.words}`;
-      const way = link.out ? "to it" : "from it";
+      const way = wayOf(link.out);
       // What is spoken begins with what is shown, so that one can say it to press it.
       const spoken = `${name} ${words} (${way})` + (whole === `${name} ${words}` ? "" : `: ${whole}`);
       const group = shape("g", { class: "node", tabindex: -1, role: "button", "aria-label": spoken });
