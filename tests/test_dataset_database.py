@@ -19,7 +19,7 @@ from ragdatakit.converters.run import ConvertOptions, find_sources, read_source
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.tables.dataset_database import DatasetDatabase
+from ragdatakit.tables.dataset_database import DatasetDatabase, SqlTable
 from ragdatakit.tables.file_counts import count_files
 from tests.conversion_tools import tables_of
 
@@ -82,6 +82,25 @@ def test_texts_are_taken_by_sql(path: str, tables: set[str]) -> None:
     with both_ways(FIXTURES / path) as (fast, _):
         fast.load(*fast.tables)
         assert fast.taken_by_sql == tables
+
+
+def test_a_file_that_changes_meanwhile_is_read_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    shutil.copytree(FIXTURES / "demo-search", folder)
+    words = ConvertOptions(target_format="")
+    source = find_sources(folder, words)[0]
+    by_sql = sql_tables(source, words, least_bytes=0)["documents"]
+
+    def load(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+        found = by_sql.load(connection, table)
+        with (folder / "corpus.jsonl").open("a") as file:
+            file.write('{"_id": "late", "title": "", "text": "Written while it was read."}\n')
+        return found
+
+    way = {"documents": SqlTable("documents", load)}
+    with DatasetDatabase(read_source(source, words, Losses()), source.parts, way) as database:
+        assert rows(database, "documents")[-1][0] == "late"
+        assert not database.taken_by_sql
 
 
 def test_a_graph_is_taken_by_sql() -> None:

@@ -44,6 +44,15 @@ def _place_of(split: str | None) -> tuple[bool, int, str]:
     return split is None, place, split or ""
 
 
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """What is another when a file was written or exchanged; None where it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 @dataclass(frozen=True, slots=True)
 class SqlTable:
     """A way to fill a canonical table by SQL straight from the files.
@@ -265,8 +274,12 @@ class DatasetDatabase:
         way = self._by_sql.get(table)
         if way is not None:
             self._tell(f"loading {table}", 0, 1)
+            before = self._file_states()
             try:
-                self.file_records.update(way.load(connection, table))
+                records = way.load(connection, table)
+                if self._file_states() != before:
+                    raise Unproved  # a file changed meanwhile: the reader takes it as it is now, or tells
+                self.file_records.update(records)
             except (Unproved, duckdb.Error):
                 connection.execute(f'drop table if exists main."{table}"')
             else:
@@ -276,6 +289,9 @@ class DatasetDatabase:
                 return self._count(connection, table)
         self._fill_by_rows(connection, table)
         return self._count(connection, table)
+
+    def _file_states(self) -> list[tuple[int, int, int] | None]:
+        return [_state(file.path) for part in self._parts for file in part.files]
 
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         batches = row_batches(table, self._tables.peek(table), self.losses)
