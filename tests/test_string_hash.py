@@ -1,4 +1,4 @@
-"""Codes of texts: the same in every thread, and nothing of a block is held once it is hashed."""
+"""Codes of texts: the same in every thread, and nothing of a block or of much hashing is held."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyarrow as pa
 
+from ragdatakit.tables import string_hash
 from ragdatakit.tables.string_hash import hash_columns, hash_strings
 
 
@@ -27,3 +28,14 @@ def test_a_block_is_let_go() -> None:
     assert len(set(hash_columns({"text": column})["text"].tolist())) == 1
     del column
     assert pa.total_allocated_bytes() - before < 100_000
+
+
+def test_a_connection_that_has_hashed_much_goes_with_its_thread() -> None:
+    shared = len(string_hash._idle)
+    column = pa.array(["some text"] * 200_000)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(hash_strings, column).result()
+        pool.submit(hash_strings, column).result()
+
+    assert len(string_hash._idle) <= shared

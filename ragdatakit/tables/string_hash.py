@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from typing import Any, TypeVar
 
@@ -13,8 +14,11 @@ import pyarrow.compute as pc
 
 from ragdatakit.tables.arrow_columns import int64_array, offsets_of
 
-# Connections that no thread uses now: to open one takes longer than to hash a block, and each file has its own threads.
-_idle: deque[duckdb.DuckDBPyConnection] = deque()
+_MOST_SHARED = 100_000
+"""Rows after which a connection stays with its thread, and goes with it: DuckDB keeps memory of what it has hashed."""
+_idle: deque[_Hasher] = deque()
+"""Those that no thread uses now: to open one takes longer than to hash a block, and each file has its own threads."""
+_local = threading.local()
 _NOT_NEEDED = (
     "join_order,filter_pushdown,statistics_propagation,expression_rewriter,regex_range,deliminator,unused_columns,"
     "column_lifetime,common_subexpressions,common_aggregate,top_n,build_side_probe_side,compressed_materialization,"
@@ -22,13 +26,35 @@ _NOT_NEEDED = (
 )
 
 
-def _connect() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(
-        config={"threads": 1, "autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    )
-    # Planning costs more than hashing a block: switch off what such a query cannot need (measured: -40 %).
-    connection.execute(f"set disabled_optimizers = '{_NOT_NEEDED}'")
-    return connection
+class _Hasher:
+    """A connection, and how many rows it has hashed."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(
+            config={"threads": 1, "autoinstall_known_extensions": False, "autoload_known_extensions": False}
+        )
+        # Planning costs more than hashing a block: switch off what such a query cannot need (measured: -40 %).
+        self.connection.execute(f"set disabled_optimizers = '{_NOT_NEEDED}'")
+        self.rows = 0
+
+
+def _taken() -> _Hasher:
+    """That of this thread, or one that nobody uses, or a new one."""
+    own: _Hasher | None = _local.__dict__.pop("hasher", None)
+    if own is not None:
+        return own
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _Hasher()
+
+
+def _give_back(hasher: _Hasher, rows: int) -> None:
+    hasher.rows += rows
+    if hasher.rows < _MOST_SHARED:
+        _idle.append(hasher)
+    else:
+        _local.hasher = hasher
 
 
 Name = TypeVar("Name")
@@ -45,16 +71,13 @@ def hash_columns(columns: dict[Name, Any]) -> dict[Name, npt.NDArray[np.uint64]]
     """A code for each text of each column (nulls give some code: mask them), in one query for all."""
     if not columns:
         return {}
-    try:
-        connection = _idle.pop()
-    except IndexError:
-        connection = _connect()
+    hasher = _taken()
     names = list(columns)
     # The query finds it by this name: to register it, and to forget it again, would take as long as the query.
-    block = pa.table({f"c{i}": columns[n] for i, n in enumerate(names)})  # noqa: F841
+    block = pa.table({f"c{i}": columns[n] for i, n in enumerate(names)})
     wanted = ", ".join(f"{hash_expression(f'c{i}')} as c{i}" for i in range(len(names)))
-    result = connection.execute(f"select {wanted} from block").fetchnumpy()
-    _idle.append(connection)  # not after an error, which may leave it in any state
+    result = hasher.connection.execute(f"select {wanted} from block").fetchnumpy()
+    _give_back(hasher, len(block))  # not after an error, which may leave it in any state
     return {n: np.ma.filled(result[f"c{i}"], 0) for i, n in enumerate(names)}
 
 
