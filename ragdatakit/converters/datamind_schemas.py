@@ -6,6 +6,8 @@ import re
 import sqlite3
 from collections.abc import Iterator
 
+from ragdatakit.tables.sql_text import sql_name
+
 _QUOTED = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
 )
@@ -22,16 +24,16 @@ _CLAUSES = {
 
 def lost_clauses(connection: sqlite3.Connection, table: str, sql: str) -> Iterator[tuple[str, str]]:
     """(clause, where it stands): one for each column with a default or a formula, each unique index, each word."""
-    for _, column, _, _, default, _, hidden in connection.execute(f"PRAGMA table_xinfo({quoted(table)})"):
+    for _, column, _, _, default, _, hidden in connection.execute(f"PRAGMA table_xinfo({sql_name(table)})"):
         if hidden in (2, 3):
             yield "GENERATED", f"{table}.{column}"
         elif default is not None:
             yield "DEFAULT", f"{table}.{column}: {default}"
-    for _, index, _, origin, *_ in connection.execute(f"PRAGMA index_list({quoted(table)})").fetchall():
+    for _, index, _, origin, *_ in connection.execute(f"PRAGMA index_list({sql_name(table)})").fetchall():
         if origin == "u":
-            names = [str(row[2]) for row in connection.execute(f"PRAGMA index_info({quoted(index)})")]
+            names = [str(row[2]) for row in connection.execute(f"PRAGMA index_info({sql_name(index)})")]
             yield "UNIQUE", f"{table}: {', '.join(names)}"
-    actions = {row[0]: row[5:7] for row in connection.execute(f"PRAGMA foreign_key_list({quoted(table)})")}
+    actions = {row[0]: row[5:7] for row in connection.execute(f"PRAGMA foreign_key_list({sql_name(table)})")}
     for on_update, on_delete in actions.values():
         for event, action in (("UPDATE", on_update), ("DELETE", on_delete)):
             if action != "NO ACTION":
@@ -40,8 +42,3 @@ def lost_clauses(connection: sqlite3.Connection, table: str, sql: str) -> Iterat
     for clause, pattern in _CLAUSES.items():
         for _ in pattern.finditer(words):
             yield clause, table
-
-
-def quoted(name: str) -> str:
-    """A name in SQL."""
-    return '"' + name.replace('"', '""') + '"'

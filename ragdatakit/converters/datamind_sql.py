@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.converters.datamind_schemas import quoted
 from ragdatakit.converters.datamind_tables import (
     Column,
     ForeignKey,
@@ -23,6 +22,7 @@ from ragdatakit.converters.datamind_tables import (
     user_tables,
 )
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.sql_text import sql_name, sql_text
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.conversions import Losses
@@ -65,7 +65,7 @@ def _fill(
             connection.execute(statement)
         for table in tables:
             places = ", ".join("?" * len(table.columns))
-            insert = f"INSERT INTO {quoted(table.name)} VALUES ({places})"
+            insert = f"INSERT INTO {sql_name(table.name)} VALUES ({places})"
             for batch in _batches(table, losses):
                 connection.executemany(insert, batch)
                 if rows_file is not None:
@@ -102,23 +102,23 @@ def _as_sqlite_has_it(value: Value, table: str, losses: Losses) -> Value:
 
 def create_table(table: UserTable) -> str:
     """The statement that creates a table."""
-    lines = [" ".join(filter(None, (quoted(c.name), c.type, "NOT NULL" * c.not_null))) for c in table.columns]
+    lines = [" ".join(filter(None, (sql_name(c.name), c.type, "NOT NULL" * c.not_null))) for c in table.columns]
     if table.primary_key:
         lines.append(f"PRIMARY KEY ({_listed(table.primary_key)})")
     for key in table.foreign_keys:
         parents = f" ({_listed(key.parent_columns)})" if key.parent_columns else ""
-        lines.append(f"FOREIGN KEY ({_listed(key.columns)}) REFERENCES {quoted(key.parent)}{parents}")
-    return f"CREATE TABLE {quoted(table.name)} (\n  " + ",\n  ".join(lines) + "\n);"
+        lines.append(f"FOREIGN KEY ({_listed(key.columns)}) REFERENCES {sql_name(key.parent)}{parents}")
+    return f"CREATE TABLE {sql_name(table.name)} (\n  " + ",\n  ".join(lines) + "\n);"
 
 
 def insert_rows(table: str, rows: Iterable[tuple[Value, ...]]) -> str:
     """The statement that inserts rows."""
     values = ",\n  ".join(f"({', '.join(map(literal, row))})" for row in rows)
-    return f"INSERT INTO {quoted(table)} VALUES\n  {values};"
+    return f"INSERT INTO {sql_name(table)} VALUES\n  {values};"
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(map(quoted, names))
+    return ", ".join(map(sql_name, names))
 
 
 def literal(value: Value) -> str:
@@ -145,8 +145,7 @@ def _text_literal(text: str) -> str:
         stand_in = next(c for c in _candidates() if c not in made)
         made = made.replace(character, stand_in)
         calls.append(f",'{stand_in}',char({_UNSAFE_IN_TEXTS[character]}))")
-    quoted_text = "'" + made.replace("'", "''") + "'"
-    return "replace(" * len(calls) + quoted_text + "".join(calls)
+    return "replace(" * len(calls) + sql_text(made) + "".join(calls)
 
 
 def _candidates() -> Iterator[str]:

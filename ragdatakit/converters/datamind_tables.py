@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ragdatakit.converters.datamind_schemas import lost_clauses, quoted
+from ragdatakit.converters.datamind_schemas import lost_clauses
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.sql_text import sql_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -126,7 +127,7 @@ def _sqlite_table(connection: sqlite3.Connection, name: str, sql: str, losses: L
     # Hidden columns of kind 1 belong to virtual tables; 2 and 3 are computed, and copied as they are.
     for clause, example in lost_clauses(connection, name, sql):
         losses.add("lost", "database", clause, "only names, types, NOT NULL and keys of a schema are copied", example)
-    for _, column, declared, not_null, _, place, hidden in connection.execute(f"PRAGMA table_xinfo({quoted(name)})"):
+    for _, column, declared, not_null, _, place, hidden in connection.execute(f"PRAGMA table_xinfo({sql_name(name)})"):
         if hidden != 1:
             type_name = " ".join(str(declared or "").split())
             if not _DECLARED.fullmatch(type_name):
@@ -139,14 +140,14 @@ def _sqlite_table(connection: sqlite3.Connection, name: str, sql: str, losses: L
     primary_key = [key[place] for place in sorted(key)]
     foreign: dict[int, ForeignKey] = {}
     for number, _, parent, child_column, parent_column, *_ in connection.execute(
-        f"PRAGMA foreign_key_list({quoted(name)})"
+        f"PRAGMA foreign_key_list({sql_name(name)})"
     ):
         found = foreign.setdefault(number, ForeignKey([], parent, []))
         found.columns.append(child_column)
         if parent_column is not None:
             found.parent_columns.append(parent_column)
-    listed = ", ".join(quoted(c.name) for c in columns)
-    query = f"SELECT {listed} FROM {quoted(name)}"
+    listed = ", ".join(sql_name(c.name) for c in columns)
+    query = f"SELECT {listed} FROM {sql_name(name)}"
     return UserTable(name, columns, lambda: iter(connection.execute(query)), primary_key, list(foreign.values()))
 
 
@@ -232,7 +233,7 @@ def _typed_texts(
 ) -> tuple[list[Column], list[str]]:
     """Columns of texts, those of numbers as numbers: where the number gives the same text again, or the same value."""
     parts = []
-    for name in map(quoted, names):
+    for name in map(sql_name, names):
         digits = rf"length(regexp_replace({name}, '[eE].*|[^0-9]', '', 'g'))"
         parts += [
             f"count({name})",
@@ -243,7 +244,7 @@ def _typed_texts(
     columns, selected = [], []
     for place, name in enumerate(names):
         given, integers, numbers = (counted or ())[3 * place : 3 * place + 3]
-        column, sqlite_type, duckdb_type = quoted(name), "TEXT", "VARCHAR"
+        column, sqlite_type, duckdb_type = sql_name(name), "TEXT", "VARCHAR"
         if given and integers == given:
             sqlite_type, duckdb_type = "INTEGER", "BIGINT"
         elif given and numbers == given:
@@ -255,7 +256,7 @@ def _typed_texts(
 
 def _of_parquet(name: str, duckdb_type: str) -> tuple[str, str, bool]:
     """(SQLite's type, expression that gives such values, whether the type is another one)."""
-    column = quoted(name)
+    column = sql_name(name)
     if duckdb_type in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"):
         return "INTEGER", column, False
     if duckdb_type == "BOOLEAN":

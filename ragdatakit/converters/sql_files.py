@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.tables.datasets import DataFile
 from ragdatakit.tables.decoded_files import Progress, Unproved, incoming
 from ragdatakit.tables.sources import Source
+from ragdatakit.tables.sql_text import sql_text, unglobbed
 
 if TYPE_CHECKING:
     import duckdb
@@ -116,11 +116,6 @@ def paths(files: Iterable[DataFile]) -> str:
     return "[" + ", ".join(text(unglobbed(f.path)) for f in files) + "]"
 
 
-def unglobbed(path: Path) -> str:
-    """A path in which DuckDB sees no pattern."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
-
-
 def text(value: str | None) -> str:
     """A text as SQL writes it."""
-    return "null::varchar" if value is None else "'" + value.replace("'", "''") + "'"
+    return "null::varchar" if value is None else sql_text(value)

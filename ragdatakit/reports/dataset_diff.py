@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from errno import EACCES
 from os.path import commonpath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragdatakit.reports.kind_diff import KindSide, compare_kind
 from ragdatakit.reports.table_diff import Rows, TableComparison, stored_rows
@@ -20,6 +20,7 @@ from ragdatakit.tables.datasets import DataFile, Dataset
 from ragdatakit.tables.file_counts import unpacked_size
 from ragdatakit.tables.manifest import file_digest
 from ragdatakit.tables.own_files import MANIFEST
+from ragdatakit.tables.sql_text import sql_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -115,7 +116,7 @@ def _compare_records(before: Compared, after: Compared, diff: DatasetDiff, optio
 
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as work:
         work.execute("set enable_progress_bar = false")
-        work.execute(f"set temp_directory = {_text(str(before.database.scratch / 'compared'))}")
+        work.execute(f"set temp_directory = {sql_text(str(before.database.scratch / 'compared'))}")
         work.execute("set memory_limit = '512MB'")
         comparison = TableComparison(work, options.records)
         diff.tables = list(_compare_tables(comparison, before.database, after.database, options))
@@ -341,7 +342,3 @@ def _losses(side: Compared, missing: str = "") -> Iterator[str]:
                 yield f"{side.path}: {what}: {loss.reason}{missing}"
             else:
                 yield f"{side.path}: {loss.count:,} of {what} could not be read: {loss.reason}"
-
-
-def _text(value: Any) -> str:
-    return "'" + str(value).replace("'", "''") + "'"

@@ -19,7 +19,6 @@ from ragdatakit.reports.summary_training import (
     coverage,
     leakage,
     per_question,
-    quoted,
     read_triplets,
     splits_of,
     triplets_per_question,
@@ -27,6 +26,7 @@ from ragdatakit.reports.summary_training import (
 )
 from ragdatakit.schemas.conversions import Loss, Losses
 from ragdatakit.schemas.summaries import Distribution, Note, Summary
+from ragdatakit.tables.sql_text import sql_text
 
 if TYPE_CHECKING:
     from ragdatakit.tables.dataset_database import DatasetDatabase
@@ -206,7 +206,7 @@ class _Summing:
             names = stages_of(self._database)
         found = []
         for name in names:
-            query = f'select coalesce({by} = {quoted(name)}, false) as chosen from main."{table}"'
+            query = f'select coalesce({by} = {sql_text(name)}, false) as chosen from main."{table}"'
             chosen = self._database.load(table).execute(query).fetchnumpy()["chosen"]
             found.append((name, column.of(chosen.astype(bool))))
         return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragdatakit.reports.summary_numbers import of_query
-from ragdatakit.reports.summary_training import quoted
 from ragdatakit.schemas.summaries import Distribution
+from ragdatakit.tables.sql_text import sql_text
 
 if TYPE_CHECKING:
     from ragdatakit.tables.dataset_database import DatasetDatabase
@@ -27,7 +27,7 @@ def stage_distributions(database: DatasetDatabase) -> list[Distribution]:
     found: list[Distribution | None] = []
     connection = database.load()
     for stage in stages_of(database):
-        where = f"from main.runs where stage = {quoted(stage)}"
+        where = f"from main.runs where stage = {sql_text(stage)}"
         seconds = f"select arg_min(seconds, rank) filter (seconds is not null) {where} group by question_id"
         found.append(of_query(connection, seconds, "runs.seconds", "Time of a stage per question", "seconds", stage))
         results = f"select count(*) {where} group by question_id"

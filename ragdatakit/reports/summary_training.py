@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.reports.summary_ids import IdNumbers, Place, distinct, distinct_per_id, per_id
 from ragdatakit.reports.summary_numbers import of_numbers, of_query
 from ragdatakit.schemas.summaries import Distribution, Note
+from ragdatakit.tables.sql_text import sql_text
 
 if TYPE_CHECKING:
     from ragdatakit.reports.summary_ids import Numbers
@@ -50,16 +51,11 @@ def per_question(database: DatasetDatabase) -> list[Distribution]:
         if table != "pair_scores":
             chosen += splits_of(database, table)
         for split in chosen:
-            where = "" if split is None else f"and split = {quoted(split)}"
+            where = "" if split is None else f"and split = {sql_text(split)}"
             one = of_query(connection, query.format(where=where), name, title, unit, split)
             if one is not None:
                 found.append(one)
     return found
-
-
-def quoted(value: str) -> str:
-    """A text as SQL writes it."""
-    return "'" + value.replace("'", "''") + "'"
 
 
 def splits_of(database: DatasetDatabase, table: str) -> list[str]:
@@ -102,7 +98,7 @@ def triplets_per_question(database: DatasetDatabase, ids: IdNumbers, triplets: T
     for split in (None, *splits_of(database, "triplets")):
         chosen: Any = slice(None)
         if split is not None:
-            query = f"select coalesce(split = {quoted(split)}, false) as chosen from main.triplets"
+            query = f"select coalesce(split = {sql_text(split)}, false) as chosen from main.triplets"
             chosen = np.asarray(ids.connection.execute(query).fetchnumpy()["chosen"], np.bool_)
         owners, count = triplets.questions[chosen], triplets.question_count
         made.append(
@@ -182,7 +178,9 @@ def leakage(database: DatasetDatabase) -> list[Note]:
     pairs = _asked(database)
     if pairs:
         query = f"""
-            with spelled as (select split, trim(lower(nfc_normalize(text)), {quoted(_BLANKS)}) as text from ({pairs})),
+            with spelled as (
+                select split, trim(lower(nfc_normalize(text)), {sql_text(_BLANKS)}) as text from ({pairs})
+            ),
             asked as (select distinct split, text from spelled where text <> '')
             select other.split, count(*) from asked other join asked train using (text)
             where train.split = '{TRAIN}' and other.split <> '{TRAIN}' group by 1 order by 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.diffs import ColumnUse, RecordChange, RecordShown, TableDiff, ValueChange
 from ragdatakit.tables.file_records import comparable
+from ragdatakit.tables.sql_text import sql_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,8 +37,8 @@ class Rows:
 
 def stored_rows(connection: duckdb.DuckDBPyConnection, table: str) -> Rows:
     """The rows of a table that is stored in the database."""
-    columns = _columns(connection, f"main.{_name(table)}")
-    relation = f"(select *, rowid as rid from main.{_name(table)})"
+    columns = _columns(connection, f"main.{sql_name(table)}")
+    relation = f"(select *, rowid as rid from main.{sql_name(table)})"
     return Rows(connection, relation, columns, _JSON_COLUMNS.intersection(columns))
 
 
@@ -101,7 +102,7 @@ class TableComparison:
         return {str(name): (removed, added, changed) for name, removed, added, changed in found}
 
     def _hash(self, side: str, rows: Rows | None, by: str, columns: Sequence[str], apart: str) -> None:
-        grouped = f"{_name(apart)}::varchar" if apart else "null::varchar"
+        grouped = f"{sql_name(apart)}::varchar" if apart else "null::varchar"
         if rows is None:
             query = "select 0::bigint as rid, 0::ubigint as kh, 0::ubigint as rh, null::varchar as grouped where false"
             self._work.execute(f"create or replace temp table {side}_rows as {query}")
@@ -124,7 +125,7 @@ class TableComparison:
 
         from ragdatakit.tables.arrow_columns import small_array
 
-        texts = [f"t.{_name(c)} as j{i}" for i, c in enumerate(json)]
+        texts = [f"t.{sql_name(c)} as j{i}" for i, c in enumerate(json)]
         wanted = ", ".join(["t.rid::bigint as rid", f"{_hash_of(plain, 't.')} as ph", *texts])
         with self._joined(rows, f"select rid as number from {side}_only", wanted) as reader:
 
@@ -246,14 +247,14 @@ def _hash_of(columns: Sequence[str], of: str = "") -> str:
     """One code for the values of all these columns, in SQL."""
     # DuckDB's hash takes texts for equal that differ only at the ends of two 8-byte words, once in 256 times: each
     # value is hashed a second time, moved by half a word (`string_hash.hash_expression`).
-    given = ", ".join(f"{of}{_name(c)}, 'abcd' || {of}{_name(c)}::varchar" for c in columns)
+    given = ", ".join(f"{of}{sql_name(c)}, 'abcd' || {of}{sql_name(c)}::varchar" for c in columns)
     return f"hash({given})" if columns else "0::ubigint"
 
 
 def _key_code(key: Sequence[str], instead: str) -> str:
     if not instead or len(key) != 1:
         return _hash_of(key)
-    own, other = _name(key[0]), _name(instead)
+    own, other = sql_name(key[0]), sql_name(instead)
     value = f"coalesce({own}, {other})"
     return f"hash({value}, 'abcd' || {value}, {own} is null)"
 
@@ -266,7 +267,7 @@ def _key_shown(key: Sequence[str], row: Mapping[str, Any], instead: str) -> dict
 
 def _uses(before: Rows, after: Rows, columns: Sequence[str]) -> list[ColumnUse]:
     """Columns that have values on one side only."""
-    counts = ", ".join(f"count({_name(c)})" for c in columns)
+    counts = ", ".join(f"count({sql_name(c)})" for c in columns)
     old, new = (
         rows.connection.execute(f"select {counts} from {rows.relation}").fetchall()[0] for rows in (before, after)
     )
@@ -278,7 +279,7 @@ def _fetch(rows: Rows, columns: Sequence[str], numbers: Sequence[int]) -> list[d
     """These rows, in the order of the numbers."""
     if not numbers:
         return []
-    listed = ", ".join(map(_name, columns))
+    listed = ", ".join(map(sql_name, columns))
     given = ", ".join(map(str, sorted(numbers)))
     found = rows.connection.execute(f"select rid, {listed} from {rows.relation} where rid in ({given})").fetchall()
     by_number = {row[0]: dict(zip(columns, row[1:], strict=True)) for row in found}
@@ -321,7 +322,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
-
-
-def _name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -19,6 +19,7 @@ from ragdatakit.tables.decoded_files import Unproved, incoming
 from ragdatakit.tables.row_batches import row_batches
 from ragdatakit.tables.scratch import ScratchFolder
 from ragdatakit.tables.sources import Source, is_lfs_pointer
+from ragdatakit.tables.sql_text import sql_name, sql_text
 from ragdatakit.tables.views import file_views
 from ragdatakit.tables.writing import part_of
 
@@ -105,8 +106,8 @@ class SharedConnection:
     def attach(self, name: str) -> duckdb.DuckDBPyConnection:
         """A connection of its own for a dataset, which takes its names for those of the tables of this one."""
         connection = self.connection.cursor()
-        connection.execute(f"attach ':memory:' as {_name(name)}")
-        connection.execute(f"use {_name(name)}")
+        connection.execute(f"attach ':memory:' as {sql_name(name)}")
+        connection.execute(f"use {sql_name(name)}")
         return connection
 
     def close(self) -> None:
@@ -347,9 +348,11 @@ class DatabaseFile:
         connection = database.connection
         with self._attached(connection):
             if schema != "main":
-                connection.execute(f"create schema saved.{_name(schema)}")
+                connection.execute(f"create schema saved.{sql_name(schema)}")
             for table in (name for name in database.tables if name not in database.unread):
-                connection.execute(f"create table saved.{_name(schema)}.{_name(table)} as from main.{_name(table)}")
+                connection.execute(
+                    f"create table saved.{sql_name(schema)}.{sql_name(table)} as from main.{sql_name(table)}"
+                )
         self._rows.append((schema, path, database.format, database.name))
         self._losses += [
             (schema, loss.kind, loss.table, loss.column, loss.reason, loss.count, loss.unread)
@@ -365,9 +368,8 @@ class DatabaseFile:
         """The file as ``saved``; much of it is written only when the block ends."""
         import duckdb
 
-        place = str(self._part).replace("'", "''")
         try:
-            connection.execute(f"attach '{place}' as saved (storage_version '{_STORAGE}')")
+            connection.execute(f"attach {sql_text(str(self._part))} as saved (storage_version '{_STORAGE}')")
             try:
                 yield
             except BaseException:
@@ -414,7 +416,3 @@ def _fault_of(file: DataFile) -> str:
 def _is_database(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(12)[8:] == _MAGIC
-
-
-def _name(value: str) -> str:
-    return '"' + value.replace('"', '""') + '"'

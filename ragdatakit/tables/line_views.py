@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Field, File
+from ragdatakit.tables.sql_text import sql_name, sql_text
 
 _LINES = (
     "read_csv([{paths}], auto_detect = false, columns = {{'line': 'VARCHAR'}}, delim = '\x01', quote = '', "
@@ -16,14 +17,14 @@ _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#10;", "\n"), ("&
 
 def line_query(kind: File, paths: list[str], rest: str) -> str:
     """A query of the records of such files; ``rest`` are further columns of it."""
-    listed = ", ".join(map(_text, paths))
+    listed = ", ".join(map(sql_text, paths))
     lines = _LINES.format(paths=listed, skip=int(kind.columns.header))
     return _elements(kind, lines, rest) if kind.container == "tagged" else _cells(kind, lines, rest)
 
 
 def _cells(kind: File, lines: str, rest: str) -> str:
     separator = kind.columns.separator
-    cut = f"string_split(line, {_text(separator)})" if separator else r"regexp_split_to_array(trim(line), '\s+')"
+    cut = f"string_split(line, {sql_text(separator)})" if separator else r"regexp_split_to_array(trim(line), '\s+')"
     columns = [_cell(f, i + 1, kind.columns.quoted) for i, f in enumerate(kind.record.fields)]
     rows = f"select {cut} as cells, filename from {lines} where trim(line) != ''"
     return f"select {', '.join(columns)}, {rest} from ({rows})"
@@ -35,7 +36,7 @@ def _cell(field: Field, place: int, quoted: bool) -> str:
         cell = rf"""regexp_replace({cell}, '^"(.*)"$', '\1')"""
     if field.type in _TYPES:
         cell = f"try_cast({cell} as {_TYPES[field.type]})"
-    return f"{cell} as {_name(field.name)}"
+    return f"{cell} as {sql_name(field.name)}"
 
 
 def _elements(kind: File, lines: str, rest: str) -> str:
@@ -66,13 +67,5 @@ def _content(field: Field, tags: tuple[str, ...], is_key: bool) -> str:
         rf"trim(regexp_replace({content}, '^\s*(Number|Description|Narrative):', ''), chr(32) || chr(10) || chr(9))"
     )
     for entity, character in (*_ENTITIES, ("&amp;", "&")):
-        content = f"replace({content}, {_text(entity)}, {_text(character)})"
-    return f"{content} as {_name(field.name)}"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _name(value: str) -> str:
-    return '"' + value.replace('"', '""') + '"'
+        content = f"replace({content}, {sql_text(entity)}, {sql_text(character)})"
+    return f"{content} as {sql_name(field.name)}"

@@ -22,10 +22,10 @@ from ragdatakit.tables.select_statements import (
     error_of,
     parse_select,
     plain_name,
-    quoted,
     settings,
     without_end,
 )
+from ragdatakit.tables.sql_text import sql_name, sql_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -116,7 +116,7 @@ class QueryResult:
         if all(kind == column.type for kind, column in zip(told, self.columns, strict=True)):
             return self._text
         casts = ", ".join(
-            f"#{place}{'' if kind == column.type else f'::{kind}'} as {quoted(column.name)}"
+            f"#{place}{'' if kind == column.type else f'::{kind}'} as {sql_name(column.name)}"
             for place, (kind, column) in enumerate(zip(told, self.columns, strict=True), 1)
         )
         return f"select {casts} from (\n{without_end(self._text)}\n)"
@@ -181,7 +181,7 @@ class SafeQueries:
                 yield TableFacts(FILES, view, columns, None, fault, dataset)
                 continue
             try:
-                found = database.load().execute(f"select count(*) from {FILES}.{quoted(view)}").fetchone()
+                found = database.load().execute(f"select count(*) from {FILES}.{sql_name(view)}").fetchone()
                 yield TableFacts(FILES, view, columns, found[0] if found else 0, dataset=dataset)
             except duckdb.Error as error:
                 yield TableFacts(FILES, view, columns, None, str(error_of(error)), dataset)
@@ -213,7 +213,7 @@ class SafeQueries:
             with self._listing(dataset):
                 tables = self._datasets.open(dataset).tables
                 found += [TableFacts("main", table, (), None, dataset=dataset).called for table in tables]
-        listed = ", ".join("'" + name.replace("'", "''") + "'" for name in sorted(found))
+        listed = ", ".join(map(sql_text, sorted(found)))
         return f"select unnest([{listed}]::varchar[]) as name"
 
     def _wanted(self, select: Select) -> dict[str, set[tuple[str, str]]]:
@@ -255,8 +255,8 @@ class SafeQueries:
         try:
             for dataset, named in wanted.items():
                 if dataset:
-                    shadow.execute(f"attach ':memory:' as {quoted(dataset)}")
-                    shadow.execute(f"use {quoted(dataset)}")
+                    shadow.execute(f"attach ':memory:' as {sql_name(dataset)}")
+                    shadow.execute(f"use {sql_name(dataset)}")
                 self._add_empty(shadow, dataset, named)
             shadow.execute("use memory")
             _lock(shadow)
@@ -274,8 +274,8 @@ class SafeQueries:
         for view in database.views:
             columns = _columns(database, FILES, view) if (FILES, view.lower()) in named else ()
             columns = columns or (Column("unread", "INTEGER"),)
-            listed = ", ".join(f"{quoted(c.name)} {c.type}" for c in columns)
-            shadow.execute(f"create table {FILES}.{quoted(view)} ({listed})")
+            listed = ", ".join(f"{sql_name(c.name)} {c.type}" for c in columns)
+            shadow.execute(f"create table {FILES}.{sql_name(view)} ({listed})")
 
     def _fill(self, dataset: str, named: set[tuple[str, str]]) -> None:
         """Fill the tables that the query names; the others are there without rows."""
@@ -289,7 +289,7 @@ class SafeQueries:
                 _create_empty(connection, table)
         for view in database.views:
             if (FILES, view.lower()) in named:
-                name = f"{FILES}.{quoted(view)}"
+                name = f"{FILES}.{sql_name(view)}"
                 if fault := database.view_fault(view):
                     raise RagdataError(f"{NO_PART}: {fault}")
                 filling = f"create table {FILES}.filled_view as from {name}"
@@ -299,7 +299,7 @@ class SafeQueries:
                     called = TableFacts(FILES, view, (), None, dataset=dataset).called
                     raise QueryError(f"{called} cannot be read: {error}") from None
                 connection.execute(f"drop view {name}")
-                connection.execute(f"alter table {FILES}.filled_view rename to {quoted(view)}")
+                connection.execute(f"alter table {FILES}.filled_view rename to {sql_name(view)}")
 
     def _refuse_unread(self) -> None:
         unread = [told for losses in self.losses.values() for told in losses.unread]
@@ -316,7 +316,7 @@ def _columns(database: DatasetDatabase, schema: str, table: str) -> tuple[Column
     import duckdb
 
     try:
-        described = database.load().execute(f"describe {schema}.{quoted(table)}").fetchall()
+        described = database.load().execute(f"describe {schema}.{sql_name(table)}").fetchall()
     except duckdb.Error:
         return ()
     return tuple(Column(str(name), str(kind)) for name, kind, *_ in described)
@@ -335,7 +335,7 @@ def _create_empty(connection: duckdb.DuckDBPyConnection, table: str) -> None:
     import pyarrow as pa
 
     connection.register("no_rows", pa.RecordBatchReader.from_batches(arrow_schema(table), []))  # a table takes pandas
-    connection.execute(f"create table if not exists main.{quoted(table)} as from no_rows")
+    connection.execute(f"create table if not exists main.{sql_name(table)} as from no_rows")
     connection.unregister("no_rows")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.tables.sql_text import sql_name
 
 TABLE_FUNCTIONS = frozenset(
     "generate_series range unnest repeat repeat_row json_each json_tree summary test_all_types pg_timezone_names "
@@ -275,7 +276,7 @@ def settings() -> dict[str, Any]:
 
 def plain_name(name: str) -> str:
     """A name as one would write it in a query: in quotes where they are needed."""
-    return name if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _keywords() else quoted(name)
+    return name if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _keywords() else sql_name(name)
 
 
 @cache
@@ -286,8 +287,3 @@ def _keywords() -> frozenset[str]:
     with duckdb.connect(config=settings()) as connection:
         query = "select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved'"
         return frozenset(name for (name,) in connection.execute(query).fetchall())
-
-
-def quoted(name: str) -> str:
-    """A name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'

@@ -19,6 +19,7 @@ from ragdatakit.tables.detection import detect
 from ragdatakit.tables.folders import Tree, is_regular, not_looked_into
 from ragdatakit.tables.sniffing import json_container, read_head
 from ragdatakit.tables.sources import Source
+from ragdatakit.tables.sql_text import sql_name, sql_text, unglobbed
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,11 +52,11 @@ def open_views(path: Path, format_name: str | None = None) -> duckdb.DuckDBPyCon
     listed = []
     for dataset, schema in zip(found.datasets, _schemas(path, found.datasets), strict=True):
         if schema != "main":
-            connection.execute(f"create schema {_name(schema)}")
+            connection.execute(f"create schema {sql_name(schema)}")
         for view, query in file_views(dataset, boundary):
-            connection.execute(f"create view {_name(schema)}.{_name(view)} as {query}")
+            connection.execute(f"create view {sql_name(schema)}.{sql_name(view)} as {query}")
         listed.append((schema, dataset.display, dataset.format.name))
-    rows = ", ".join("({})".format(", ".join(map(_text, row))) for row in listed)
+    rows = ", ".join("({})".format(", ".join(map(sql_text, row))) for row in listed)
     connection.execute(f'create view main.datasets as select * from (values {rows}) t("schema", path, format)')
     return connection
 
@@ -115,24 +116,26 @@ _OBJECT_BYTES, _LINE_BYTES, _LONGEST_LINE = 1 << 24, 2_000_000, 1 << 26
 
 
 def _query(kind: File, container: str, record: Record, root: Path, split: str | None, files: list[DataFile]) -> str:
-    given = f"{_text(split)}::varchar" if split is not None else "null::varchar"
+    given = f"{sql_text(split)}::varchar" if split is not None else "null::varchar"
     below = f"{root}/"
-    name = f"case when starts_with(filename, {_text(below)}) then substr(filename, {len(below) + 1}) else filename end"
+    name = (
+        f"case when starts_with(filename, {sql_text(below)}) then substr(filename, {len(below) + 1}) else filename end"
+    )
     rest = f'{given} as split, {name} as "file"'
     if container == "csv":
         return " union all ".join(_csv_query(record, file.path, rest) for file in files)
     if container in ("columns", "tagged"):
         from ragdatakit.tables.line_views import line_query
 
-        return line_query(kind, [_unglobbed(file.path) for file in files], rest)
-    paths = ", ".join(_text(_unglobbed(f.path)) for f in files)
+        return line_query(kind, [unglobbed(file.path) for file in files], rest)
+    paths = ", ".join(sql_text(unglobbed(f.path)) for f in files)
     options = f"[{paths}], {_OPTIONS.get(container, _OPTIONS['json-array'])}, filename = true{_room(container, files)}"
     if container == "json-object":
         return f"select {_member(record)}, {rest} from ({_MEMBERS.format(options)})"
     if record.shape == "object" and record.fields:
-        columns = ", ".join(f"{_text(f.name)}: {_text(_column_type(f))}" for f in record.fields)
+        columns = ", ".join(f"{sql_text(f.name)}: {sql_text(_column_type(f))}" for f in record.fields)
         source = f"read_json({options}, columns = {{{columns}}})"
-        wanted = ", ".join(_name(f.name) for f in record.fields)
+        wanted = ", ".join(sql_name(f.name) for f in record.fields)
     else:
         source = f"read_json_objects({options})"
         wanted = ", ".join(_cut_at_colon(kind)) if record.shape == "string" else "json as value"
@@ -159,7 +162,7 @@ def _member(record: Record) -> str:
     first, second = record.fields[:2]
     kind = _column_type(second)
     value = "content ->> '$'" if kind == "VARCHAR" else f"try_cast(content as {kind})"
-    return f"name as {_name(first.name)}, {value} as {_name(second.name)}"
+    return f"name as {sql_name(first.name)}, {value} as {sql_name(second.name)}"
 
 
 def _csv_query(record: Record, path: Path, rest: str) -> str:
@@ -168,7 +171,7 @@ def _csv_query(record: Record, path: Path, rest: str) -> str:
     header = reader.header or [] if reader.open() else []
     places = {f.name: header.index(f.name) for f in record.fields if f.name in header}
     cells = [
-        f"c{places[f.name]} as {_name(f.name)}" if f.name in places else f"null::varchar as {_name(f.name)}"
+        f"c{places[f.name]} as {sql_name(f.name)}" if f.name in places else f"null::varchar as {sql_name(f.name)}"
         for f in record.fields
     ]
     if not places:
@@ -181,7 +184,7 @@ def _csv_query(record: Record, path: Path, rest: str) -> str:
         options += f", skip = {reader.header_row.line - 1}"
     if (size := path.stat().st_size) > _LINE_BYTES:
         options += f", max_line_size = {min(size, _LONGEST_LINE)}"
-    return f"select {', '.join(cells)}, {rest} from read_csv([{_text(_unglobbed(path))}], {options})"
+    return f"select {', '.join(cells)}, {rest} from read_csv([{sql_text(unglobbed(path))}], {options})"
 
 
 def _cut_at_colon(kind: File) -> list[str]:
@@ -191,8 +194,8 @@ def _cut_at_colon(kind: File) -> list[str]:
     if len(fields) != 2:
         return [f"({whole}) as value"]
     colon = f"instr({whole}, ':')"
-    first = f"case when {colon} > 0 then substr({whole}, 1, {colon} - 1) end as {_name(fields[0].name)}"
-    return [first, f"substr({whole}, {colon} + 1) as {_name(fields[1].name)}"]
+    first = f"case when {colon} > 0 then substr({whole}, 1, {colon} - 1) end as {sql_name(fields[0].name)}"
+    return [first, f"substr({whole}, {colon} + 1) as {sql_name(fields[1].name)}"]
 
 
 def _column_type(field: Field) -> str:
@@ -201,16 +204,3 @@ def _column_type(field: Field) -> str:
     if field.type == "object" and field.values is not None:
         return f"MAP(VARCHAR, {_TYPES[field.values]})"
     return _TYPES[field.type]
-
-
-def _unglobbed(path: Path) -> str:
-    """A path in which DuckDB sees no pattern."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _name(value: str) -> str:
-    return '"' + value.replace('"', '""') + '"'

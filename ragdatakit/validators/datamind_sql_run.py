@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.sql_text import sql_name
 from ragdatakit.validators.datamind_sql import Lines, Statement, as_run, statements
 from ragdatakit.validators.excerpts import visible
 
@@ -172,18 +173,18 @@ class TrialDatabase:
 
     def _orphans(self, table: str) -> Iterator[Problem]:
         counts: dict[str, int] = {}
-        for row in self._connection.execute(f"PRAGMA foreign_key_check({_quote(table)})"):
+        for row in self._connection.execute(f"PRAGMA foreign_key_check({sql_name(table)})"):
             counts[row[2]] = counts.get(row[2], 0) + 1
         for parent, count in counts.items():
             facts = {"count": f"{count:,}", "table": visible(table), "parent": visible(parent)}
             yield Problem("orphan-row", facts=facts)
 
     def _texts(self, table: str) -> Iterator[Problem]:
-        columns = self._connection.execute(f"PRAGMA table_info({_quote(table)})").fetchall()
+        columns = self._connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall()
         for _, name, declared, *_ in columns:
             if _is_numeric(declared):
                 found = self._connection.execute(
-                    f"SELECT {_quote(name)} FROM {_quote(table)} WHERE typeof({_quote(name)}) = 'text' LIMIT 1"
+                    f"SELECT {sql_name(name)} FROM {sql_name(table)} WHERE typeof({sql_name(name)}) = 'text' LIMIT 1"
                 ).fetchone()
                 if found:
                     facts = {"column": visible(name), "table": visible(table), "type": visible(declared)}
@@ -235,7 +236,3 @@ def _is_numeric(declared: str | None) -> bool:
     if any(part in name for part in ("CHAR", "CLOB", "TEXT", "BLOB", "DATE", "TIME")):
         return False
     return any(part in name for part in ("INT", "REAL", "FLOA", "DOUB", "NUMERIC", "DECIMAL"))
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.reports.gates.derived_columns import DAMAGED, FOUND, KEYS, LANGUAGE, LENGTH, REFERENCES, SHARE
-from ragdatakit.reports.gates.frames import GateFrames, quoted
+from ragdatakit.reports.gates.frames import GateFrames
 from ragdatakit.reports.gates.suites import FILES, TABLE
 from ragdatakit.reports.summary_languages import UNCLEAR
 from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.tables.sql_text import sql_name, sql_text
 
 _CONTENTS = ("text", "title", "answer", "context", "image_description", "prompt")
 _LEFT_OUT = ("field_order", "file")
@@ -141,12 +142,12 @@ def _share_of(column: str, one: object, share: float, tolerance: float) -> _Told
 
 def _form(frames: GateFrames, table: str, column: str) -> Iterator[_Told]:
     """The form of ids, where all are a number behind the same beginning (``^doc-[0-9]+$``), UUIDs or digests."""
-    name = quoted(column)
+    name = sql_name(column)
     first, longest = frames.ask(
         table, f"select regexp_extract(min({name}), '^(.*?)[0-9]+$', 1), max(length({name})) from {{table}}"
     )
     beginning, digits = str(first or ""), int(str(longest or 0))
-    text = "'" + beginning.replace("'", "''") + "'"
+    text = sql_text(beginning)
     fits = {
         f"{re.escape(beginning)}[0-9]+": f"starts_with({name}, {text}) "
         f"and regexp_full_match(substr({name}, {len(beginning) + 1}), '[0-9]+')"

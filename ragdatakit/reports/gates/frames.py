@@ -25,6 +25,7 @@ from ragdatakit.reports.gates.derived_columns import (
 from ragdatakit.reports.gates.suites import FILES
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
+from ragdatakit.tables.sql_text import sql_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -104,12 +105,12 @@ class GateFrames:
         """The SQL of a column, its own or derived; lists and objects are JSON text."""
         types = self.types(table)
         if column in types:
-            kind, name = types[column], quoted(column)
+            kind, name = types[column], sql_name(column)
             if kind == "DOUBLE":  # pandas and the library take NaN for a missing value
                 return f"case when not isnan({name}) then {name} end"
             return name if kind in _PLAIN else f"{name}::varchar" if kind == "JSON" else f"to_json({name})::varchar"
         own, what = split_name(column)
-        name, kind = quoted(own), types[own]
+        name, kind = sql_name(own), types[own]
         if what == LENGTH:
             return length_of(name, kind)
         if what == FOUND:
@@ -123,12 +124,12 @@ class GateFrames:
 
     def _kept(self, table: str, column: str, what: str) -> str:
         """A table of the values of a derived column that are made once."""
-        kept = quoted(f"gate {table}.{column}{what}")
+        kept = sql_name(f"gate {table}.{column}{what}")
         if kept not in self._made:
             connection, name = self._source(table)
             value = self.expression(table, column)
             if what == LANGUAGE:
-                guess_languages(connection, name, quoted(column), kept)
+                guess_languages(connection, name, sql_name(column), kept)
             else:
                 connection.execute(
                     f'create or replace temp table {kept} as select {value} as "gate place", '
@@ -138,7 +139,7 @@ class GateFrames:
         return kept
 
     def _found(self, table: str, column: str) -> str:
-        name, parts = quoted(column), []
+        name, parts = sql_name(column), []
         for target in REFERENCES[table, column]:
             if target in self._database.tables:
                 self._database.load(target)
@@ -183,7 +184,7 @@ class GateFrames:
             source = f"{name} where rowid in ({wanted}) order by rowid"
         if not digests:
             self._refuse_size(table, columns)
-        parts = [f"{self._taken(table, c, digests)} as {quoted(c)}" for c in columns]
+        parts = [f"{self._taken(table, c, digests)} as {sql_name(c)}" for c in columns]
         relation = connection.sql(f"select {', '.join(parts)} from {source}")
         return relation.to_arrow_table().to_pandas()
 
@@ -223,12 +224,12 @@ class GateFrames:
         import duckdb
 
         if not table.startswith(FILES):
-            return self._database.load(table), f"main.{quoted(table)}"
+            return self._database.load(table), f"main.{sql_name(table)}"
         connection = self._database.load()
         if table not in self._copies:
-            copy = quoted(f"gate {table}")
+            copy = sql_name(f"gate {table}")
             try:
-                connection.execute(f"create temp table {copy} as from files.{quoted(table.removeprefix(FILES))}")
+                connection.execute(f"create temp table {copy} as from files.{sql_name(table.removeprefix(FILES))}")
             except duckdb.Error as error:
                 raise RagdataError(f"{table} cannot be read: {str(error).splitlines()[0]}") from None
             self._copies[table] = copy
@@ -237,8 +238,3 @@ class GateFrames:
 
 def _number(connection: duckdb.DuckDBPyConnection, query: str) -> int:
     return int(connection.execute(query).fetchall()[0][0])
-
-
-def quoted(name: str) -> str:
-    """A name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,20 @@
+"""Names, texts and paths as DuckDB's and SQLite's SQL writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def sql_name(name: str) -> str:
+    """A name of a table, column or schema, whatever letters are in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_text(value: str) -> str:
+    """A text."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def unglobbed(path: Path) -> str:
+    """A path in which DuckDB sees no pattern."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
