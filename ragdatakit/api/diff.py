@@ -116,10 +116,9 @@ class _Side:
         known = [file.path for part in parts for file in part.files]
         return other_files(folder, known) if folder.is_dir() else None
 
-    def may_hide(self, place: str) -> bool:
-        """Whether there may be a dataset at a place that nobody may look into, or not into all of it."""
-        hidden = [folder.relative_to(self.place).as_posix() for folder in unreadable_folders(self.place)]
-        return any(f"{place}/".startswith(f"{name}/") or name.startswith(f"{place}/") for name in hidden)
+    def hidden(self) -> list[str]:
+        """The folders below the path that nobody may look into, with ``/``."""
+        return [folder.relative_to(self.place).as_posix() for folder in unreadable_folders(self.place)]
 
     def path_of(self, place: str) -> str:
         """What the user would call a dataset of it."""
@@ -183,6 +182,7 @@ class _Comparing:
         refuse_unknown(self.options, TABLES)
         found = DatasetDiff(before.whole, after.whole)
         old, new = ({each.place or ".": each for each in side.datasets} for side in (before, after))
+        hidden = {side.path: side.hidden() for side in (before, after)} if old.keys() != new.keys() else {}
         for number, place in enumerate(sorted({*old, *new})):
             if self.options.progress is not None:
                 self.options.progress(f"comparing {place}", number, len({*old, *new}))
@@ -190,7 +190,7 @@ class _Comparing:
             if place in old and place in new:
                 diff = self._pair((before, old[place], names[0]), (after, new[place], names[1]), checked=True)
                 status = "changed" if diff.different else "same"
-            elif (before if place in new else after).may_hide(place):
+            elif _may_hide(hidden[(before if place in new else after).path], place):
                 status, diff = "unread", _unknown(names, old.get(place), new.get(place))
             elif place in new:
                 status, diff = "added", self._alone(after, new[place], names[1], names[0], "added")
@@ -235,6 +235,11 @@ class _Comparing:
             raise side.error(error) from None
         with database:
             yield Compared(database, database.parts, path)
+
+
+def _may_hide(hidden: Iterable[str], place: str) -> bool:
+    """Whether there may be a dataset at a place that nobody may look into, or not into all of it."""
+    return any(f"{place}/".startswith(f"{name}/") or name.startswith(f"{place}/") for name in hidden)
 
 
 def _unknown(names: tuple[str, str], old: FoundDataset | None, new: FoundDataset | None) -> DatasetDiff:

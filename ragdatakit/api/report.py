@@ -76,7 +76,8 @@ def report(
                     database = opened.enter_context(database_of(each, memory_limit))
                     summary = _summary(each, database, examples, seed, progress)
                     if neighbourhoods:
-                        summary.neighbourhoods = _neighbourhoods(each, database, progress)
+                        summary.neighbourhoods = _neighbourhoods(database, progress)
+                    _label(each, summary)
                 except (RagdataError, OSError) as error:
                     if len(found) == 1 or not _is_of(each.source, error):
                         raise
@@ -186,18 +187,25 @@ def _summary(
     summary = summarize(database, path=found.source.display, examples=examples, seed=seed, progress=progress)
     summary.files, summary.file_splits = count_files(own_parts(found.source, found.wanted), database, progress)
     summary.notes += _read_together(found, summary)
-    _label(found, summary)
     return summary
 
 
 def _label(found: FoundDataset, summary: Summary) -> None:
-    """Give hubs and relations the labels that files beside a plain graph have for them."""
+    """Give hubs, relations and neighbourhoods the labels that files beside a plain graph have for them."""
     from dataclasses import replace
 
-    if summary.graph is None:
+    from ragdatakit.tables.plain_sources import LABELS
+
+    labels_of = next((part.options[LABELS] for part in found.source.parts if LABELS in part.options), None)
+    if labels_of is None or summary.graph is None:
         return
     relations = [value for one in summary.frequencies if one.name == "edges.relation" for value, _ in one.values]
-    labels = _labels(found, {*relations, *(hub.name for hub in summary.graph.hubs)})
+    around = summary.neighbourhoods
+    walked = {*around.names, *around.relations} if around is not None else set()
+    labels = labels_of({*relations, *(hub.name for hub in summary.graph.hubs), *walked})
+    if around is not None:
+        told = {name: label for name, label in labels.items() if name in walked}
+        summary.neighbourhoods = replace(around, labels=told)
     hubs = tuple(replace(hub, label=labels.get(hub.name)) for hub in summary.graph.hubs)
     summary.graph = replace(summary.graph, hubs=hubs)
     summary.frequencies = [
@@ -206,13 +214,6 @@ def _label(found: FoundDataset, summary: Summary) -> None:
         else one
         for one in summary.frequencies
     ]
-
-
-def _labels(found: FoundDataset, names: set[str]) -> dict[str, str]:
-    from ragdatakit.tables.plain_sources import LABELS
-
-    labels_of = next((part.options[LABELS] for part in found.source.parts if LABELS in part.options), None)
-    return labels_of(names) if labels_of is not None else {}
 
 
 def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
@@ -230,12 +231,9 @@ def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
     return notes
 
 
-def _neighbourhoods(found: FoundDataset, database: DatasetDatabase, progress: Progress | None) -> Neighbourhoods | None:
-    from dataclasses import replace
-
+def _neighbourhoods(database: DatasetDatabase, progress: Progress | None) -> Neighbourhoods | None:
     from ragdatakit.reports.neighbourhoods import read_neighbourhoods
 
     if progress is not None:
         progress("the graph's neighbourhoods", 0, 1)
-    graph = read_neighbourhoods(database)
-    return graph and replace(graph, labels=_labels(found, {*graph.names, *graph.relations}))
+    return read_neighbourhoods(database)

@@ -129,6 +129,14 @@ def unreadable_folders(root: Path) -> list[Path]:
     return tree.unreadable
 
 
+def size_of(path: Path) -> int:
+    """Bytes of a file itself; 0 where nobody can tell."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def not_looked_into(folder: Path | str) -> str:
     """That nobody may look into a folder, in words."""
     return f"cannot look into {folder}: no permission"

@@ -10,7 +10,7 @@ from pathlib import Path
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import LeftOut, NotRead
 from ragdatakit.tables.detection import PACKED, detect
-from ragdatakit.tables.folders import Tree
+from ragdatakit.tables.folders import Tree, size_of
 from ragdatakit.tables.plain_sources import is_about
 
 _MOST_TOLD = 5
@@ -59,18 +59,11 @@ def files_not_read(path: Path, read: Collection[Path]) -> list[NotRead]:
     known = {file.absolute() for file in read}
     tree = Tree(path)
     return [
-        NotRead(str(path), file.relative_to(path).as_posix(), _size(file))
+        NotRead(str(path), file.relative_to(path).as_posix(), size_of(file))
         for folder in tree.folders()
         for file in (folder / name for name in tree.names(folder)[0] if not name.startswith("."))
         if not is_about(file) and file.absolute() not in known
     ]
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0
 
 
 def what_lies_there(path: Path) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+from ragdatakit.tables.folders import size_of
 from ragdatakit.tables.lines import iter_lines
 
 T = TypeVar("T")
@@ -91,10 +92,7 @@ class Source:
     @property
     def size(self) -> int:
         """Bytes of the file itself; 0 where nobody can tell."""
-        try:
-            return self.path.stat().st_size
-        except OSError:
-            return 0
+        return size_of(self.path)
 
     def is_packed(self) -> bool:
         """Whether the file holds gzip data, whatever its name says."""

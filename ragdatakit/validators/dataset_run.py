@@ -16,7 +16,7 @@ from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.tables.allocation import keep_freed_memory
 from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.folders import Tree
+from ragdatakit.tables.folders import Tree, size_of
 from ragdatakit.tables.positions import Located
 from ragdatakit.tables.record_forms import JSON, RecordForm
 from ragdatakit.tables.sniffing import json_container
@@ -109,7 +109,7 @@ class DatasetRun:
         self._columns: dict[str, KeyColumns] = {}
         self.lock = threading.Lock()
         self._done = 0
-        self._total = sum(_size(f.path) for f in dataset.files)
+        self._total = sum(size_of(f.path) for f in dataset.files)
 
     def run(self) -> None:
         """Check everything; results are in ``collector`` and in the files. What was found survives a crash."""
@@ -206,7 +206,7 @@ class DatasetRun:
             return False
         declared = self.kind(file)
         if declared.container == "opaque":
-            file.bytes = _size(file.path)
+            file.bytes = size_of(file.path)
             return True
         if declared.container == "text":
             return self._run_text(file) if fresh else True
@@ -216,7 +216,7 @@ class DatasetRun:
         file.readable = run.whole
         if fresh:
             self.checks.finish_file(file, file.records or 0, self.emit)
-        self._done += _size(file.path)
+        self._done += size_of(file.path)
         return run.whole
 
     def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
@@ -379,13 +379,6 @@ def _column(problem: Problem) -> int | None:
     return problem.position + 1 if problem.position is not None else None
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
 def _estimated_bytes(file: DataFile) -> int:
     """How much a file is to read: a packed one has more in it, and to cut cells in Python takes long."""
-    return _size(file.path) * (4 if file.path.name.endswith((".gz", ".csv")) else 1)
+    return size_of(file.path) * (4 if file.path.name.endswith((".gz", ".csv")) else 1)

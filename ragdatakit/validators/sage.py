@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.tables.folders import size_of
 from ragdatakit.tables.sniffing import json_container
 from ragdatakit.validators.checks import Emit, FormatChecks
 from ragdatakit.validators.sage_files import (
@@ -55,7 +56,7 @@ class SageChecks(FormatChecks):
 
     def _compares(self) -> bool:
         files = self.dataset.of_kind("documents")
-        return len(files) == 1 and bool(self.dataset.of_kind("records")) and _size(files[0]) <= COMPARED_BYTES
+        return len(files) == 1 and bool(self.dataset.of_kind("records")) and size_of(files[0].path) <= COMPARED_BYTES
 
     def record_checks(self, kind: str) -> bool:
         """Benchmark questions are declared in full."""
@@ -156,10 +157,3 @@ class SageChecks(FormatChecks):
             if self._generations[name] and name not in expected and not (self._operators and name == "operators"):
                 facts = {"count": self._generations[name], "records": records, "generation": _CALLED[name]}
                 emit(file, Problem("records-of-another-generation", facts=facts))
-
-
-def _size(file: DataFile) -> int:
-    try:
-        return file.path.stat().st_size
-    except OSError:
-        return 0
