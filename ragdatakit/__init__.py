@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.results import Report
-    from ragdatakit.tables.canonical_frames import Dataset
+    from ragdatakit.database.canonical_frames import Dataset
 
 _HOMES = {
     "connect": "ragdatakit.api.read",
@@ -65,7 +65,7 @@ _HOMES = {
     "validate": "ragdatakit.api.validate",
     "verify": "ragdatakit.api.read",
     "ConversionResult": "ragdatakit.schemas.conversions",
-    "Dataset": "ragdatakit.tables.canonical_frames",
+    "Dataset": "ragdatakit.database.canonical_frames",
     "Finding": "ragdatakit.schemas.findings",
     "Report": "ragdatakit.schemas.results",
     "SearchOptions": "ragdatakit.retrieval.options",

@@ -17,7 +17,7 @@ def small_tables_of_names() -> Iterator[None]:
 
     Tests of the table itself, and the command run as a process, have it as it is.
     """
-    from ragdatakit.tables.numpy_keys import NumpyConsistency
+    from ragdatakit.columnar.numpy_keys import NumpyConsistency
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NumpyConsistency, "_BITS", 6)
@@ -28,6 +28,6 @@ def small_tables_of_names() -> Iterator[None]:
 def outputs_of_a_sound_machine() -> Iterator[None]:
     """For modules of a thousand conversions: no process that cleans up after a kill, no waiting for the disk."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ragdatakit.tables.staging._companion", lambda folder: None)
+        patch.setattr("ragdatakit.outputs.staging._companion", lambda folder: None)
         patch.setattr("os.fsync", lambda handle: None)
         yield

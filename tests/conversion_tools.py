@@ -9,10 +9,10 @@ from typing import Any
 from ragdatakit.converters import Options, get_converter
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.tables.canonical_tables import CanonicalTables
-from ragdatakit.tables.detection import detect
-from ragdatakit.tables.outputs import Output
-from ragdatakit.tables.record_reading import RecordReader
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.detection import detect
+from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.record_reading import RecordReader
 
 
 def read_tables(path: Path, format_name: str | None = None, name: str = "", **given: str) -> CanonicalTables:

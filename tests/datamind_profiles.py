@@ -11,11 +11,11 @@ from typing import Any
 import ragdatakit
 from ragdatakit.converters import Options, get_converter
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.tables.canonical_tables import CanonicalTables, RowSource
-from ragdatakit.tables.detection import detect
-from ragdatakit.tables.outputs import Output
-from ragdatakit.tables.record_reading import RecordReader
-from ragdatakit.tables.renamed_ids import map_back, read_renamed
+from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.detection import detect
+from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 
 
 def read_repository(path: Path, name: str = "", **given: str) -> CanonicalTables:

@@ -17,7 +17,7 @@ from ragdatakit.reports.gates.running import GateLibrary, run_suite
 from ragdatakit.reports.gates.suites import parse_suite
 from ragdatakit.schemas.canonical import Document, Edge, PairScore, Qrel, Question
 from ragdatakit.schemas.gates import Check
-from ragdatakit.tables.dataset_database import DatasetDatabase
+from ragdatakit.database.dataset_database import DatasetDatabase
 from tests.conversion_tools import tables_of
 
 needs_library = pytest.mark.skipif(

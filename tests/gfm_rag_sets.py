@@ -9,11 +9,11 @@ from typing import Any
 
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.graphs import PlainGraph
-from ragdatakit.tables.python_keys import PythonBatch
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.columnar.small_graphs import PlainGraph
+from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.checks import FormatChecks
-from ragdatakit.validators.gfm_rag_questions import QuestionChecks
+from ragdatakit.validators.gfm_rag.questions import QuestionChecks
 from ragdatakit.validators.records import RecordChecker
 
 PATHS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ragdatakit.reports.html_page import summary_page
+from ragdatakit.reports.html.page import summary_page
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from ragdatakit.schemas.results import Report

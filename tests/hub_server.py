@@ -24,7 +24,7 @@ from typing import Any
 from unittest import mock
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from ragdatakit.tables import hub_fetch
+from ragdatakit.hub import fetch as hub_fetch
 from tests.command_line import ROOT, Outcome, run
 
 TOKEN = "hf_thisIsTheTokenOfTheTests"

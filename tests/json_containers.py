@@ -11,7 +11,7 @@ import pytest
 
 from ragdatakit.schemas.declarations import Container, Field, File, Format, Key, Record, Reference, Rule
 from ragdatakit.schemas.findings import Finding, Problem
-from ragdatakit.tables.datasets import DataFile, Dataset
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Selection

@@ -12,7 +12,7 @@ import numpy as np
 from ragdatakit.retrieval.parts import Progress, Ranking
 from ragdatakit.retrieval.passages import Passages
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 
 DOCUMENTS = {
     "ferry": ("The ferry", "The ferry leaves the harbour at nine and crosses the strait."),

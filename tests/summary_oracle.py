@@ -11,8 +11,8 @@ import pytest
 
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import Distribution
-from ragdatakit.tables import plain_tokens
-from ragdatakit.tables.canonical_frames import Dataset
+from ragdatakit.files import plain_tokens
+from ragdatakit.database.canonical_frames import Dataset
 
 Key = tuple[str, str | None]
 TEXTS = ("documents", "chunks", "questions", "summaries", "answers", "runs")

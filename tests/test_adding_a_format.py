@@ -22,7 +22,7 @@ from docs.generator.workspaces import ROOT, Workspace
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.declarations import Container, Damage, Field, File, Format, Layout, Record, Rule
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.datasets import DataFile
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.validators import CHECKS
 from ragdatakit.validators.checks import FormatChecks
 

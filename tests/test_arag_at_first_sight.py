@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import ragdatakit
 from ragdatakit.validators import file_runs
-from ragdatakit.validators.arag import ARagChecks
-from ragdatakit.validators.arag_chunks import id_and_text, id_problems, is_ragged, is_sound, text_problems
+from ragdatakit.validators.arag.checks import ARagChecks
+from ragdatakit.validators.arag.chunks import id_and_text, id_problems, is_ragged, is_sound, text_problems
 
 DOTTED = "0:The lamp of Skarn weighs 3.5 tons in all."
 IDS = st.sampled_from(["1", "2", "3", "02", " 2", "x", "", "٣", "10"])
@@ -61,7 +61,7 @@ def test_the_report_is_that_of_the_thorough_way(
     chunks.write_text(json.dumps([*[DOTTED] * dotted, *elements, DOTTED], indent=4))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ragdatakit.validators.arag.DOTS_LOOKED_FOR", dots)
+        patch.setattr("ragdatakit.validators.arag.checks.DOTS_LOOKED_FOR", dots)
         patch.setattr("ragdatakit.validators.dataset_run.ARRAY_PART_BYTES", 150)
         if big:
             patch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", 0)

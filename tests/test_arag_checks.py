@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.arag import ARAG
-from ragdatakit.schemas.arag_published import SUBSETS, subset_named
+from ragdatakit.schemas.arag.format import ARAG
+from ragdatakit.schemas.arag.published import SUBSETS, subset_named
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators import arag
+from ragdatakit.validators.arag import checks as arag
 from ragdatakit.validators.ages import in_words
-from ragdatakit.validators.arag import ARagChecks
-from ragdatakit.validators.arag_corpus import AnswerSearch
+from ragdatakit.validators.arag.checks import ARagChecks
+from ragdatakit.validators.arag.corpus import AnswerSearch
 from tests.arag_sets import ASKED, LAMP, NAMES, dataset, examine, hits, rules
 
 
@@ -105,7 +105,7 @@ def test_answers_are_counted_in_the_chunks(tmp_path: Path) -> None:
 
 
 def test_a_big_corpus_is_searched_for_some_answers_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragdatakit.validators.arag_corpus.SCANNED_CHARACTERS", 1)
+    monkeypatch.setattr("ragdatakit.validators.arag.corpus.SCANNED_CHARACTERS", 1)
     search = AnswerSearch(texts=["nothing"], answers=["absent"] * 120)
 
     assert search.found() == (0, 40)

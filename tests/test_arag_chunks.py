@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.validators.arag import ARagChecks
-from ragdatakit.validators.arag_chunks import ChunkOrder, dot_inside, has_sentence, is_ragged
+from ragdatakit.validators.arag.checks import ARagChecks
+from ragdatakit.validators.arag.chunks import ChunkOrder, dot_inside, has_sentence, is_ragged
 from tests.arag_sets import BELL, LAMP, dataset, examine, hits, problems, rules, serious
 
 

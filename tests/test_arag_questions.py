@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.tables.compared_answers import as_arag_compares
-from ragdatakit.validators.arag_questions import evidence_shape, id_key
+from ragdatakit.files.compared_answers import as_arag_compares
+from ragdatakit.validators.arag.questions import evidence_shape, id_key
 from tests.arag_sets import ASKED, problems, rules, serious
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from ragdatakit.schemas.arag import ARAG
+from ragdatakit.schemas.arag.format import ARAG
 from ragdatakit.schemas.declarations import Rule
 
 FILES = {"AR1": "chunks.json", "AR2": "questions.json", "AR3": "predictions.jsonl"}

@@ -13,7 +13,7 @@ from ragdatakit import validate
 from ragdatakit.schemas.declarations import Columns
 from ragdatakit.schemas.line_cells import LineError, cut, texts
 from ragdatakit.validators import dataset_run
-from ragdatakit.validators.beir import unsafe
+from ragdatakit.validators.beir.checks import unsafe
 from tests.command_line import FIXTURES, run
 from tests.upstream_data import UPSTREAM_DATA
 

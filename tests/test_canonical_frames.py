@@ -9,7 +9,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.schemas.canonical import TABLES
-from ragdatakit.tables.canonical_frames import Dataset, arrow_schema
+from ragdatakit.database.canonical_frames import Dataset, arrow_schema
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import pytest
 
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import Record
-from ragdatakit.tables.columnar import ColumnarDecoder, ColumnBlock, can_decode
-from ragdatakit.tables.lines import iter_lines
+from ragdatakit.columnar.columnar import ColumnarDecoder, ColumnBlock, can_decode
+from ragdatakit.files.lines import iter_lines
 from ragdatakit.validators.records import RecordChecker
 from tests.columnar_mutations import block, mutated, tries
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.converters.datamind_sql import insert_rows, literal
+from ragdatakit.converters.datamind.sql import insert_rows, literal
 from ragdatakit.schemas.canonical import Asset, Document
 from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import tables_of

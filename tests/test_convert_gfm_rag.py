@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from ragdatakit import RagdataError, validate
-from ragdatakit.converters.gfm_rag_attributes import cell_of_json, json_of_cell
-from ragdatakit.converters.gfm_rag_mentions import NameFinder
-from ragdatakit.converters.gfm_rag_names import NameColumn, looks_like_number
+from ragdatakit.converters.gfm_rag.attributes import cell_of_json, json_of_cell
+from ragdatakit.converters.gfm_rag.mentions import NameFinder
+from ragdatakit.converters.gfm_rag.names import NameColumn, looks_like_number
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
-from ragdatakit.tables.csv_cells import chunk_rows
-from ragdatakit.tables.renamed_ids import map_back, read_renamed
+from ragdatakit.files.csv_cells import chunk_rows
+from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.gfm_rag_sets import SAMPLE, write
 from tests.stage1_sets import graph_of, held_out_questions, knowledge_graph
@@ -241,7 +241,7 @@ def test_large_tables_are_read_the_same(tmp_path: Path, monkeypatch: pytest.Monk
     _stage1(tmp_path, nodes_csv="name,type,attributes\n" + "".join(f'"{name}",entity,{{}}\n' for name in odd))
     slowly = rows(read_tables(tmp_path))
 
-    monkeypatch.setattr("ragdatakit.tables.record_reading._WORTH_COLUMNS", 0)
+    monkeypatch.setattr("ragdatakit.files.record_reading._WORTH_COLUMNS", 0)
 
     assert rows(read_tables(tmp_path)) == slowly
     assert [node.name for node in slowly["nodes"]] == [name.replace('""', '"') for name in odd]

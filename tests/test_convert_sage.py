@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ragdatakit
-from ragdatakit.converters.sage import CONVERTER
+from ragdatakit.converters.sage.converter import CONVERTER
 from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import read_tables, write_tables
 from tests.sage_cases import DOCUMENTED, FULL, OPERATORS, OTHER, QUERY, SHORT, asked

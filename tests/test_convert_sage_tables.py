@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import ragdatakit
 from ragdatakit.schemas.canonical import Answer, Asset, Chunk, Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.sage_cases import FULL, OTHER, QUERY, SHORT
 from tests.sage_records import JSON, TEXTS, WORDS, documented_records
@@ -467,7 +467,7 @@ def test_real_questions_of_arag_come_back_byte_for_byte(tmp_path: Path, profile:
 
 
 def test_datamind_questions_come_back(tmp_path: Path) -> None:
-    pytest.importorskip("ragdatakit.converters.datamind")
+    pytest.importorskip("ragdatakit.converters.datamind.converter")
     source, back = tmp_path / "bench", tmp_path / "back"
     source.mkdir()
     back.mkdir()

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.tables.numpy_keys import NumpyBatch
-from ragdatakit.tables.string_hash import hash_strings
-from ragdatakit.validators.datamind_chunks import chunk_problems, v2_hash, v2_id
-from ragdatakit.validators.datamind_columns import Strings, chunk_suspects, column_traits, triple_suspects
-from ragdatakit.validators.datamind_images import ImageFolder
-from ragdatakit.validators.datamind_keys import fill_keys
-from ragdatakit.validators.datamind_tallies import Trait, record_traits
-from ragdatakit.validators.datamind_triples import triple_problems
+from ragdatakit.columnar.numpy_keys import NumpyBatch
+from ragdatakit.columnar.string_hash import hash_strings
+from ragdatakit.validators.datamind.chunks import chunk_problems, v2_hash, v2_id
+from ragdatakit.validators.datamind.columns import Strings, chunk_suspects, column_traits, triple_suspects
+from ragdatakit.validators.datamind.images import ImageFolder
+from ragdatakit.validators.datamind.keys import fill_keys
+from ragdatakit.validators.datamind.tallies import Trait, record_traits
+from ragdatakit.validators.datamind.triples import triple_problems
 
 NOWHERE = ImageFolder(None)
 EDGES = ["", " ", "\t", "\x1c", "\x85", "\xa0", "\u1680", "\u2003", "\u2028", "\u3000", "é", "漢", "。", "“", "\u200b"]

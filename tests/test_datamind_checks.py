@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.datamind import DATAMIND
+from ragdatakit.schemas.datamind.format import DATAMIND
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.compared_answers import as_datamind_compares
-from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.validators.datamind import DataMindChecks
-from ragdatakit.validators.datamind_bench import plain_questions, question_problems, reference_problems
-from ragdatakit.validators.datamind_chunks import chunk_problems, v2_hash, v2_id
-from ragdatakit.validators.datamind_csv import csv_problems
-from ragdatakit.validators.datamind_images import ImageFolder
-from ragdatakit.validators.datamind_shapes import shape_of
-from ragdatakit.validators.datamind_skills import read_skill
-from ragdatakit.validators.datamind_triples import triple_problems, unused_fields
+from ragdatakit.files.compared_answers import as_datamind_compares
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.validators.datamind.checks import DataMindChecks
+from ragdatakit.validators.datamind.bench import plain_questions, question_problems, reference_problems
+from ragdatakit.validators.datamind.chunks import chunk_problems, v2_hash, v2_id
+from ragdatakit.validators.datamind.csv import csv_problems
+from ragdatakit.validators.datamind.images import ImageFolder
+from ragdatakit.validators.datamind.shapes import shape_of
+from ragdatakit.validators.datamind.skills import read_skill
+from ragdatakit.validators.datamind.triples import triple_problems, unused_fields
 from ragdatakit.validators.records import RecordChecker
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"

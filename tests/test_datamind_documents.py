@@ -10,7 +10,7 @@ import ragdatakit
 from ragdatakit.converters.chunking import ChunkOptions, chunk_tables
 from ragdatakit.schemas.canonical import Asset, Document
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.detection import detect
+from ragdatakit.files.detection import detect
 from tests.conversion_tools import rows, tables_of, write_tables
 from tests.datamind_profiles import account, errors, read_repository, records
 

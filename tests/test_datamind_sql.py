@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.validators import datamind_sql_run
-from ragdatakit.validators.datamind_sql import Lines, as_run, file_problems, read_sql, statements
-from ragdatakit.validators.datamind_sql_run import TrialDatabase, created_table
+from ragdatakit.validators.datamind import sql_run as datamind_sql_run
+from ragdatakit.validators.datamind.sql import Lines, as_run, file_problems, read_sql, statements
+from ragdatakit.validators.datamind.sql_run import TrialDatabase, created_table
 
 Found = list[tuple[str, int | None]]
 

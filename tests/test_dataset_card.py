@@ -8,7 +8,7 @@ import pytest
 
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.results import Report
-from ragdatakit.tables.dataset_card import BEGIN, END, CardFacts, DataFile, card
+from ragdatakit.hub.dataset_card import BEGIN, END, CardFacts, DataFile, card
 
 
 def facts(name: str = "chunks.json", **words: Any) -> CardFacts:

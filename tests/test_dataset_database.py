@@ -19,8 +19,8 @@ from ragdatakit.converters.run import ConvertOptions, find_sources, read_source
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.tables.dataset_database import DatasetDatabase, SqlTable
-from ragdatakit.tables.file_counts import count_files
+from ragdatakit.database.dataset_database import DatasetDatabase, SqlTable
+from ragdatakit.database.file_counts import count_files
 from tests.conversion_tools import tables_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -322,7 +322,7 @@ def test_what_rows_cannot_be_is_told() -> None:
 
 def test_reading_that_fails_keeps_what_was_read() -> None:
     from ragdatakit.schemas.canonical import Document
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
     def failing() -> Iterator[Document]:
         yield Document("1", "x")

@@ -31,7 +31,7 @@ from ragdatakit.schemas.canonical import (
     Triplet,
 )
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import tables_of, write_tables
 
 Columns = dict[str, set[str]]

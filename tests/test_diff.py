@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 import ragdatakit
 from ragdatakit.reports.dataset_diff import Compared, DiffOptions, compare_datasets
-from ragdatakit.reports.diff_text import diff_lines
-from ragdatakit.reports.html_diff import marked
+from ragdatakit.reports.diff.text import diff_lines
+from ragdatakit.reports.html.diff import marked
 from ragdatakit.reports.moved_metrics import moved_metrics
 from ragdatakit.reports.table_diff import value_change
 from ragdatakit.schemas.canonical import TABLES, Asset, Document, Edge, Qrel, Question, Trace
 from ragdatakit.schemas.diffs import DatasetDiff, Side, TableDiff
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.summaries import Distribution, Summary, TableSummary
-from ragdatakit.tables.dataset_database import DatasetDatabase
+from ragdatakit.database.dataset_database import DatasetDatabase
 from tests.browser_tools import launched, open_page
 from tests.command_line import FIXTURES, GOOD, run
 from tests.conversion_tools import tables_of
@@ -598,7 +598,7 @@ def test_rows_that_were_judged_twice_are_told_apart() -> None:
 def test_the_published_schemas_hold(tmp_path: Path) -> None:
     from jsonschema import Draft202012Validator
 
-    from ragdatakit.reports.diff_schema import query_schemas
+    from ragdatakit.reports.diff.schema import query_schemas
 
     a = write_beir(tmp_path / "a")
     b = write_beir(tmp_path / "b", {"d1": "x" * 500, "d9": "new"}, {"q1": "where?"})

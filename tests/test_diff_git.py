@@ -12,7 +12,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.git_files import extract_revision, parse_revision
+from ragdatakit.files.git_files import extract_revision, parse_revision
 from tests.command_line import run
 from tests.test_diff import DOCUMENTS, write_beir
 

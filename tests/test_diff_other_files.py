@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.reports.diff_files import diff_dict, diff_markdown
-from ragdatakit.reports.diff_text import diff_lines, metric_words, metrics_shown
-from ragdatakit.reports.html_diff import diff_html
+from ragdatakit.reports.diff.files import diff_dict, diff_markdown
+from ragdatakit.reports.diff.text import diff_lines, metric_words, metrics_shown
+from ragdatakit.reports.html.diff import diff_html
 from ragdatakit.reports.other_files import compare_other_files, other_files
 from ragdatakit.schemas.diffs import DatasetDiff, Metric, Side
 from tests.command_line import run

@@ -15,10 +15,10 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.tables.detection import detect
-from ragdatakit.tables.select_statements import QueryError, parse_select
+from ragdatakit.files.detection import detect
+from ragdatakit.database.select_statements import QueryError, parse_select
 from ragdatakit.validators.collector import Selection
-from ragdatakit.validators.quality import Quality, check_quality
+from ragdatakit.quality.run import Quality, check_quality
 from tests.command_line import FIXTURES, run
 
 SEARCH = FIXTURES / "demo-search"

@@ -25,7 +25,7 @@ from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.evaluation_rules import RULES
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.command_line import run as run_command
 from tests.conversion_tools import tables_of
 

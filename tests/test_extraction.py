@@ -14,7 +14,7 @@ from ragdatakit.retrieval.extraction.graph_store import GraphStore
 from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions, extract_graph
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, StartNode
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import rows, tables_of, write_tables
 
 LOG = Document("d1", "The tug Osprey towed the barge Lena into Port Hale. Captain Jane Moor signed.", "Harbour log")

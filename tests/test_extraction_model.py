@@ -15,7 +15,7 @@ from ragdatakit.retrieval.extraction.model import ModelOptions, estimate
 from ragdatakit.retrieval.extraction.prompts import SYSTEM
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import rows, tables_of
 from tests.model_server import KEY, Fault, ModelServer, refusal, running_models
 

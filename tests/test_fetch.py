@@ -19,7 +19,7 @@ pytest.importorskip("huggingface_hub")
 
 from ragdatakit.schemas import public_datasets
 from ragdatakit.schemas.public_datasets import ARAG_REPO, ARAG_REVISION, PUBLIC_DATASETS
-from ragdatakit.tables.manifest import compare, read_manifest
+from ragdatakit.files.manifest import compare, read_manifest
 from tests.hub_server import (
     COMMAND,
     ROOT,
@@ -551,7 +551,7 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     import sys
 
     from ragdatakit.schemas.errors import MissingExtraError
-    from ragdatakit.tables.hub import hub_api
+    from ragdatakit.hub.client import hub_api
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(MissingExtraError, match=r"ragdatakit\[hub\]"):

@@ -25,7 +25,7 @@ from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.frame_cells import coded_rules
 from ragdatakit.schemas.frame_models import Table
 from ragdatakit.schemas.results import DatasetSummary
-from ragdatakit.tables.python_literals import judge
+from ragdatakit.files.python_literals import judge
 from ragdatakit.validators.records import RecordChecker
 from tests.columnar_mutations import record_value
 from tests.command_line import spawn
@@ -336,7 +336,7 @@ CELLS = (
 @pytest.mark.parametrize("cell", CELLS, ids=lambda c: c[:20] or "empty")
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_attributes_are_judged_as_the_validator_does(cell: str, kind: str) -> None:
-    from ragdatakit.validators.gfm_rag_cells import _attribute_problems
+    from ragdatakit.validators.gfm_rag.cells import _attribute_problems
 
     names, rules = coded_rules("gfm-rag", kind, "attributes") or ((), lambda _: frozenset())
 

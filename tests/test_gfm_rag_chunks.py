@@ -11,7 +11,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.tables import csv_rows
+from ragdatakit.files import csv_rows
 from ragdatakit.validators import dataset_run
 
 WHOLE = 131_072  # rows of a table of four columns

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from ragdatakit.schemas.gfm_rag import GFM_RAG
+from ragdatakit.schemas.gfm_rag.format import GFM_RAG
 
 NODES, RELATIONS, EDGES, QUESTIONS, DOCUMENTS = (
     "processed/stage1/nodes.csv",

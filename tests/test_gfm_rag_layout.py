@@ -12,9 +12,9 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.datasets import Dataset
-from ragdatakit.tables.detection import detect
-from ragdatakit.validators.gfm_rag_layout import Places, layout_problems, mark_built
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.detection import detect
+from ragdatakit.validators.gfm_rag.layout import Places, layout_problems, mark_built
 from tests.gfm_rag_sets import changed, write
 
 EXAMPLE: dict[str, Any] = dict(get_format("gfm-rag").example)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ragdatakit import validate
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.validators.gfm_rag_legacy import Triple, TripleLines, delimiter_of, lines_of, split_line
+from ragdatakit.validators.gfm_rag.legacy import Triple, TripleLines, delimiter_of, lines_of, split_line
 from tests.gfm_rag_behaviour import SERIOUS, Kind
 from tests.gfm_rag_sets import changed, write
 from tests.upstream_data import UPSTREAM_DATA

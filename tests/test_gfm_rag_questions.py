@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragdatakit.schemas import get_format
-from ragdatakit.validators.gfm_rag_questions import Asked, in_words, listed_names, resolve, walk_fails
+from ragdatakit.validators.gfm_rag.questions import Asked, in_words, listed_names, resolve, walk_fails
 from tests.gfm_rag_behaviour import SERIOUS, Kind
 from tests.gfm_rag_sets import SAMPLE, SmallTables, changed, examine, finished, question_checks, read
 

@@ -9,8 +9,8 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.schemas import get_format
-from ragdatakit.validators.gfm_rag_predictions import PredictionChecks
-from ragdatakit.validators.gfm_rag_raw import RawChecks, ascii_percent, is_its_own_entity, phrase
+from ragdatakit.validators.gfm_rag.predictions import PredictionChecks
+from ragdatakit.validators.gfm_rag.raw import RawChecks, ascii_percent, is_its_own_entity, phrase
 from tests.gfm_rag_behaviour import SERIOUS, Kind
 from tests.gfm_rag_sets import changed, dataset, examine, write
 

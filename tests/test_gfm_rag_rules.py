@@ -8,7 +8,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.schemas.declarations import Rule
-from ragdatakit.schemas.gfm_rag import GFM_RAG
+from ragdatakit.schemas.gfm_rag.format import GFM_RAG
 from tests.test_gfm_rag_examples import DOCUMENTS, EDGES, MINIMAL, NODES, QUESTIONS, RELATIONS
 
 RAW = "raw/test.json"

@@ -18,7 +18,7 @@ from ragdatakit.retrieval.graph_ranker import GraphPart
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Relation
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import tables_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.tables import numpy_graphs
-from ragdatakit.tables.graphs import Graph, PlainGraph
-from ragdatakit.tables.numpy_graphs import NumpyGraph
+from ragdatakit.columnar import numpy_graphs
+from ragdatakit.columnar.small_graphs import Graph, PlainGraph
+from ragdatakit.columnar.numpy_graphs import NumpyGraph
 
 Make = Callable[..., Graph]
 

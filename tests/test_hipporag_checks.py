@@ -13,9 +13,9 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.schemas import find_rules
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.hipporag_passages import gold_answers, joiner_of, paragraphs_of, passage_id, set_of_results
+from ragdatakit.files.hipporag_passages import gold_answers, joiner_of, paragraphs_of, passage_id, set_of_results
 from ragdatakit.validators import dataset_run
-from ragdatakit.validators.hipporag_questions import question_problems
+from ragdatakit.validators.hipporag.questions import question_problems
 from tests.hipporag_oracle import CASES, VERDICTS
 from tests.upstream_data import UPSTREAM_DATA
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ragdatakit import validate
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Triplet
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.upstream_data import UPSTREAM_DATA

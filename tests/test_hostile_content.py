@@ -12,7 +12,7 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.light_splade import LightSpladeChecks
+from ragdatakit.validators.light_splade.checks import LightSpladeChecks
 from tests.hostile import codes, copy, endure
 
 LINES = {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ragdatakit.reports.gates.output import gate_page
-from ragdatakit.reports.html_page import summary_page
-from ragdatakit.reports.html_parts import plain
+from ragdatakit.reports.html.page import summary_page
+from ragdatakit.reports.html.parts import plain
 from ragdatakit.schemas.gates import Check, Expectation, GateResult, Suite
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from tests.browser_tools import Opened, launched, open_page

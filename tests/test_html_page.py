@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import pytest
 
-from ragdatakit.reports.html_charts import frequencies, histogram
-from ragdatakit.reports.html_frame import frame
-from ragdatakit.reports.html_page import summary_page
-from ragdatakit.reports.html_parts import json_text, number, plain, short_number, size, table
+from ragdatakit.reports.html.charts import frequencies, histogram
+from ragdatakit.reports.html.frame import frame
+from ragdatakit.reports.html.page import summary_page
+from ragdatakit.reports.html.parts import json_text, number, plain, short_number, size, table
 from ragdatakit.reports.text import size as text_size
 from ragdatakit.schemas.findings import Excerpt, Finding
 from ragdatakit.schemas.results import DatasetSummary, FileSummary, Report

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragdatakit.schemas.declarations import File
-from ragdatakit.tables.sniffing import guess_kind, json_container, looks_like, read_head
+from ragdatakit.files.sniffing import guess_kind, json_container, looks_like, read_head
 from tests.arrays_of_elements import array
 from tests.columnar_mutations import TOKENS, tries
 from tests.json_containers import NOTE, TRACE, notebook, run, validate, written

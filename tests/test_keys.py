@@ -13,11 +13,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.schemas import get_format
-from ragdatakit.tables import numpy_keys
-from ragdatakit.tables.arrow_columns import string_array
-from ragdatakit.tables.numpy_keys import NumpyConsistency, NumpyIndex
-from ragdatakit.tables.python_keys import PythonConsistency, PythonIndex, spelling
-from ragdatakit.tables.string_hash import hash_strings, spelled
+from ragdatakit.columnar import numpy_keys
+from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
+from ragdatakit.validators.python_keys import PythonConsistency, PythonIndex, spelling
+from ragdatakit.columnar.string_hash import hash_strings, spelled
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.sets import Hits, SetChecks, key_columns
 

@@ -17,7 +17,7 @@ from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.retrieval.tokens import Tokenizer
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")

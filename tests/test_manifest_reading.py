@@ -10,7 +10,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.manifest import NAME, Manifest, read_manifest
+from ragdatakit.files.manifest import NAME, Manifest, read_manifest
 
 FILE = {"path": "corpus.jsonl", "records": 1, "bytes": 30, "sha256": "ab"}
 

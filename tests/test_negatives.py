@@ -13,7 +13,7 @@ import ragdatakit
 from ragdatakit.retrieval.negatives import NegativeOptions, mine_negatives, parse_negatives
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question, Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import tables_of, write_tables
 from tests.upstream_data import UPSTREAM_DATA
 

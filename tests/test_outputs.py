@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.json_text import Raw
-from ragdatakit.tables.outputs import Output, is_safe_name, safe_part
-from ragdatakit.tables.own_files import RENAMED_IDS
+from ragdatakit.files.json_text import Raw
+from ragdatakit.outputs.outputs import Output, is_safe_name, safe_part
+from ragdatakit.files.own_files import RENAMED_IDS
 
 
 def output(folder: Path | None) -> Output:

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 from ragdatakit.converters import Options, get_converter
 from ragdatakit.converters.column_maps import parse
-from ragdatakit.converters.text import heading, telling_name
+from ragdatakit.converters.plain.text import heading, telling_name
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.canonical_tables import CanonicalTables
-from ragdatakit.tables.front_matter import split_front_matter
-from ragdatakit.tables.plain_sources import table_dataset, text_dataset
-from ragdatakit.tables.record_reading import RecordReader
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.front_matter import split_front_matter
+from ragdatakit.files.plain_sources import table_dataset, text_dataset
+from ragdatakit.files.record_reading import RecordReader
 from tests.conversion_tools import rows
 from tests.upstream_data import UPSTREAM_DATA
 

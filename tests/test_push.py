@@ -17,7 +17,7 @@ pytest.importorskip("huggingface_hub")
 from huggingface_hub import DatasetCard
 
 import ragdatakit
-from ragdatakit.tables.dataset_card import BEGIN, END, CardFacts, DataFile, card, configs
+from ragdatakit.hub.dataset_card import BEGIN, END, CardFacts, DataFile, card, configs
 from tests.command_line import FIXTURES
 from tests.hub_server import TOKEN, Hub, run_with, running_hub, spawn_with
 

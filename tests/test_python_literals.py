@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.tables import literal_cells
-from ragdatakit.tables.literal_cells import PlainCells, has_content, plain_cells
-from ragdatakit.tables.python_literals import judge
+from ragdatakit.columnar import literal_cells
+from ragdatakit.columnar.literal_cells import PlainCells, has_content, plain_cells
+from ragdatakit.files.python_literals import judge
 
 TABLE = [
     # cell, kind, type or reason, JSON readers take it, JSON readers see the same

@@ -16,9 +16,9 @@ pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ragdatakit import validate
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.schemas.quality_options import QualityOptions, thresholds_in
-from ragdatakit.schemas.quality_rules import RULES
-from ragdatakit.tables.configuration import project_settings
+from ragdatakit.quality.options import QualityOptions, thresholds_in
+from ragdatakit.quality.rules import RULES
+from ragdatakit.files.configuration import project_settings
 from tests.command_line import FIXTURES, GOOD, run, spawn
 
 QUALITY = FIXTURES / "quality"
@@ -292,7 +292,7 @@ def test_dataset_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_without_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragdatakit.validators import quality
+    from ragdatakit.quality import run as quality
 
     monkeypatch.setattr(quality.importlib.util, "find_spec", lambda name: None)
 

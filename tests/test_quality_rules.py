@@ -23,16 +23,16 @@ from ragdatakit import validate
 from ragdatakit.schemas import find_rules, get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.quality_options import QualityOptions
-from ragdatakit.schemas.quality_rules import LETTERS, RULES
-from ragdatakit.tables.canonical_tables import CanonicalTables
-from ragdatakit.tables.datasets import Dataset
-from ragdatakit.tables.flat_text import flat_words
-from ragdatakit.tables.word_codes import word_codes
+from ragdatakit.quality.options import QualityOptions
+from ragdatakit.quality.rules import LETTERS, RULES
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.flat_text import flat_words
+from ragdatakit.columnar.word_codes import word_codes
 from ragdatakit.validators.collector import Selection
-from ragdatakit.validators.garbled import _SUSPICIOUS, garbled
-from ragdatakit.validators.near_copies import NearCopies
-from ragdatakit.validators.quality import Quality, check_quality
+from ragdatakit.quality.garbled import _SUSPICIOUS, garbled
+from ragdatakit.quality.near_copies import NearCopies
+from ragdatakit.quality.run import Quality, check_quality
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import tables_of
 from tests.upstream_data import UPSTREAM_DATA
@@ -163,8 +163,8 @@ def test_near_copies_are_those_of_comparing_all(seed: int) -> None:
 def test_near_copies_are_found_with_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = drawn(random.Random(9), 100)
     whole = near(texts)
-    monkeypatch.setattr("ragdatakit.validators.near_copies._MOST_HELD", 10)
-    monkeypatch.setattr("ragdatakit.validators.near_copies._TOGETHER", 100)
+    monkeypatch.setattr("ragdatakit.quality.near_copies._MOST_HELD", 10)
+    monkeypatch.setattr("ragdatakit.quality.near_copies._TOGETHER", 100)
 
     assert near(texts) == whole
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Columns, Field, File, Record
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables import json_text
-from ragdatakit.tables.datasets import DataFile
-from ragdatakit.tables.json_text import HALVES, Raw
-from ragdatakit.tables.record_reading import RecordReader, Refused
+from ragdatakit.files import json_text
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.json_text import HALVES, Raw
+from ragdatakit.files.record_reading import RecordReader, Refused
 
 _FIELDS = (Field(name="a", type="any", description=""), Field(name="b", type="any", description=""))
 _RECORD = Record(name="r", title="R", description="", fields=_FIELDS)

@@ -12,9 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.tables import record_runs
-from ragdatakit.tables.datasets import DataFile
-from ragdatakit.tables.record_reading import RecordReader, Refused
+from ragdatakit.files import record_runs
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.record_reading import RecordReader, Refused
 from tests.conversion_tools import read_tables
 
 LINES = st.lists(

@@ -18,14 +18,14 @@ from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
 from ragdatakit.reports.columns import cut_to, flowing, width_of, wrapped
-from ragdatakit.reports.summary_json import summary_json
-from ragdatakit.reports.summary_markdown import code, prose, summary_markdown
-from ragdatakit.reports.summary_schema import summary_schema
-from ragdatakit.reports.summary_text import SummaryTextOptions, summary_lines
-from ragdatakit.reports.summary_words import PLAIN_SIGNS, Signs, amount, bars, percent
+from ragdatakit.reports.summary.json import summary_json
+from ragdatakit.reports.summary.markdown import code, prose, summary_markdown
+from ragdatakit.reports.summary.schema import summary_schema
+from ragdatakit.reports.summary.text import SummaryTextOptions, summary_lines
+from ragdatakit.reports.summary.words import PLAIN_SIGNS, Signs, amount, bars, percent
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.summaries import Bin, Summary
-from ragdatakit.tables.dataset_database import DatasetDatabase
+from ragdatakit.database.dataset_database import DatasetDatabase
 from tests import summaries_made
 from tests.command_line import DEMO, FIXTURES, ROOT, Outcome, run
 from tests.conversion_tools import tables_of

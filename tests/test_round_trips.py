@@ -20,9 +20,9 @@ from ragdatakit.converters.run import PLAIN, ConvertOptions, Source, find_source
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 from ragdatakit.schemas.conversions import ConversionResult, Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.canonical_tables import CanonicalTables
-from ragdatakit.tables.own_files import RENAMED_IDS
-from ragdatakit.tables.renamed_ids import map_back, read_renamed
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from tests.canonical_strategies import (
     WORDS,
     anything,

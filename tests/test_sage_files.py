@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ragdatakit import validate
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.detection import detect
+from ragdatakit.files.detection import detect
 from ragdatakit.validators import dataset_run
 from tests.command_line import FIXTURES
 from tests.sage_cases import DOCUMENTED, OPERATORS

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit import schemas, validate
-from ragdatakit.schemas.sage_records import RECORD
-from ragdatakit.schemas.sage_types import Question, RAGData, RefiningResult, RerankingResult, RetrievalResult
+from ragdatakit.schemas.sage.records import RECORD
+from ragdatakit.schemas.sage.types import Question, RAGData, RefiningResult, RerankingResult, RetrievalResult
 from ragdatakit.validators import dataset_run
-from ragdatakit.validators.sage_keys import KNOWN, generation, one_edit_apart
-from ragdatakit.validators.sage_record import says_nothing
+from ragdatakit.validators.sage.keys import KNOWN, generation, one_edit_apart
+from ragdatakit.validators.sage.record import says_nothing
 from tests.sage_cases import DOCUMENTED, OPERATORS
 
 WORDS = st.text('abcdefg hij kléñ漢"\\/', min_size=1, max_size=12).map(lambda t: f"tide {t}x")
@@ -269,7 +269,7 @@ def test_types_for_operators_have_the_declared_fields() -> None:
 
 def test_types_are_imported_when_they_are_asked_for() -> None:
     code = (
-        "import sys, ragdatakit.schemas as s; print('ragdatakit.schemas.sage_types' in sys.modules, s.RAGData.__name__)"
+        "import sys, ragdatakit.schemas as s; print('ragdatakit.schemas.sage.types' in sys.modules, s.RAGData.__name__)"
     )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.tables.scratch import ScratchFolder
+from ragdatakit.outputs.scratch import ScratchFolder
 from tests.command_line import GOOD, run
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of POSIX")
 ENDLESS = "select count(*) from range(3000000) a, range(4000000) b where a.range * b.range % 7 = 3"
-HOLDS = "from ragdatakit.tables.scratch import ScratchFolder\nheld = ScratchFolder()\nprint(held.path, flush=True)\n"
+HOLDS = "from ragdatakit.outputs.scratch import ScratchFolder\nheld = ScratchFolder()\nprint(held.path, flush=True)\n"
 WAITS = f"{HOLDS}input()\n"
 
 
@@ -96,7 +96,7 @@ def test_signal_ends_a_run_with_its_code_and_leaves_nothing(place: Path, number:
 
 STUBBORN = """
 import sys
-from ragdatakit.tables import safe_queries
+from ragdatakit.database import safe_queries
 safe_queries._Worker._stop = lambda self, done: None  # DuckDB looks for no interrupt while it plans a query
 sys.argv = ["ragdata", "query", *sys.argv[1:]]
 from ragdatakit.cli import main

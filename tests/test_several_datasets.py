@@ -16,10 +16,10 @@ from ragdatakit.api.sources import find_datasets
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.canonical_tables import CanonicalTables
-from ragdatakit.tables.database_group import DatabaseGroup, Opener
-from ragdatakit.tables.dataset_database import DatasetDatabase, SharedConnection
-from ragdatakit.tables.safe_queries import SafeQueries
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.database.database_group import DatabaseGroup, Opener
+from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
+from ragdatakit.database.safe_queries import SafeQueries
 from tests.command_line import FIXTURES, run
 
 TWO_SETS = FIXTURES / "hipporag" / "valid" / "two-sets"

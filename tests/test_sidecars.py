@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from ragdatakit.schemas.canonical import Asset, Chunk, Document, Edge, Qrel, Question, Trace
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables import sidecar_entries
-from ragdatakit.tables.sidecars import FOLDER, put_back, restored_format, write_sidecar
+from ragdatakit.outputs import sidecar_entries
+from ragdatakit.outputs.sidecars import FOLDER, put_back, restored_format, write_sidecar
 
 Rows = dict[str, list[Any]]
 

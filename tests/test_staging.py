@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.staging import StagedFolder
+from ragdatakit.outputs.staging import StagedFolder
 
 posix = pytest.mark.skipif(os.name != "posix", reason="processes and locks of POSIX")
 
@@ -111,7 +111,7 @@ def test_link_to_a_folder_is_followed(tmp_path: Path) -> None:
 _WRITER = """
 import sys, time
 from pathlib import Path
-from ragdatakit.tables.staging import StagedFolder
+from ragdatakit.outputs.staging import StagedFolder
 with StagedFolder(Path(sys.argv[1]), overwrite=True) as staged:
     (staged.folder / "new.txt").write_text("new")
     print("ready", flush=True)
@@ -200,7 +200,7 @@ def test_what_was_set_aside_comes_back(tmp_path: Path) -> None:
 
 
 def test_two_steps_where_there_is_no_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragdatakit.tables.staging._exchanged", lambda new, old: False)
+    monkeypatch.setattr("ragdatakit.outputs.staging._exchanged", lambda new, old: False)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "old.txt").write_text("old")
     with StagedFolder(tmp_path / "out", overwrite=True) as staged:

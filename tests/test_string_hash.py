@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyarrow as pa
 
-from ragdatakit.tables import string_hash
-from ragdatakit.tables.string_hash import hash_columns, hash_strings
+from ragdatakit.columnar import string_hash
+from ragdatakit.columnar.string_hash import hash_columns, hash_strings
 
 
 def test_threads_at_once_give_the_same_codes() -> None:

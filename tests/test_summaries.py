@@ -30,8 +30,8 @@ from ragdatakit.schemas.canonical import (
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import Summary
-from ragdatakit.tables.dataset_database import DatasetDatabase
-from ragdatakit.tables.row_batches import row_batches
+from ragdatakit.database.dataset_database import DatasetDatabase
+from ragdatakit.database.row_batches import row_batches
 from tests.conversion_tools import tables_of
 from tests.stage1_sets import graph_of, knowledge_graph
 from tests.upstream_data import UPSTREAM_DATA

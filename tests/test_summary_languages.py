@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragdatakit.reports.summary_languages import UNCLEAR, languages_note, languages_of
+from ragdatakit.reports.summary.languages import UNCLEAR, languages_note, languages_of
 
 QUESTIONS = {
     "English": ["Who mapped the reef?", "how to prune a pear tree", "When was the lighthouse of Skarn lit?"],

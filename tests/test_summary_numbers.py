@@ -7,8 +7,8 @@ import math
 import duckdb
 import pytest
 
-from ragdatakit.reports.summary_ids import distinct_texts
-from ragdatakit.reports.summary_numbers import of_counts, of_numbers
+from ragdatakit.reports.summary.ids import distinct_texts
+from ragdatakit.reports.summary.numbers import of_counts, of_numbers
 
 pd = pytest.importorskip("pandas")
 from tests.summary_oracle import check_distribution  # noqa: E402 - it needs pandas
@@ -65,7 +65,7 @@ def test_counts_are_weights() -> None:
     "value", ["'x' || i", "case when i % 97 = 0 then 'same' when i % 50 <> 0 then 'x' || i end", "'x' || i % 9", "null"]
 )
 def test_distinct_texts_by_hashes(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setattr("ragdatakit.reports.summary_ids._WORTH_HASHES", 0)
+    monkeypatch.setattr("ragdatakit.reports.summary.ids._WORTH_HASHES", 0)
     with duckdb.connect() as connection:
         connection.execute(f"create table texts as select ({value})::varchar as text from range(1000) given(i)")
         expected = connection.execute("select count(distinct text) from texts").fetchall()[0][0]

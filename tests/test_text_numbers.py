@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from ragdatakit.tables import plain_tokens
+from ragdatakit.files import plain_tokens
 
 pa = pytest.importorskip("pyarrow")
-from ragdatakit.tables.text_numbers import SCRIPTS, text_numbers  # noqa: E402
+from ragdatakit.reports.summary.text_numbers import SCRIPTS, text_numbers  # noqa: E402
 
 POOL = [
     "a", "Z", "9", "_", " ", "\n", ".", ",", "é", "ß", "×", "÷", "ɿ", "ɏ", "Ā", "«", "\u00a0", "漢", "䷀", "の", "ア",

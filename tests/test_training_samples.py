@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables import training_samples
-from ragdatakit.tables.training_samples import Sample, TrainingSamples, permuted
+from ragdatakit.files import training_samples
+from ragdatakit.files.training_samples import Sample, TrainingSamples, permuted
 from tests.light_splade_oracle import installed, verdict
 
 QUERIES = [{"qid": 2, "text": "tide times é"}, {"qid": 1, "text": "how to prune a pear tree"}]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragdatakit import validate
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.tagged_text import UNCLOSED, ElementFinder, TaggedReader, escape, unescape
+from ragdatakit.files.tagged_text import UNCLOSED, ElementFinder, TaggedReader, escape, unescape
 from tests.command_line import FIXTURES
 from tests.upstream_data import UPSTREAM_DATA
 

@@ -17,10 +17,10 @@ from ragdatakit.schemas.canonical import Edge, Node, Relation
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import Summary
-from ragdatakit.tables.canonical_tables import CanonicalTables
-from ragdatakit.tables.plain_sources import is_about, table_dataset, text_dataset
-from ragdatakit.tables.record_reading import RecordReader
-from ragdatakit.tables.triple_files import read_triple_head, triple_columns
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.plain_sources import is_about, table_dataset, text_dataset
+from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.triple_files import read_triple_head, triple_columns
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import rows
 from tests.upstream_data import UPSTREAM_DATA

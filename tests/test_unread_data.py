@@ -19,7 +19,7 @@ from ragdatakit.reports.summaries import loss_words
 from ragdatakit.schemas.canonical import Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.row_batches import row_batches
+from ragdatakit.database.row_batches import row_batches
 from tests.command_line import run
 from tests.gate_tools import expect, needs_library, write_files, write_suite
 

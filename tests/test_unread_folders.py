@@ -13,7 +13,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.views import open_views
+from ragdatakit.database.views import open_views
 from tests.command_line import FIXTURES, run
 
 Lock = Callable[[Path], Path]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.user_cache import cache_folder
+from ragdatakit.outputs.user_cache import cache_folder
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.tables import word_codes as module
-from ragdatakit.tables.flat_text import flat_words
-from ragdatakit.tables.word_codes import DIGITS, word_codes
+from ragdatakit.columnar import word_codes as module
+from ragdatakit.files.flat_text import flat_words
+from ragdatakit.columnar.word_codes import DIGITS, word_codes
 
 TEXTS = st.lists(st.text("abZ_1９ \n\x00é’ßµﬁ市役ー\u0301\ud800-", max_size=30), max_size=6)
 

@@ -16,7 +16,7 @@ from ragdatakit.converters.pairs import pair_of, readable, writable
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Conversion
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.own_files import RENAMED_IDS
+from ragdatakit.files.own_files import RENAMED_IDS
 
 SAMPLES: dict[str, tuple[str, dict[str, str]]] = {
     "arag": ("arag/valid/published-manner", {}),

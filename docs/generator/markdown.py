@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.evaluation_rules import LETTERS as EVALUATION
-from ragdatakit.schemas.quality_rules import LETTERS as QUALITY
+from ragdatakit.quality.rules import LETTERS as QUALITY
 
 _SPECIAL = re.compile(r"[*<\[\]|]|(?<!\w)_|_(?!\w)")
 _FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<language>[\w-]*)(?P<rest>.*)$")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.preparation import Preparation
     from ragdatakit.schemas.conversions import Conversion, ConversionResult, ExtractionEstimate
     from ragdatakit.schemas.results import Report
-    from ragdatakit.tables.canonical_tables import CanonicalTables
-    from ragdatakit.tables.record_reading import Refused
+    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.record_reading import Refused
     from ragdatakit.validators.source_check import SourceCheck
 
 MOST_SEED = 2**63 - 1
@@ -76,7 +76,7 @@ def convert(
         refuse_unknown_options,
     )
     from ragdatakit.schemas.conversions import ConversionResult
-    from ragdatakit.tables.staging import refuse_target
+    from ragdatakit.outputs.staging import refuse_target
 
     started = time.perf_counter()
     refuse_memory(memory_limit)
@@ -169,7 +169,7 @@ class _ConversionRun:
         """Check and convert; ``result`` tells what became of it."""
         from ragdatakit.converters import get_converter
         from ragdatakit.converters.run import PLAIN, RAW, mends_raw
-        from ragdatakit.tables.record_reading import Refused
+        from ragdatakit.files.record_reading import Refused
         from ragdatakit.validators.source_check import SourceCheck, check_source
 
         options, result, refused = self._options, self._result, Refused()
@@ -198,7 +198,7 @@ class _ConversionRun:
         return size > WORTH_A_PROCESS and has_room()
 
     def _convert(self, refused: Refused, check: SourceCheck | None) -> None:
-        from ragdatakit.tables.staging import StagedFolder
+        from ragdatakit.outputs.staging import StagedFolder
 
         result = self._result
         if self.estimate is not None:
@@ -309,7 +309,7 @@ def _checked_output(folder: Path, options: ConvertOptions) -> Report:
 
 def _refuse_unchecked(top: Path, conversions: list[Conversion], report: Report) -> None:
     """Raise where a file of records was written that nobody would read: it was not checked, either."""
-    from ragdatakit.tables.own_files import is_own
+    from ragdatakit.files.own_files import is_own
 
     checked = {Path(dataset.path, file.path) for dataset in report.datasets for file in dataset.files}
     for conversion in conversions:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ragdatakit.api.arguments import PathLike, Progress, reading_options, refuse_number
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.folders import unreadable_folders
+from ragdatakit.files.folders import unreadable_folders
 
 if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
@@ -134,8 +134,8 @@ class _Side:
 @contextmanager
 def _found(path: PathLike, wanted: ConvertOptions, dataset: str, notes: list[str]) -> Iterator[_Side]:
     """One side: what is at a path, or what git has of it."""
-    from ragdatakit.tables.git_files import extract_revision, parse_revision
-    from ragdatakit.tables.scratch import ScratchFolder
+    from ragdatakit.files.git_files import extract_revision, parse_revision
+    from ragdatakit.outputs.scratch import ScratchFolder
 
     shown = os.fspath(path)
     revision = parse_revision(shown)

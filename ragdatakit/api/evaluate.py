@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.evaluations import RunResult, Sanity
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 MOST_DEPTH = 100_000
 _ANSWER_DEPTHS = (1, 2, 5, 10, 20)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragdatakit.validators.collector import Selection
-    from ragdatakit.validators.quality import Quality
+    from ragdatakit.quality.run import Quality
 
 
 def asks_for_quality(selection: Selection) -> bool:
     """Whether some of the rules that are selected, by name or code, are quality rules."""
     if not selection.select:
         return False
-    from ragdatakit.schemas.quality_rules import LETTERS, RULES
+    from ragdatakit.quality.rules import LETTERS, RULES
 
     names = {rule.name for rule in RULES}
     return any(s in names or s[: len(LETTERS)].upper() == LETTERS for s in selection.select)
@@ -31,9 +31,9 @@ def checked_quality(
     """
     if wanted is False and not asks_for_quality(selection):
         return None
-    from ragdatakit.converters.checked_tables import checked_plain, checked_tables
-    from ragdatakit.schemas.quality_options import QualityOptions
-    from ragdatakit.validators.quality import Quality, refuse_missing_libraries
+    from ragdatakit.quality.checked_tables import checked_plain, checked_tables
+    from ragdatakit.quality.options import QualityOptions
+    from ragdatakit.quality.run import Quality, refuse_missing_libraries
 
     refuse_missing_libraries(selection)
     thresholds = QualityOptions.of_words(wanted) if isinstance(wanted, Mapping) else QualityOptions()

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.schemas.conversions import Losses
-    from ragdatakit.tables.database_group import Opener
-    from ragdatakit.tables.dataset_database import DatasetDatabase, SharedConnection
-    from ragdatakit.tables.safe_queries import SafeQueries
+    from ragdatakit.database.database_group import Opener
+    from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
+    from ragdatakit.database.safe_queries import SafeQueries
 
 
 def query(
@@ -89,8 +89,8 @@ def open_queries(
 ) -> Iterator[SafeQueries]:
     """What may be asked of the datasets at ``path``, for a ``with`` block. The arguments are those of `query`."""
     from ragdatakit.api.report import database_of
-    from ragdatakit.tables.database_group import DatabaseGroup
-    from ragdatakit.tables.safe_queries import SafeQueries
+    from ragdatakit.database.database_group import DatabaseGroup
+    from ragdatakit.database.safe_queries import SafeQueries
 
     if timeout is not None and not timeout > 0:
         raise RagdataError(f"timeout is {timeout}, expected a number of seconds above 0")
@@ -110,7 +110,7 @@ def open_queries(
 
 def _hidden_folders(path: Path, found: Sequence[FoundDataset]) -> dict[str, Path]:
     """The folders at a path of which nobody can say what is in them, by their names: datasets that cannot be read."""
-    from ragdatakit.tables.folders import unreadable_folders
+    from ragdatakit.files.folders import unreadable_folders
 
     known = {folder for each in found for part in each.source.parts for folder in part.unreadable}
     hidden = [folder for folder in unreadable_folders(path) if str(folder) not in known]
@@ -118,7 +118,7 @@ def _hidden_folders(path: Path, found: Sequence[FoundDataset]) -> dict[str, Path
 
 
 def _not_opened(folder: Path, _shared: SharedConnection) -> DatasetDatabase:
-    from ragdatakit.tables.folders import not_looked_into
+    from ragdatakit.files.folders import not_looked_into
 
     raise RagdataError(not_looked_into(folder))
 

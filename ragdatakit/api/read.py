@@ -12,9 +12,9 @@ from ragdatakit.api.sources import only_dataset
 if TYPE_CHECKING:
     import duckdb
 
-    from ragdatakit.tables.canonical_frames import Dataset
-    from ragdatakit.tables.manifest import Difference
-    from ragdatakit.tables.training_samples import TrainingSamples
+    from ragdatakit.database.canonical_frames import Dataset
+    from ragdatakit.files.manifest import Difference
+    from ragdatakit.files.training_samples import TrainingSamples
 
 
 def connect(
@@ -28,7 +28,7 @@ def connect(
     of each dataset (``main`` where there is only one). The views read the files anew with every query and coerce what
     is damaged: they are for looking; what is wrong, `validate` tells. Raises `RagdataError` as `validate` does.
     """
-    from ragdatakit.tables.views import open_views
+    from ragdatakit.database.views import open_views
 
     return open_views(Path(path), format)
 
@@ -51,7 +51,7 @@ def read(
     """
     from ragdatakit.converters.run import read_source
     from ragdatakit.schemas.conversions import Losses
-    from ragdatakit.tables.canonical_frames import Dataset
+    from ragdatakit.database.canonical_frames import Dataset
 
     wanted = reading_options(source_format, options, chunking, name=name)
     found = only_dataset(Path(path), wanted, dataset)
@@ -75,6 +75,6 @@ def training_samples(path: PathLike, split: str = "train") -> TrainingSamples:
     They come in the order of the file, or seeded and random by ``shuffled(seed)``; the masters stay on the disk. Use it
     in a ``with`` block. Raises `RagdataError` where the dataset or its split is missing, and for dangling ids.
     """
-    from ragdatakit.tables.training_samples import TrainingSamples
+    from ragdatakit.files.training_samples import TrainingSamples
 
     return TrainingSamples(path, split)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragdatakit.converters.run import Source
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
     from ragdatakit.schemas.summaries import LeftOut, Note, NotRead, Summaries, Summary
-    from ragdatakit.tables.dataset_database import DatasetDatabase, SharedConnection
+    from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
 
 USUAL_EXAMPLES = 3
 
@@ -53,8 +53,8 @@ def report(
     from contextlib import ExitStack, nullcontext
 
     from ragdatakit.schemas.summaries import Summaries
-    from ragdatakit.tables.dataset_database import DatabaseFile
-    from ragdatakit.tables.left_out import files_not_read, left_out_folders
+    from ragdatakit.database.dataset_database import DatabaseFile
+    from ragdatakit.files.left_out import files_not_read, left_out_folders
 
     paths = given_paths(path)
     refuse_number("examples", examples, 0)
@@ -129,7 +129,7 @@ def _once(found: Iterable[_Beside]) -> list[_Beside]:
 def _files_read(found: Iterable[FoundDataset]) -> set[Path]:
     """The files of the datasets, with those of plain ones that are passed over: the losses tell these."""
     from ragdatakit.converters.run import PLAIN
-    from ragdatakit.tables.plain_sources import PASSED_OVER
+    from ragdatakit.files.plain_sources import PASSED_OVER
 
     read: set[Path] = set()
     for part in (part for each in found for part in each.source.parts):
@@ -150,7 +150,7 @@ def _is_of(source: Source, error: RagdataError | OSError) -> bool:
 def _unread(source: Source, error: RagdataError | OSError) -> Summary:
     """Of a dataset among others that cannot be read at all: why."""
     from ragdatakit.schemas.summaries import Summary
-    from ragdatakit.tables.file_counts import count_files
+    from ragdatakit.database.file_counts import count_files
 
     told = str(error) if isinstance(error, RagdataError) else f"{os.fsdecode(error.filename)}: {error.strerror}"
     files, splits = count_files(source.parts)
@@ -163,7 +163,7 @@ def database_of(found: FoundDataset, memory_limit: int = 0, shared: SharedConnec
     from ragdatakit.converters.run import read_source
     from ragdatakit.converters.sql_tables import sql_tables
     from ragdatakit.schemas.conversions import Losses
-    from ragdatakit.tables.dataset_database import USUAL_MEMORY, DatasetDatabase
+    from ragdatakit.database.dataset_database import USUAL_MEMORY, DatasetDatabase
 
     source, wanted = found.source, found.wanted
     return DatasetDatabase(
@@ -180,9 +180,9 @@ def database_of(found: FoundDataset, memory_limit: int = 0, shared: SharedConnec
 def _summary(
     found: FoundDataset, database: DatasetDatabase, examples: int, seed: int, progress: Progress | None
 ) -> Summary:
-    from ragdatakit.converters.data_sets import own_parts
+    from ragdatakit.converters.hipporag.data_sets import own_parts
     from ragdatakit.reports.summaries import summarize
-    from ragdatakit.tables.file_counts import count_files
+    from ragdatakit.database.file_counts import count_files
 
     summary = summarize(database, path=found.source.display, examples=examples, seed=seed, progress=progress)
     summary.files, summary.file_splits = count_files(own_parts(found.source, found.wanted), database, progress)
@@ -194,7 +194,7 @@ def _label(found: FoundDataset, summary: Summary) -> None:
     """Give hubs, relations and neighbourhoods the labels that files beside a plain graph have for them."""
     from dataclasses import replace
 
-    from ragdatakit.tables.plain_sources import LABELS
+    from ragdatakit.files.plain_sources import LABELS
 
     labels_of = next((part.options[LABELS] for part in found.source.parts if LABELS in part.options), None)
     if labels_of is None or summary.graph is None:
@@ -219,7 +219,7 @@ def _label(found: FoundDataset, summary: Summary) -> None:
 def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
     """That texts and files of their parts are counted as documents together, with the records of each file."""
     from ragdatakit.schemas.summaries import Note
-    from ragdatakit.tables.plain_sources import READ_TOGETHER
+    from ragdatakit.files.plain_sources import READ_TOGETHER
 
     notes = []
     for part in found.source.parts:

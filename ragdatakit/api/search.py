@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.canonical import Qrel
     from ragdatakit.schemas.retrieved import IndexSummary, Query, Retrieval
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 _LOOKED_AT = 1000
 
@@ -132,7 +132,7 @@ def with_gold(
     documents. Judged questions that are nowhere told have no text. What is not read of the files is told in the losses.
     """
     from ragdatakit.schemas.canonical import Question
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
     sources = dict(tables.sources)
 

@@ -36,7 +36,7 @@ def find_datasets(paths: Sequence[Path], wanted: ConvertOptions) -> list[FoundDa
 
     Raises `RagdataError` where there is none at one of the paths, and for unknown options.
     """
-    from ragdatakit.converters.data_sets import each_set
+    from ragdatakit.converters.hipporag.data_sets import each_set
 
     sources = [(path, source) for path in paths for source in _sources(path, wanted)]
     return _named(
@@ -75,7 +75,7 @@ def meant_datasets(path: Path, wanted: ConvertOptions, dataset: str = "") -> lis
     ``dataset`` is a name of `FoundDataset`, or the path of the dataset, whole or below ``path``. Raises
     `RagdataError` where there is none, `UnknownNameError` where none is called so.
     """
-    from ragdatakit.converters.data_sets import each_set
+    from ragdatakit.converters.hipporag.data_sets import each_set
     from ragdatakit.converters.run import find_sources, refuse_unknown_options
 
     if dataset:
@@ -128,7 +128,7 @@ def _sources(path: Path, wanted: ConvertOptions) -> Iterator[Source]:
 
 def _formats(path: Path) -> list[str]:
     """The formats of the datasets at a path; one empty name where there is only one, or none that is declared."""
-    from ragdatakit.tables.detection import UnreadableError, detect
+    from ragdatakit.files.detection import UnreadableError, detect
 
     try:
         names = sorted({d.format.name for d in detect(path).datasets})

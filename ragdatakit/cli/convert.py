@@ -138,7 +138,7 @@ def command(**words: Any) -> int:
     result = _run(words)
     if report is not None:
         from ragdatakit.reports.conversion import loss_report
-        from ragdatakit.tables.writing import write_whole
+        from ragdatakit.files.writing import write_whole
 
         write_whole(report, loss_report(result))
     _print(result, words)

@@ -107,11 +107,11 @@ def command(**words: Any) -> int:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
-        from ragdatakit.tables.writing import write_whole
+        from ragdatakit.files.writing import write_whole
 
         write_whole(out, data)
     if found.unread:
-        from ragdatakit.reports.diff_text import unread_told
+        from ragdatakit.reports.diff.text import unread_told
 
         told = "" if form == "text" and out is None else f": {unread_told(found)}"  # the last line tells it
         click.echo(f"ragdata: not all was compared{told}", err=True)
@@ -132,7 +132,7 @@ def _keys(given: tuple[str, ...]) -> dict[str, list[str]]:
 
 def _render(found: DatasetDiff, form: str, quiet: bool, out: Path | None) -> bytes:
     if form == "text":
-        from ragdatakit.reports.diff_text import diff_lines, summary_line
+        from ragdatakit.reports.diff.text import diff_lines, summary_line
         from ragdatakit.reports.text import painter
 
         colour = out is None and wants_colour()
@@ -141,9 +141,9 @@ def _render(found: DatasetDiff, form: str, quiet: bool, out: Path | None) -> byt
         lines = [summary_line(found, painter(colour))] if quiet else diff_lines(found, colour=colour, width=width)
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
     if form == "html":
-        from ragdatakit.reports.html_diff import diff_html
+        from ragdatakit.reports.html.diff import diff_html
 
         return diff_html(found)
-    from ragdatakit.reports.diff_files import diff_json, diff_markdown
+    from ragdatakit.reports.diff.files import diff_json, diff_markdown
 
     return {"json": diff_json, "markdown": diff_markdown}[form](found)

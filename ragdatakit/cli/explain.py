@@ -56,7 +56,7 @@ def _shared(name: str, consequence: str, formats: tuple[object, ...]) -> None:
 
 def _thresholds(summary: str) -> None:
     """The thresholds of a quality rule, with their defaults."""
-    from ragdatakit.schemas.quality_options import thresholds_in
+    from ragdatakit.quality.options import thresholds_in
 
     told = thresholds_in(summary)
     if told:

@@ -11,7 +11,7 @@ import click
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
-    from ragdatakit.tables.hub_fetch import Fetched, FetchRequest, Listing
+    from ragdatakit.hub.fetch import Fetched, FetchRequest, Listing
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -61,7 +61,7 @@ def command(**words: Any) -> None:
         raise click.UsageError("Missing argument 'DIR'.")
     request = _request(source, words)
     if words["dry_run"]:
-        from ragdatakit.tables.hub_fetch import list_files
+        from ragdatakit.hub.fetch import list_files
 
         _show_plan(request, list_files(request))
         return
@@ -69,8 +69,8 @@ def command(**words: Any) -> None:
 
 
 def _request(source: str, words: dict[str, Any]) -> FetchRequest:
-    from ragdatakit.tables.hub import checked_repo
-    from ragdatakit.tables.hub_fetch import FetchRequest
+    from ragdatakit.hub.client import checked_repo
+    from ragdatakit.hub.fetch import FetchRequest
 
     include, exclude = words["include"], words["exclude"]
     if source.startswith("hf:"):
@@ -100,7 +100,7 @@ def _request(source: str, words: dict[str, Any]) -> FetchRequest:
 
 def _fetch(request: FetchRequest, folder: Path, overwrite: bool) -> Fetched:
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.tables.hub_fetch import fetch
+    from ragdatakit.hub.fetch import fetch
 
     with terminal_progress() as progress:
         return fetch(request, folder, overwrite, progress)

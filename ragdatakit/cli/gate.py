@@ -180,7 +180,7 @@ def _rendered(result: GateResult, words: dict[str, Any]) -> bytes:
 
 def _write(data: bytes, out: Path | None) -> None:
     if out is not None:
-        from ragdatakit.tables.writing import write_whole
+        from ragdatakit.files.writing import write_whole
 
         write_whole(out, data)
         return

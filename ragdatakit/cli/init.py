@@ -14,7 +14,7 @@ def command(format_name: str, folder: Path) -> None:
     """Write a minimal valid dataset of FORMAT into DIR (which must be empty or not exist yet)."""
     from ragdatakit.schemas import get_format
     from ragdatakit.schemas.errors import RagdataError
-    from ragdatakit.tables.writing import write_whole
+    from ragdatakit.files.writing import write_whole
 
     fmt = get_format(format_name)
     if folder.exists() and any(folder.iterdir()):

@@ -13,7 +13,7 @@ from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report
-    from ragdatakit.tables.hub_push import PushPlan
+    from ragdatakit.hub.push import PushPlan
 
 
 @click.command("push", short_help="Upload a dataset to the Hugging Face hub.")
@@ -44,7 +44,7 @@ def command(**words: Any) -> int:
     ragdata push data OWNER/NAME --license apache-2.0 --language en --dry-run
     """
     from ragdatakit.api.validate import validate
-    from ragdatakit.tables.hub_push import plan_push
+    from ragdatakit.hub.push import plan_push
 
     report = validate(words["folder"], format=words["format_name"], severity="warning")
     if not report.ok and not words["keep_going"]:
@@ -98,7 +98,7 @@ def _show_card(plan: PushPlan) -> None:
 
 
 def _push(plan: PushPlan, words: dict[str, Any]) -> None:
-    from ragdatakit.tables.hub_push import push
+    from ragdatakit.hub.push import push
 
     done = push(
         plan,

@@ -22,8 +22,8 @@ from ragdatakit.cli.standard_output import is_deserted
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
-    from ragdatakit.tables.safe_queries import QueryResult, SafeQueries, TableFacts
-    from ragdatakit.tables.select_statements import QueryError
+    from ragdatakit.database.safe_queries import QueryResult, SafeQueries, TableFacts
+    from ragdatakit.database.select_statements import QueryError
 
 _FORMS = ("table", "csv", "json", "ndjson", "markdown", "parquet")
 _LEAST_WIDTH, _USUAL_LIMIT = 40, 100
@@ -85,7 +85,7 @@ def command(**words: Any) -> int:
     """
     from ragdatakit.api.query import open_queries
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.tables.select_statements import QueryError, parse_select
+    from ragdatakit.database.select_statements import QueryError, parse_select
 
     sql = _check(words)
     try:
@@ -158,8 +158,8 @@ def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
     from pyarrow import ArrowException
 
     from ragdatakit.reports.query_output import write_parquet
-    from ragdatakit.tables.select_statements import QueryError
-    from ragdatakit.tables.writing import write_pieces
+    from ragdatakit.database.select_statements import QueryError
+    from ragdatakit.files.writing import write_pieces
 
     with tempfile.TemporaryFile(prefix="ragdata-") as file:
         try:
@@ -228,7 +228,7 @@ def _width(out: Path | None) -> int:
 
 def _write(pieces: Iterable[bytes], out: Path | None) -> None:
     if out is not None:
-        from ragdatakit.tables.writing import write_pieces
+        from ragdatakit.files.writing import write_pieces
 
         write_pieces(out, pieces)
         return

@@ -79,7 +79,7 @@ def command(**words: Any) -> int:
     summaries, findings = _made(words, form)
     data = _rendered(summaries, findings, words, form)
     if words["output_file"] is not None:
-        from ragdatakit.tables.writing import write_whole
+        from ragdatakit.files.writing import write_whole
 
         write_whole(words["output_file"], data)
     else:
@@ -173,19 +173,19 @@ def _chosen_paths(paths: list[Path], words: dict[str, Any]) -> list[Path]:
 
 def _rendered(summaries: Summaries, findings: Report | None, words: dict[str, Any], form: str) -> bytes:
     if form == "json":
-        from ragdatakit.reports.summary_json import summary_json
+        from ragdatakit.reports.summary.json import summary_json
 
         return summary_json(summaries, findings, summaries.left_out, summaries.not_read)
     if form == "html":
-        from ragdatakit.reports.html_page import summary_page
+        from ragdatakit.reports.html.page import summary_page
 
         return summary_page(summaries, findings, left_out=summaries.left_out, not_read=summaries.not_read)
     if form == "markdown":
-        from ragdatakit.reports.summary_markdown import summary_markdown
+        from ragdatakit.reports.summary.markdown import summary_markdown
 
         lines = summary_markdown(summaries, words["details"], findings, summaries.left_out, summaries.not_read)
         return "".join(f"{line}\n" for line in lines).encode()
-    from ragdatakit.reports.summary_text import SummaryTextOptions, summary_lines
+    from ragdatakit.reports.summary.text import SummaryTextOptions, summary_lines
 
     to_file = words["output_file"] is not None
     encoding = "utf-8" if to_file else sys.stdout.encoding or "utf-8"

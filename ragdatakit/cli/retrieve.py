@@ -95,7 +95,7 @@ def command(**words: Any) -> int:
         write_out(pieces)
         return 0
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.tables.writing import write_pieces
+    from ragdatakit.files.writing import write_pieces
 
     with terminal_progress() as progress:
         write_pieces(words["output_file"], _watched(pieces, len(queries), progress))

@@ -60,7 +60,7 @@ def leave(code: int) -> NoReturn:
     """End the process. DuckDB looks for no interrupt while it plans a query: where it is still busy, Python must not be
     taken apart around it."""
     if threading.active_count() > 1:
-        from ragdatakit.tables.select_statements import QUERY_THREAD
+        from ragdatakit.database.select_statements import QUERY_THREAD
 
         if any(thread.name == QUERY_THREAD for thread in threading.enumerate()):
             for stream in (sys.stdout, sys.stderr):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Severity
     from ragdatakit.schemas.results import Report
     from ragdatakit.validators.collector import Selection
-    from ragdatakit.validators.quality import Quality
+    from ragdatakit.quality.run import Quality
 
 _FORMS = ("text", "json", "ndjson")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
@@ -169,8 +169,8 @@ def _quality(words: dict[str, Any], selection: Selection) -> Quality | None:
             if words[name]:
                 raise click.UsageError(f"--{name[:-1].replace('_', '-')} needs --quality")
         return None
-    from ragdatakit.schemas.quality_options import QualityOptions
-    from ragdatakit.tables.configuration import project_settings
+    from ragdatakit.quality.options import QualityOptions
+    from ragdatakit.files.configuration import project_settings
 
     given = _pairs("--quality-option", words["quality_options"])
     reading = _pairs("--option", words["options"])
@@ -198,7 +198,7 @@ def _print(report: Report, words: dict[str, Any], out: Path | None) -> None:
         stream.write(data)
         stream.flush()
         return
-    from ragdatakit.tables.writing import write_whole
+    from ragdatakit.files.writing import write_whole
 
     write_whole(out, data)
 

@@ -14,23 +14,23 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Finding
-    from ragdatakit.tables.canonical_tables import CanonicalTables, RowSource
-    from ragdatakit.tables.datasets import Dataset
-    from ragdatakit.tables.outputs import Output
-    from ragdatakit.tables.record_reading import RecordReader
+    from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+    from ragdatakit.files.datasets import Dataset
+    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.files.record_reading import RecordReader
 
 CONVERTERS: dict[str, str] = {
-    "arag": "ragdatakit.converters.arag",
-    "datamind": "ragdatakit.converters.datamind",
-    "gfm-rag": "ragdatakit.converters.gfm_rag",
-    "light-splade": "ragdatakit.converters.light_splade",
-    "sage": "ragdatakit.converters.sage",
-    "beir": "ragdatakit.converters.beir",
-    "trec": "ragdatakit.converters.trec",
-    "hipporag": "ragdatakit.converters.hipporag",
-    "text": "ragdatakit.converters.text",
-    "table": "ragdatakit.converters.table",
-    "contextual-retrieval": "ragdatakit.converters.contextual_retrieval",
+    "arag": "ragdatakit.converters.arag.converter",
+    "datamind": "ragdatakit.converters.datamind.converter",
+    "gfm-rag": "ragdatakit.converters.gfm_rag.converter",
+    "light-splade": "ragdatakit.converters.light_splade.converter",
+    "sage": "ragdatakit.converters.sage.converter",
+    "beir": "ragdatakit.converters.beir.converter",
+    "trec": "ragdatakit.converters.trec.converter",
+    "hipporag": "ragdatakit.converters.hipporag.converter",
+    "text": "ragdatakit.converters.plain.text",
+    "table": "ragdatakit.converters.plain.table",
+    "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",
 }
 """Format to module. The last three are sources only: folders of plain texts, tables with a mapping, and the files of
 the contextual-retrieval cookbook."""

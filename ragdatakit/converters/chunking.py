@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
-from ragdatakit.tables import json_text, plain_tokens
-from ragdatakit.tables.canonical_tables import CanonicalTables, RowSource
-from ragdatakit.tables.noted_rows import Note, NotedRows
+from ragdatakit.files import json_text, plain_tokens
+from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.noted_rows import Note, NotedRows
 
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter

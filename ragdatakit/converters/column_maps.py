@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Protocol
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables import triple_files
+from ragdatakit.files import triple_files
 
 TARGETS: dict[str, str] = {
     "text": "a document's text",

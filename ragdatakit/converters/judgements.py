@@ -6,8 +6,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 
 from ragdatakit.schemas.canonical import Qrel, Question
-from ragdatakit.tables.canonical_tables import CanonicalTables
-from ragdatakit.tables.outputs import IdKind, LineWriter, Output
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.outputs.outputs import IdKind, LineWriter, Output
 
 Splits = Mapping[str, str | None]
 """The splits of questions by their ids; None for those that have none, or several."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ragdatakit.converters.column_maps import maps_edges
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.datasets import Dataset
-from ragdatakit.tables.plain_sources import (
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.plain_sources import (
     PASSED_OVER,
     PLAIN_SOURCES,
     contextual_retrieval_dataset,

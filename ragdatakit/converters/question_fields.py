@@ -15,7 +15,7 @@ from functools import cached_property
 import msgspec
 
 from ragdatakit.schemas.canonical import Question
-from ragdatakit.tables.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of
 
 _STRINGS = msgspec.json.Decoder(tuple[str, ...])
 _COLUMNS = ("question_id", "text", "answer", "aliases", "split")

@@ -19,16 +19,16 @@ from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import NotMeantError, RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.tables.canonical_tables import CanonicalTables, RowSource
-from ragdatakit.tables.datasets import Dataset
-from ragdatakit.tables.detection import detect
-from ragdatakit.tables.folders import not_looked_into
-from ragdatakit.tables.manifest import Manifest, file_digest, read_manifest, source_digest
-from ragdatakit.tables.outputs import Output
-from ragdatakit.tables.own_files import MANIFEST, RENAMED_IDS, SIDECAR
-from ragdatakit.tables.record_reading import Progress, RecordReader, Refused
-from ragdatakit.tables.renamed_ids import map_back, read_renamed
-from ragdatakit.tables.sidecars import put_back, restored_format, write_sidecar
+from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.detection import detect
+from ragdatakit.files.folders import not_looked_into
+from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
+from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
+from ragdatakit.files.record_reading import Progress, RecordReader, Refused
+from ragdatakit.outputs.renamed_ids import map_back, read_renamed
+from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 
 RAW = "gfm-rag-raw"
 """GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""
@@ -160,7 +160,7 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
 
 def _nothing_there(path: Path, error: RagdataError) -> str:
     """That there is no dataset at a path, with what lies there instead."""
-    from ragdatakit.tables.left_out import what_lies_there
+    from ragdatakit.files.left_out import what_lies_there
 
     told = str(error).replace("--format", "--from").replace("); name", ", plain texts and tables); name")
     there = what_lies_there(path) if path.is_dir() else ""

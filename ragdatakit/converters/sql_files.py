@@ -8,10 +8,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.schemas.canonical import TABLES
-from ragdatakit.tables.datasets import DataFile
-from ragdatakit.tables.decoded_files import Progress, Unproved, incoming
-from ragdatakit.tables.sources import Source
-from ragdatakit.tables.sql_text import sql_text, unglobbed
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.columnar.decoded_files import Progress, Unproved, incoming
+from ragdatakit.files.sources import Source
+from ragdatakit.database.sql_text import sql_text, unglobbed
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,7 +45,7 @@ def fill(
 def canonical_columns(table: str, given: Iterable[str]) -> str:
     """The columns of a canonical table for a ``select`` that is given some of them; the others have what they usually
     have."""
-    from ragdatakit.tables.canonical_frames import arrow_schema
+    from ragdatakit.database.canonical_frames import arrow_schema
 
     wanted = set(given)
     usual = TABLES[table].row._field_defaults

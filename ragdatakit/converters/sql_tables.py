@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragdatakit.converters.run import ConvertOptions, Source, converted_root
-from ragdatakit.converters.sql_arag import arag_tables
-from ragdatakit.converters.sql_beir import beir_tables
-from ragdatakit.converters.sql_datamind import datamind_tables
-from ragdatakit.converters.sql_gfm_rag import gfm_rag_tables
-from ragdatakit.converters.sql_light_splade import light_splade_tables
-from ragdatakit.tables.dataset_database import SqlTable
+from ragdatakit.converters.arag.sql_tables import arag_tables
+from ragdatakit.converters.beir.sql_tables import beir_tables
+from ragdatakit.converters.datamind.sql_tables import datamind_tables
+from ragdatakit.converters.gfm_rag.sql_tables import gfm_rag_tables
+from ragdatakit.converters.light_splade.sql_tables import light_splade_tables
+from ragdatakit.database.dataset_database import SqlTable
 
 _LEAST_BYTES = 1 << 20
 """Below that reading rows takes no longer."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.detection import detect
-from ragdatakit.tables.manifest import Difference, Manifest, compare, read_manifest, source_digest
-from ragdatakit.tables.own_files import MANIFEST as NAME
+from ragdatakit.files.detection import detect
+from ragdatakit.files.manifest import Difference, Manifest, compare, read_manifest, source_digest
+from ragdatakit.files.own_files import MANIFEST as NAME
 
 
 def verify_folder(

@@ -15,12 +15,12 @@ from ragdatakit.reports.table_diff import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Side, TableDiff
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.tables.dataset_database import FILES, DatasetDatabase
-from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.file_counts import unpacked_size
-from ragdatakit.tables.manifest import file_digest
-from ragdatakit.tables.own_files import MANIFEST
-from ragdatakit.tables.sql_text import sql_text
+from ragdatakit.database.dataset_database import FILES, DatasetDatabase
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.database.file_counts import unpacked_size
+from ragdatakit.files.manifest import file_digest
+from ragdatakit.files.own_files import MANIFEST
+from ragdatakit.database.sql_text import sql_text
 
 if TYPE_CHECKING:
     import duckdb

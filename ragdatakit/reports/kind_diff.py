@@ -12,9 +12,9 @@ from ragdatakit.reports.table_diff import Rows, TableComparison
 from ragdatakit.schemas.conversions import Loss
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.diffs import FileDiff, TableDiff
-from ragdatakit.tables.dataset_database import FILES
-from ragdatakit.tables.datasets import DataFile
-from ragdatakit.tables.file_records import WHOLE, FileRecords, other_fields
+from ragdatakit.database.dataset_database import FILES
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.reports.diff.file_records import WHOLE, FileRecords, other_fields
 
 if TYPE_CHECKING:
     import duckdb
@@ -146,7 +146,7 @@ def _rows(kind: File, side: KindSide, chosen: npt.NDArray[np.bool_]) -> Rows | N
 def _batch(rows: Sequence[tuple[str | None, ...]], schema: object) -> object:
     import pyarrow as pa
 
-    from ragdatakit.tables.arrow_columns import string_array
+    from ragdatakit.files.arrow_columns import string_array
 
     arrays = [string_array([_text(v) for v in column]) for column in zip(*rows, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -9,7 +9,7 @@ from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 if TYPE_CHECKING:
     import duckdb
 
-    from ragdatakit.tables.dataset_database import DatasetDatabase
+    from ragdatakit.database.dataset_database import DatasetDatabase
 
 _MOST_EDGES, _MOST_NODES = 5000, 5000
 _HUBS, _ASKED, _EACH = 150, 100, 24

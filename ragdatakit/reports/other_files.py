@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from ragdatakit.schemas.diffs import FileDiff
-from ragdatakit.tables.folders import SKIPPED
-from ragdatakit.tables.own_files import OWN
+from ragdatakit.files.folders import SKIPPED
+from ragdatakit.files.own_files import OWN
 
 Progress = Callable[[str, int, int], None]
 _PIECE = 1 << 20

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.summary_columns import IDS, id_summary, table_summary
-from ragdatakit.reports.summary_examples import examples as example_rows
-from ragdatakit.reports.summary_graph import graph_summary, read_edges
-from ragdatakit.reports.summary_ids import IdNumbers
-from ragdatakit.reports.summary_languages import Sampled, languages, languages_note
-from ragdatakit.reports.summary_metadata import metadata_frequencies
-from ragdatakit.reports.summary_numbers import frequencies, of_query
-from ragdatakit.reports.summary_stages import stage_distributions, stages_of
-from ragdatakit.reports.summary_texts import Column, distributions, measure, sample_note, scripts
-from ragdatakit.reports.summary_training import (
+from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
+from ragdatakit.reports.summary.examples import examples as example_rows
+from ragdatakit.reports.summary.graph import graph_summary, read_edges
+from ragdatakit.reports.summary.ids import IdNumbers
+from ragdatakit.reports.summary.languages import Sampled, languages, languages_note
+from ragdatakit.reports.summary.metadata import metadata_frequencies
+from ragdatakit.reports.summary.numbers import frequencies, of_query
+from ragdatakit.reports.summary.stages import stage_distributions, stages_of
+from ragdatakit.reports.summary.texts import Column, distributions, measure, sample_note, scripts
+from ragdatakit.reports.summary.training import (
     coverage,
     leakage,
     per_question,
@@ -26,10 +26,10 @@ from ragdatakit.reports.summary_training import (
 )
 from ragdatakit.schemas.conversions import Loss, Losses
 from ragdatakit.schemas.summaries import Distribution, Note, Summary
-from ragdatakit.tables.sql_text import sql_text
+from ragdatakit.database.sql_text import sql_text
 
 if TYPE_CHECKING:
-    from ragdatakit.tables.dataset_database import DatasetDatabase
+    from ragdatakit.database.dataset_database import DatasetDatabase
 
 Progress = Callable[[str, int, int], None]
 

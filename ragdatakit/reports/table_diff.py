@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.diffs import ColumnUse, RecordChange, RecordShown, TableDiff, ValueChange
-from ragdatakit.tables.file_records import comparable
-from ragdatakit.tables.sql_text import sql_name
+from ragdatakit.reports.diff.file_records import comparable
+from ragdatakit.database.sql_text import sql_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -123,7 +123,7 @@ class TableComparison:
         rows that are the same are needed no more."""
         import pyarrow as pa
 
-        from ragdatakit.tables.arrow_columns import small_array
+        from ragdatakit.files.arrow_columns import small_array
 
         texts = [f"t.{sql_name(c)} as j{i}" for i, c in enumerate(json)]
         wanted = ", ".join(["t.rid::bigint as rid", f"{_hash_of(plain, 't.')} as ph", *texts])

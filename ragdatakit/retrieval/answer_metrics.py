@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.retrieval.metrics import mean_score
 from ragdatakit.schemas.evaluations import AnswerScores
-from ragdatakit.tables.compared_answers import as_arag_compares, as_datamind_compares
-from ragdatakit.tables.json_text import fields_of, loads, string_of
+from ragdatakit.files.compared_answers import as_arag_compares, as_datamind_compares
+from ragdatakit.files.json_text import fields_of, loads, string_of
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.canonical import Answer, Question
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 METRICS = ("exact_match", "f1", "contain_arag", "contain_datamind", "f1_datamind")
 _GOLD = ("gold_answer", "reference_answer")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.gold import Gold
     from ragdatakit.retrieval.gold_facts import GoldFacts
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 SELF_RETRIEVAL = 0.8
 _FIRST = 10

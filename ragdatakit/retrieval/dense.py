@@ -16,7 +16,7 @@ from ragdatakit.retrieval.top import no_ranking
 from ragdatakit.retrieval.vector_stores import Search, get_store, store_version
 from ragdatakit.retrieval.vectors import Placing, QueryVectors, file_settings, placed_blocks, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.user_cache import cache_folder
+from ragdatakit.outputs.user_cache import cache_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.vector_stores import Block
     from ragdatakit.schemas.retrieved import Query
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 LAYOUT = 1
 

@@ -13,7 +13,7 @@ from ragdatakit.schemas import FORMATS
 if TYPE_CHECKING:
     from ragdatakit.retrieval.gold import Gold
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 _WORDS = {
     "qrels": ("qrel", "judg"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.manifest import file_digest
+from ragdatakit.files.manifest import file_digest
 
 REST_NS = 2_000_000_000
 """The coarsest clock of a file system in use (FAT) ticks every two seconds."""

@@ -11,7 +11,7 @@ import orjson
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files.canonical_tables import CanonicalTables
 
 UNITS = ("document", "chunk", "node")
 TYPE_FIELDS = ("question_type", "type", "hop", "hops", "level", "category")

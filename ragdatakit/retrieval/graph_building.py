@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.retrieval.graph import MENTION, PART, Edges, write_graph
 from ragdatakit.retrieval.linking import NodeLinker, Terms
 from ragdatakit.retrieval.string_table import StringTable, write_strings
-from ragdatakit.tables.json_text import fields_of, loads
+from ragdatakit.files.json_text import fields_of, loads
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.retrieval.passages import Passage, Passages
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 DOCUMENT = "document"
 """The type of nodes that are documents."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.tokens import Tokenizer
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 MODES = ("auto", "given", "names")
 _MOST_SEEDS = 20

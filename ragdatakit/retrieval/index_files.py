@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.manifest import file_digest
-from ragdatakit.tables.user_cache import VARIABLE
+from ragdatakit.files.manifest import file_digest
+from ragdatakit.outputs.user_cache import VARIABLE
 
 INDEX, PART, SOURCES, PASSAGES = "index.json", "part.json", "sources", "passages"
 KINDS = ("lexical", "sparse", "dense", "graph")

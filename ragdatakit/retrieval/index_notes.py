@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 GOLD = ("qrels", "questions", "queries", "topics", "topic-lines", "raw-questions", "built-raw-questions")
 """Tables, and kinds of files, with questions and their judgements."""

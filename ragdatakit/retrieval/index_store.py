@@ -35,15 +35,15 @@ from ragdatakit.retrieval.passages import Passages, read_passages, write_passage
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.retrieved import IndexPart, IndexSummary
-from ragdatakit.tables.outputs import safe_part
-from ragdatakit.tables.sealed_json import digest_of, read_sealed, sealed
-from ragdatakit.tables.staging import StagedFolder
-from ragdatakit.tables.user_cache import VARIABLE, cache_folder
-from ragdatakit.tables.writing import write_whole
+from ragdatakit.outputs.outputs import safe_part
+from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed
+from ragdatakit.outputs.staging import StagedFolder
+from ragdatakit.outputs.user_cache import VARIABLE, cache_folder
+from ragdatakit.files.writing import write_whole
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.parts import Part, Progress, Ranker
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 LAYOUT = 4
 """The version of the passages' layout on the disk."""

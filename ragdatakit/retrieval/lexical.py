@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.tokens import Tokenizer
     from ragdatakit.schemas.retrieved import Query
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
     Array = npt.NDArray[Any]
 

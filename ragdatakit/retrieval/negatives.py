@@ -24,8 +24,8 @@ from ragdatakit.retrieval.tokens import Tokenizer
 from ragdatakit.schemas.canonical import Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.tables.canonical_tables import CanonicalTables
-from ragdatakit.tables.scratch import ScratchFolder
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.outputs.scratch import ScratchFolder
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.parts import Ranker

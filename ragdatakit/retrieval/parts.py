@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.retrieved import PathStep, Query
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""

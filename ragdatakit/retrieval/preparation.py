@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.schemas.conversions import ExtractionEstimate
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 Prepare = Callable[["CanonicalTables"], "CanonicalTables"]
 

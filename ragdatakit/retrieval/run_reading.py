@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.gold import Gold
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 TEXT = "text: "
 """Begins what stands for a result that has a text only, which no passage has."""

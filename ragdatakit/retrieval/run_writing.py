@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables.json_text import dumps
+from ragdatakit.files.json_text import dumps
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.retrieved import Retrieval

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.parts import Progress, Ranker, Ranking
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.retrieved import Query
-    from ragdatakit.tables.canonical_tables import CanonicalTables
+    from ragdatakit.files.canonical_tables import CanonicalTables
 
 LAYOUT = 1
 TERMS, STARTS, ORDINALS, WEIGHTS = "terms.json", "starts.npy", "ordinals.npy", "weights.npy"

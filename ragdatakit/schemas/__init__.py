@@ -13,7 +13,7 @@ from ragdatakit.schemas.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.declarations import Format, Rule
-    from ragdatakit.schemas.sage_types import Question, RAGData, RefiningResult, RerankingResult, RetrievalResult
+    from ragdatakit.schemas.sage.types import Question, RAGData, RefiningResult, RerankingResult, RetrievalResult
 
 _TYPES = ("Question", "RAGData", "RefiningResult", "RerankingResult", "RetrievalResult")
 __all__ = [
@@ -30,21 +30,21 @@ __all__ = [
 ]
 
 FORMATS: dict[str, tuple[str, str]] = {
-    "light-splade": ("ragdatakit.schemas.light_splade", "LIGHT_SPLADE"),
-    "arag": ("ragdatakit.schemas.arag", "ARAG"),
-    "datamind": ("ragdatakit.schemas.datamind", "DATAMIND"),
-    "gfm-rag": ("ragdatakit.schemas.gfm_rag", "GFM_RAG"),
-    "hipporag": ("ragdatakit.schemas.hipporag", "HIPPORAG"),
-    "beir": ("ragdatakit.schemas.beir", "BEIR"),
-    "trec": ("ragdatakit.schemas.trec", "TREC"),
-    "sage": ("ragdatakit.schemas.sage", "SAGE"),
+    "light-splade": ("ragdatakit.schemas.light_splade.format", "LIGHT_SPLADE"),
+    "arag": ("ragdatakit.schemas.arag.format", "ARAG"),
+    "datamind": ("ragdatakit.schemas.datamind.format", "DATAMIND"),
+    "gfm-rag": ("ragdatakit.schemas.gfm_rag.format", "GFM_RAG"),
+    "hipporag": ("ragdatakit.schemas.hipporag.format", "HIPPORAG"),
+    "beir": ("ragdatakit.schemas.beir.format", "BEIR"),
+    "trec": ("ragdatakit.schemas.trec.format", "TREC"),
+    "sage": ("ragdatakit.schemas.sage.format", "SAGE"),
 }
 
 
 def __getattr__(name: str) -> Any:
     """The types of SAGE records, imported when somebody asks for one."""
     if name in _TYPES:
-        return getattr(importlib.import_module("ragdatakit.schemas.sage_types"), name)
+        return getattr(importlib.import_module("ragdatakit.schemas.sage.types"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -64,7 +64,8 @@ def all_formats() -> tuple[Format, ...]:
 
 def all_rules() -> tuple[tuple[Rule, Format | None], ...]:
     """Every rule with its format (None: of all formats), ordered by code."""
-    from ragdatakit.schemas import evaluation_rules, quality_rules, shared
+    from ragdatakit.schemas import evaluation_rules, shared
+    from ragdatakit.quality import rules as quality_rules
 
     of_all = (*shared.RULES, *evaluation_rules.RULES, *quality_rules.RULES)
     found: list[tuple[Rule, Format | None]] = [(rule, None) for rule in of_all]

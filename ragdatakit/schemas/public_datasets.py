@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ragdatakit.schemas.arag_published import SUBSETS
+from ragdatakit.schemas.arag.published import SUBSETS
 from ragdatakit.schemas.errors import UnknownNameError
 
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from ragdatakit.validators.checks import FormatChecks
 
 CHECKS: dict[str, tuple[str, str]] = {
-    "light-splade": ("ragdatakit.validators.light_splade", "LightSpladeChecks"),
-    "arag": ("ragdatakit.validators.arag", "ARagChecks"),
-    "datamind": ("ragdatakit.validators.datamind", "DataMindChecks"),
-    "gfm-rag": ("ragdatakit.validators.gfm_rag", "GfmRagChecks"),
-    "hipporag": ("ragdatakit.validators.hipporag", "HippoRagChecks"),
-    "beir": ("ragdatakit.validators.beir", "BeirChecks"),
-    "trec": ("ragdatakit.validators.trec", "TrecChecks"),
-    "sage": ("ragdatakit.validators.sage", "SageChecks"),
+    "light-splade": ("ragdatakit.validators.light_splade.checks", "LightSpladeChecks"),
+    "arag": ("ragdatakit.validators.arag.checks", "ARagChecks"),
+    "datamind": ("ragdatakit.validators.datamind.checks", "DataMindChecks"),
+    "gfm-rag": ("ragdatakit.validators.gfm_rag.checks", "GfmRagChecks"),
+    "hipporag": ("ragdatakit.validators.hipporag.checks", "HippoRagChecks"),
+    "beir": ("ragdatakit.validators.beir.checks", "BeirChecks"),
+    "trec": ("ragdatakit.validators.trec.checks", "TrecChecks"),
+    "sage": ("ragdatakit.validators.sage.checks", "SageChecks"),
 }
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.lines import LONG_LINE, iter_lines
+from ragdatakit.files.lines import LONG_LINE, iter_lines
 from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:
-    from ragdatakit.tables.columnar import ColumnarDecoder, ColumnBlock
+    from ragdatakit.columnar.columnar import ColumnarDecoder, ColumnBlock
 
 PART_BYTES = 1 << 16
 """A block that is refused is halved down to parts of this size; only those refused again go line by line."""

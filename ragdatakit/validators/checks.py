@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from ragdatakit.tables.datasets import DataFile, Dataset
+    from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.validators.csv_runs import CsvTable
 
     CellSuspects = tuple[npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.int64]]]

@@ -1,4 +1,4 @@
-"""Key columns as 64-bit codes (see ``tables.numpy_keys``), from decoded values or from columnar blocks."""
+"""Key columns as 64-bit codes (see ``columnar.numpy_keys``), from decoded values or from columnar blocks."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.tables.arrow_columns import int64_values, mask_of, one_array, string_array
-from ragdatakit.tables.columnar import ColumnBlock
-from ragdatakit.tables.numpy_keys import NumpyBatch
-from ragdatakit.tables.string_hash import hash_columns, hash_strings, spelled
+from ragdatakit.files.arrow_columns import int64_values, mask_of, one_array, string_array
+from ragdatakit.columnar.columnar import ColumnBlock
+from ragdatakit.columnar.numpy_keys import NumpyBatch
+from ragdatakit.columnar.string_hash import hash_columns, hash_strings, spelled
 
 if TYPE_CHECKING:
     from ragdatakit.validators.columns import DeriveCodes, KeyColumns

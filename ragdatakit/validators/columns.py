@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.declarations import File
-from ragdatakit.tables.python_keys import PythonBatch
+from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import readable_key
 
 if TYPE_CHECKING:
-    from ragdatakit.tables.columnar import ColumnBlock
-    from ragdatakit.tables.numpy_keys import NumpyBatch
+    from ragdatakit.columnar.columnar import ColumnBlock
+    from ragdatakit.columnar.numpy_keys import NumpyBatch
 
 LONG_TEXT = 1 << 24
 """Characters of a text beyond which it is not compared with others: it would be copied several times for that."""

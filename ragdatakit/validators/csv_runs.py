@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.allocation import pin_worker
-from ragdatakit.tables.csv_cells import ColumnScan, CsvForm, Kind, coerced, key_of, split_record
-from ragdatakit.tables.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
-from ragdatakit.tables.positions import Located
-from ragdatakit.tables.python_keys import PythonBatch
+from ragdatakit.columnar.allocation import pin_worker
+from ragdatakit.files.csv_cells import ColumnScan, CsvForm, Kind, coerced, key_of, split_record
+from ragdatakit.files.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
+from ragdatakit.files.positions import Located
+from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.blocks import few_of_each
 from ragdatakit.validators.file_runs import FileRun
 from ragdatakit.validators.records import decoded_text

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
-from ragdatakit.tables.allocation import keep_freed_memory
-from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.folders import Tree, size_of
-from ragdatakit.tables.positions import Located
-from ragdatakit.tables.record_forms import JSON, RecordForm
-from ragdatakit.tables.sniffing import json_container
-from ragdatakit.tables.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
-from ragdatakit.tables.strict_json import MOST_LOCATED
+from ragdatakit.columnar.allocation import keep_freed_memory
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.folders import Tree, size_of
+from ragdatakit.files.positions import Located
+from ragdatakit.files.record_forms import JSON, RecordForm
+from ragdatakit.files.sniffing import json_container
+from ragdatakit.files.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
+from ragdatakit.files.strict_json import MOST_LOCATED
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
@@ -31,7 +31,7 @@ from ragdatakit.validators.sets import SetChecks, key_columns
 
 if TYPE_CHECKING:
     from ragdatakit.validators.file_runs import FileRun
-    from ragdatakit.validators.quality import Quality
+    from ragdatakit.quality.run import Quality
 
 SMALL_DATASET = 3 << 20
 """Below this many bytes (a quarter of them in CSV) a dataset is checked in plain Python, without importing numpy,
@@ -146,7 +146,7 @@ class DatasetRun:
         fmt, wants = self.dataset.format, self.collector.wants
         if not self.big:
             return SetChecks(fmt, split, kinds, wants, several)
-        from ragdatakit.tables.numpy_keys import NumpyConsistency, NumpyIndex
+        from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
 
         def new_index(kind: str, fields: tuple[str, ...], lookups: bool) -> NumpyIndex:
             columns = self.columns(kind)

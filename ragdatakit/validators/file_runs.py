@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineReader
-from ragdatakit.tables.allocation import pin_worker
-from ragdatakit.tables.datasets import DataFile
-from ragdatakit.tables.positions import BlockTable, Located, locate_elements, locate_lines
-from ragdatakit.tables.record_forms import RecordForm, form_of
-from ragdatakit.tables.sources import Block, HeadedSource
+from ragdatakit.columnar.allocation import pin_worker
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.positions import BlockTable, Located, locate_elements, locate_lines
+from ragdatakit.files.record_forms import RecordForm, form_of
+from ragdatakit.files.sources import Block, HeadedSource
 from ragdatakit.validators.blocks import BlockJudge, JudgedBlock, LineEnds, Segment
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker
@@ -21,8 +21,8 @@ from ragdatakit.validators.sets import Hits, SetChecks
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ragdatakit.tables.arrays import ArraySource, Part
-    from ragdatakit.tables.element_scans import Element
+    from ragdatakit.files.arrays import ArraySource, Part
+    from ragdatakit.files.element_scans import Element
     from ragdatakit.validators.dataset_run import DatasetRun
 
 LONG_BLOCK = 32 << 20
@@ -132,7 +132,7 @@ class LinesRun(FileRun):
         most = self.run_.collector.selection.max_per_rule
         if not self.run_.big:
             return BlockJudge(self.checker, most=most)
-        from ragdatakit.tables.columnar import ColumnarDecoder, can_decode
+        from ragdatakit.columnar.columnar import ColumnarDecoder, can_decode
 
         record = self.declared.record
         usable = self.declared.container != "columns" and can_decode(record)
@@ -256,7 +256,7 @@ class ElementsRun(FileRun):
 
     def _elements(self) -> ArraySource:
         """The file, to be read from its beginning."""
-        from ragdatakit.tables.arrays import ArraySource, ObjectSource, SingleSource
+        from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
 
         kinds = {"json-object": ObjectSource, "json-single": SingleSource}
         return kinds.get(self.run_.container(self.file), ArraySource)(self.source)
@@ -303,7 +303,7 @@ class ElementsRun(FileRun):
                     if problems := self.checker.problems(plain[place]):
                         self._emit(problems, part.elements()[place])
             return plain
-        from ragdatakit.tables.arrays import TOO_LONG
+        from ragdatakit.files.arrays import TOO_LONG
 
         values: list[Any] = []
         for element in part.elements():
@@ -326,9 +326,9 @@ class ElementsRun(FileRun):
 
     def _report_top(self, elements: ArraySource, rules: Any) -> None:
         """The file is one JSON value of another kind, several of them, or no JSON at all."""
-        from ragdatakit.tables import strict_json
-        from ragdatakit.tables.arrays import MOST_OF_ANOTHER
-        from ragdatakit.tables.element_scans import Element
+        from ragdatakit.files import strict_json
+        from ragdatakit.files.arrays import MOST_OF_ANOTHER
+        from ragdatakit.files.element_scans import Element
 
         text = elements.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]

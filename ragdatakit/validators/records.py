@@ -12,8 +12,8 @@ from typing import Any
 
 from ragdatakit.schemas.declarations import Damage, Field, Record
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables import strict_json
-from ragdatakit.tables.record_forms import JSON, REFUSED, JsonForm
+from ragdatakit.files import strict_json
+from ragdatakit.files.record_forms import JSON, REFUSED, JsonForm
 
 MAX_FLOAT = sys.float_info.max
 _NUMERIC_TEXT = re.compile(

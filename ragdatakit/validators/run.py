@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
-from ragdatakit.tables.datasets import DataFile, Dataset
-from ragdatakit.tables.detection import Detected, UnreadableError, detect
-from ragdatakit.tables.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection import Detected, UnreadableError, detect
+from ragdatakit.files.plain_sources import PLAIN_SOURCES
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun, RunOptions
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.quality import Quality
+    from ragdatakit.quality.run import Quality
 
 
 def validate_paths(
@@ -176,7 +176,7 @@ def _check_quality(
 ) -> None:
     """Format by format, as some read several datasets as one (but plain data); findings go to the dataset that has
     their file."""
-    from ragdatakit.validators.quality import check_quality
+    from ragdatakit.quality.run import check_quality
 
     assert options.quality is not None
     together: dict[str, list[tuple[Dataset, list[Finding]]]] = {}

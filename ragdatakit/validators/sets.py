@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ragdatakit.schemas.declarations import Consistency, Coverage, Format, Membership, Variants
-from ragdatakit.tables.python_keys import PythonBatch, PythonConsistency, PythonIndex, spelling
+from ragdatakit.validators.python_keys import PythonBatch, PythonConsistency, PythonIndex, spelling
 
 IndexKey = tuple[str, tuple[str, ...]]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
-from ragdatakit.tables.record_reading import Progress, Refused
+from ragdatakit.files.record_reading import Progress, Refused
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import RunOptions
 from ragdatakit.validators.run import validate_paths

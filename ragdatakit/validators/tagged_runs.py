@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.tables.positions import Located
-from ragdatakit.tables.tagged_text import ElementFinder, TaggedElement
+from ragdatakit.files.positions import Located
+from ragdatakit.files.tagged_text import ElementFinder, TaggedElement
 from ragdatakit.validators.file_runs import FileRun
 
 if TYPE_CHECKING:
-    from ragdatakit.tables.sources import Source
+    from ragdatakit.files.sources import Source
 
 _AT_ONCE = 500
 

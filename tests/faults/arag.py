@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragdatakit.schemas.arag import ARAG
+from ragdatakit.schemas.arag.format import ARAG
 from tests.faults.drafts import Draft, DraftFile, Place, cell
 
 SIZE = 40

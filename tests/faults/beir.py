@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragdatakit.schemas.beir import BEIR
+from ragdatakit.schemas.beir.format import BEIR
 from tests.faults.drafts import Draft, DraftFile, cell, line_of
 
 SIZE = 80

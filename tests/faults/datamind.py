@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragdatakit.schemas.datamind import DATAMIND
+from ragdatakit.schemas.datamind.format import DATAMIND
 from tests.faults.drafts import Draft, DraftFile, cell
 
 SIZE = 40

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.schemas.gfm_rag import GFM_RAG
+from ragdatakit.schemas.gfm_rag.format import GFM_RAG
 from tests.faults.drafts import Draft, DraftFile, Place, cell, member, row
 
 SIZE = 40

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.tables import numpy_keys
+from ragdatakit.columnar import numpy_keys
 from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import RunOptions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragdatakit.schemas.light_splade import LIGHT_SPLADE
+from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 from tests.faults.drafts import Draft, DraftFile, Place, cell
 from tests.faults.set_oracle import readable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragdatakit.schemas.sage import SAGE
+from ragdatakit.schemas.sage.format import SAGE
 from tests.faults.drafts import Draft, DraftFile, Place, cell
 
 SIZE = 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.schemas.trec import TREC
+from ragdatakit.schemas.trec.format import TREC
 from tests.faults.drafts import Draft, DraftFile, Place, element, line_of
 
 SIZE = 40

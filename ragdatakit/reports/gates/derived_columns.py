@@ -88,8 +88,8 @@ def guess_languages(connection: duckdb.DuckDBPyConnection, table: str, name: str
     """Make a table ``kept`` of places of rows (``gate place``) and guesses (``gate value``); all names are quoted."""
     import pyarrow as pa
 
-    from ragdatakit.reports.summary_languages import languages_of
-    from ragdatakit.tables.text_numbers import SCRIPTS, text_numbers
+    from ragdatakit.reports.summary.languages import languages_of
+    from ragdatakit.reports.summary.text_numbers import SCRIPTS, text_numbers
 
     read = connection.execute(
         f"with there as (select rowid as place, row_number() over (order by rowid) - 1 as n, "

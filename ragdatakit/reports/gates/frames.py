@@ -25,13 +25,13 @@ from ragdatakit.reports.gates.derived_columns import (
 from ragdatakit.reports.gates.suites import FILES
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
-from ragdatakit.tables.sql_text import sql_name
+from ragdatakit.database.sql_text import sql_name
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from ragdatakit.tables.dataset_database import DatasetDatabase
+    from ragdatakit.database.dataset_database import DatasetDatabase
 
 _KIND_OF_TARGET = {"documents": "document", "chunks": "chunk", "nodes": "node"}
 _PLAIN = ("VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "BOOLEAN", "BLOB")

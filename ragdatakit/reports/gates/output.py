@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from ragdatakit.reports.columns import cut_to, one_line, width_of, wrapped
-from ragdatakit.reports.summary_words import percent
+from ragdatakit.reports.summary.words import percent
 from ragdatakit.reports.text import Painter, painter, visible_path
 from ragdatakit.schemas.gates import SEVERITIES, Check, GateResult, expectation_words, place_words, share_words
 
@@ -178,8 +178,8 @@ def _plain(value: Any) -> Any:
 
 def gate_page(result: GateResult) -> bytes:
     """One self-contained page: what fails first, then every expectation by table."""
-    from ragdatakit.reports.html_frame import frame
-    from ragdatakit.reports.html_parts import cards, number, section, table
+    from ragdatakit.reports.html.frame import frame
+    from ragdatakit.reports.html.parts import cards, number, section, table
 
     held = sum(check.success for check in result.checks)
     share = percent(held, len(result.checks)) if result.checks else ""
@@ -222,7 +222,7 @@ def gate_page(result: GateResult) -> bytes:
 
 
 def _page_table(caption: str, checks: list[Check]) -> str:
-    from ragdatakit.reports.html_parts import Cell, badge, table
+    from ragdatakit.reports.html.parts import Cell, badge, table
 
     tones = {"pass": "good", "fail": "error", "error": "error"}
     words = {"pass": "pass", "fail": "fail", "error": "not checked"}
@@ -246,6 +246,6 @@ def _page_table(caption: str, checks: list[Check]) -> str:
 
 
 def _escaped(text: str) -> str:
-    from ragdatakit.reports.html_parts import escape
+    from ragdatakit.reports.html.parts import escape
 
     return escape(text)

@@ -21,8 +21,8 @@ from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.retrieval.parts import Progress
 from ragdatakit.schemas.canonical import Edge, Node, Qrel, Relation, StartNode
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.tables.canonical_tables import CanonicalTables, RowSource
-from ragdatakit.tables.noted_rows import Note, NotedRows
+from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.noted_rows import Note, NotedRows
 
 EXTRACTORS = ("names", "openai")
 LINKERS = ("bm25", "embeddings")

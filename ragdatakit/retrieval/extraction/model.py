@@ -21,8 +21,8 @@ from ragdatakit.retrieval.extraction.replies import FoundGraph, UnreadableReplyE
 from ragdatakit.retrieval.parts import Progress
 from ragdatakit.schemas.conversions import ExtractionEstimate
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.tables import json_text, plain_tokens
-from ragdatakit.tables.canonical_tables import CanonicalTables
+from ragdatakit.files import json_text, plain_tokens
+from ragdatakit.files.canonical_tables import CanonicalTables
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.extraction.graph_store import GraphStore
@@ -70,7 +70,7 @@ class ModelOptions:
 
     def endpoint(self) -> Endpoint:
         """The client. Raises `RagdataError` for an address or a key that cannot be used."""
-        from ragdatakit.tables.user_cache import cache_folder
+        from ragdatakit.outputs.user_cache import cache_folder
 
         self.check()
         return Endpoint(

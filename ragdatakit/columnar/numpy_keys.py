@@ -1,0 +1,476 @@
+"""Keys of a big dataset as typed arrays: 64-bit codes, sorted or ranked, never Python objects per row.
+
+A code is the integer itself, or a 64-bit hash of a text or of several values. A dangling reference among hashed keys is
+missed, or two texts are taken for equal, with a chance of rows² / 2^65 (5·10⁻⁸ for a million rows).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragdatakit.columnar.string_hash import hash_strings
+
+Codes = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.bool_]
+
+_ODD_1 = np.uint64(0x9E3779B97F4A7C15)
+_ODD_2 = np.uint64(0xD6E8FEB86659FD93)
+_SHIFT = np.uint64(32)
+_NO_ROWS = np.empty(0, np.int64)
+
+
+def mix(first: Codes, second: Codes) -> Codes:
+    """One code for a pair of codes."""
+    h = first * _ODD_1
+    h ^= h >> _SHIFT
+    h += second
+    h *= _ODD_2
+    h ^= h >> np.uint64(29)
+    h *= _ODD_1
+    return h
+
+
+class NumpyBatch:
+    """Key columns of consecutive records as codes.
+
+    ``columns`` maps a name to its codes; ``valid`` to a mask of the readable ones (None: all); ``lists`` maps a list
+    column to (codes of all items, number of the record in this batch that each item stands in). ``spelled`` has codes
+    of the columns whose spelling is compared, reduced to what spelling does not change. ``table`` are the rows of a
+    CSV block as they were read, ``key_names`` its keys as text (``spelled_as_keys``: nothing else than the cells);
+    ``found``, by reference field, the position of each readable code among the keys.
+    """
+
+    def __init__(self, length: int, first_row: int) -> None:
+        self.length = length
+        self.first_row = first_row
+        self.columns: dict[str, Codes] = {}
+        self.valid: dict[str, npt.NDArray[np.bool_] | None] = {}
+        self.lists: dict[str, tuple[Codes, Rows]] = {}
+        self.spelled: dict[str, Codes] = {}
+        self.table: Any = None
+        self.key_names: Any = None
+        self.spelled_as_keys = True
+        self.found: dict[str, npt.NDArray[np.int32]] = {}
+        self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
+
+    def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
+        """Codes of a column, or of several mixed, and the rows they stand in (a range where all are readable)."""
+        if fields not in self._made:
+            self._made[fields] = self._make(fields)
+        codes, owners = self._made[fields]
+        if isinstance(owners, range):
+            return codes, range(self.first_row, self.first_row + self.length)
+        return codes, owners + self.first_row
+
+    def _make(self, fields: tuple[str, ...]) -> tuple[Codes, Rows | range]:
+        last = fields[-1]
+        owners: Rows | range = range(self.length)
+        keep: npt.NDArray[np.bool_] | None
+        if last in self.lists:
+            codes, owners = self.lists[last]
+            keep = None
+        else:
+            codes, keep = self.columns[last], self.valid[last]
+        for name in reversed(fields[:-1]):
+            head, valid = self.columns[name], self.valid[name]
+            if not isinstance(owners, range):
+                head = head[owners]
+                valid = None if valid is None else valid[owners]
+            codes = mix(head, codes)
+            keep = valid if keep is None else keep if valid is None else keep & valid
+        if keep is not None:
+            where = np.flatnonzero(keep)
+            codes = codes[where]
+            owners = where if isinstance(owners, range) else owners[where]
+        return codes, owners
+
+    def heads(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
+        """Codes of the first column where the second has an item, and their rows."""
+        owners = np.unique(self.lists[fields[1]][1])
+        valid = self.valid[fields[0]]
+        if valid is not None:
+            owners = owners[valid[owners]]
+        return self.columns[fields[0]][owners], owners + self.first_row
+
+    def also_equal(self, found: Any, fields: tuple[str, ...], other: str) -> Any:
+        """Positions ``found`` among the codes of ``fields``, and those where the last of them equals another column."""
+        _, owners = self._made[fields]
+        second, third, valid = self.columns[fields[-1]], self.columns[other], self.valid[other]
+        if not isinstance(owners, range):
+            second, third = second[owners], third[owners]
+            valid = valid[owners] if valid is not None else None
+        same = second == third
+        equal = np.flatnonzero(same if valid is None else same & valid)
+        if not len(equal):
+            return found
+        return np.union1d(np.asarray(found, np.int64), equal)
+
+    def pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, Any]:
+        """Codes of the names, of what each is given (a missing value counts as ``default``), and the rows."""
+        values = self.columns[value]
+        valid = self.valid[value]
+        if valid is not None:
+            values = np.where(valid, values, _default_code(default))
+        names, keep = self.columns[name], self.valid[name]
+        if keep is None:
+            return names, values, range(self.first_row, self.first_row + self.length)
+        where = np.flatnonzero(keep)
+        return names[where], values[where], where + self.first_row
+
+    def spellings(self, field: str) -> tuple[Codes, Codes, Any]:
+        """Codes of a text column's values reduced to what spelling does not change, of the values, and the rows."""
+        names, rows = self.codes((field,))
+        valid = self.valid[field]
+        reduced = self.spelled[field]
+        return reduced if valid is None else reduced[valid], names, rows
+
+    def interleaved(self, columns: list[tuple[Codes, Codes, Any]]) -> tuple[Codes, Codes, Any]:
+        """(names, values, rows) of several columns as one, record by record."""
+        if len(columns) == 1:
+            return columns[0]
+        if all(isinstance(rows, range) for _, _, rows in columns):
+            first, second = (np.stack([c[i] for c in columns], axis=1).ravel() for i in (0, 1))
+            return first, second, np.repeat(np.arange(columns[0][2].start, columns[0][2].stop), len(columns))
+        names, values = (np.concatenate([c[i] for c in columns]) for i in (0, 1))
+        rows = np.concatenate([np.asarray(c[2], np.int64) for c in columns])
+        order = np.argsort(rows, kind="stable")
+        return names[order], values[order], rows[order]
+
+
+def _default_code(default: Any) -> np.uint64:
+    if isinstance(default, str):
+        from ragdatakit.files.arrow_columns import string_array
+
+        return np.uint64(hash_strings(string_array([default]))[0])
+    return np.uint64(0)
+
+
+class RowRuns:
+    """Row numbers of consecutive codes: ranges where they are consecutive, arrays where not."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._runs: list[range | Rows] = []
+        self.length = 0
+
+    def add(self, rows: range | Rows) -> None:
+        """Append rows."""
+        if len(rows):
+            last = self._runs[-1] if self._runs else None
+            if isinstance(rows, range) and isinstance(last, range) and last.stop == rows.start:
+                self._runs[-1] = range(last.start, rows.stop)
+            else:
+                self._starts.append(self.length)
+                self._runs.append(rows)
+            self.length += len(rows)
+
+    def at(self, positions: Rows) -> Rows:
+        """The rows at these positions."""
+        if len(self._runs) == 1 and isinstance(self._runs[0], range):
+            return positions + self._runs[0].start
+        result = np.empty(len(positions), np.int64)
+        runs = np.searchsorted(np.asarray(self._starts), positions, side="right") - 1
+        for i in np.unique(runs):
+            chosen = runs == i
+            run = self._runs[i]
+            within = positions[chosen] - self._starts[i]
+            result[chosen] = within + run.start if isinstance(run, range) else run[within]
+        return result
+
+
+class NumpyIndex:
+    """The keys of one column as codes: which repeat, which are there, which were asked for.
+
+    ``lookups`` says whether `missing`, `present`, `mark` or `common` will be called; ``integers`` that codes are the
+    integers themselves, so that a table of ranks may serve.
+    """
+
+    def __init__(self, lookups: bool, integers: bool) -> None:
+        self._lookups = lookups
+        self._integers = integers
+        self._chunks: list[Codes] = []
+        self._rows = RowRuns()
+        self._repeats: tuple[Rows, Rows] = (_NO_ROWS, _NO_ROWS)
+        self._finder: _RankTable | _HashTable | None = None
+        self._sieve: _RepeatSieve | None = None
+
+    def add(self, codes: Codes, rows: Any) -> None:
+        """Take in keys of the records ``rows``."""
+        self._chunks.append(codes)
+        self._rows.add(rows)
+        if self._sieve is not None:
+            self._sieve.add(codes)
+        elif self._rows.length > _RepeatSieve.WORTH and not self._integers:
+            self._sieve = _RepeatSieve()
+            for chunk in self._chunks:
+                self._sieve.add(chunk)
+
+    def freeze(self) -> None:
+        """No more keys come: find what repeats, make ready for look-ups."""
+        if self._sieve is not None and not self._lookups:
+            self._find_repeats_among(*self._candidates())
+            self._chunks, self._sieve = [], None
+            return
+        codes = np.concatenate(self._chunks) if self._chunks else np.empty(0, np.uint64)
+        self._chunks = []
+        ranks = _RankTable.of(codes) if self._integers else None
+        if ranks is None or ranks.has_repeats(codes):
+            self._find_repeats_among(codes, np.arange(len(codes)))
+        self._sieve = None
+        if self._lookups:
+            self._finder = ranks
+            if ranks is None:
+                self._finder = _HashTable(codes * _ODD_1 if self._integers else codes, self._integers)
+            self._codes = codes
+
+    def _candidates(self) -> tuple[Codes, Rows]:
+        """Codes that may stand twice, and their positions."""
+        assert self._sieve is not None
+        codes, places, before = [np.empty(0, np.uint64)], [_NO_ROWS], 0
+        for chunk in self._chunks:
+            found = self._sieve.candidates(chunk)
+            codes.append(chunk[found])
+            places.append(found + before)
+            before += len(chunk)
+        return np.concatenate(codes), np.concatenate(places)
+
+    def _find_repeats_among(self, codes: Codes, places: Rows) -> None:
+        ordered = np.sort(codes)
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        if not len(twice):
+            return
+        where = np.isin(codes, np.unique(twice))
+        places, codes = places[where], codes[where]
+        by_code = np.argsort(codes, kind="stable")
+        ordered = codes[by_code]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        firsts = np.repeat(places[by_code][starts], np.diff(np.r_[starts, len(by_code)]))
+        in_place = np.argsort(places[by_code], kind="stable")
+        later, earlier = self._rows.at(places[by_code][in_place]), self._rows.at(firsts[in_place])
+        clash = later != earlier
+        self._repeats = (later[clash], earlier[clash])
+
+    def repeats(self) -> tuple[Rows, Rows]:
+        """Rows whose key stood in an earlier row, and those earlier rows."""
+        return self._repeats
+
+    def find(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """Look codes up once, for the questions below: the position of each among the keys, -1 where it is none."""
+        assert self._finder is not None
+        return self._finder.positions(codes)
+
+    def missing(self, found: npt.NDArray[np.int32]) -> Rows:
+        """Which of the codes looked up are no key."""
+        return np.flatnonzero(found < 0)
+
+    def present(self, found: npt.NDArray[np.int32]) -> Rows:
+        """Which of the codes looked up are a key."""
+        return np.flatnonzero(found >= 0)
+
+    def new_marks(self) -> Marks:
+        """No key marked yet; one more place, for codes that are no key."""
+        return np.zeros(self._rows.length + 1, np.bool_)
+
+    def mark(self, found: npt.NDArray[np.int32], marks: Marks) -> None:
+        """Remember that the keys looked up were named (any thread may)."""
+        marks[found] = True
+
+    def unmarked(self, marks: Marks) -> Rows:
+        """Rows of the keys that were never marked."""
+        where = np.flatnonzero(~marks[:-1])
+        # of a repeated key one position stands for all
+        where = where[self.find(self._codes[where]) == where]
+        return self._rows.at(where)
+
+    def common(self, earlier: NumpyIndex) -> tuple[Rows, Rows]:
+        """Rows here whose key ``earlier`` has, and the rows there."""
+        positions = earlier.find(self._codes)
+        # of a repeated key one position stands for all
+        where = np.flatnonzero((positions >= 0) & (self.find(self._codes) == np.arange(len(self._codes))))
+        return self._rows.at(where), earlier._rows.at(positions[where].astype(np.int64))
+
+
+class _RepeatSieve:
+    """Tells, while codes come in, which of them may have come before: a byte per place, a place per leading bits.
+
+    What it lets through (a few per cent, and every real repeat) is compared exactly; the rest need never be sorted.
+    """
+
+    WORTH = 1 << 20  # codes below which sorting them all is as quick, and takes less memory
+    _BITS, _BLOCK_BITS = 25, 17
+
+    def __init__(self) -> None:
+        self._places = np.zeros(1 << self._BITS, np.uint8)
+        self._last = np.zeros(1 << self._BLOCK_BITS, np.int32)
+
+    def add(self, codes: Codes) -> None:
+        """Take in the codes of one block."""
+        place = (codes >> np.uint64(64 - self._BITS)).view(np.int64)
+        before = self._places[place]
+        self._places[place] = 1
+        self._places[place[before > 0]] = 2
+        # within the block: who finds another in its place of a small table
+        small = place & ((1 << self._BLOCK_BITS) - 1)
+        order = np.arange(len(codes), dtype=np.int32)
+        self._last[small] = order
+        self._places[place[self._last[small] != order]] = 2
+
+    def candidates(self, codes: Codes) -> Rows:
+        """Positions of the codes, of all that came in, that may stand twice."""
+        return np.flatnonzero(self._places[(codes >> np.uint64(64 - self._BITS)).view(np.int64)] == 2)
+
+
+class _RankTable:
+    """Dense integers: position by value, four bytes for each number between the least and the greatest."""
+
+    def __init__(self, ids: npt.NDArray[np.int64], least: int, span: int) -> None:
+        self._least = np.uint64(least & 0xFFFFFFFFFFFFFFFF)
+        self._span = np.uint64(span)
+        # one more slot, for whatever is out of range
+        self._ranks = np.full(span + 2, -1, np.int32)
+        # backwards: of a repeated key the first position remains
+        self._ranks[(ids.view(np.uint64) - self._least).view(np.int64)[::-1]] = np.arange(len(ids), dtype=np.int32)[
+            ::-1
+        ]
+
+    @staticmethod
+    def of(codes: Codes) -> _RankTable | None:
+        """A table, or None where the integers are too sparse for one."""
+        ids = codes.view(np.int64)
+        if not len(ids):
+            return _RankTable(ids, 0, 0)
+        least, greatest = int(ids.min()), int(ids.max())
+        span = greatest - least
+        return _RankTable(ids, least, span) if span <= max(32 * len(ids), 1 << 20) and span < 1 << 31 else None
+
+    def has_repeats(self, codes: Codes) -> bool:
+        """Whether any of the keys stands twice: only the first of its positions is in the table."""
+        return not np.array_equal(self.positions(codes), np.arange(len(codes), dtype=np.int32))
+
+    def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """The position of each code among the keys, -1 where it is none."""
+        offsets = codes - self._least
+        np.minimum(offsets, self._span + np.uint64(1), out=offsets)
+        found: npt.NDArray[np.int32] = self._ranks[offsets.view(np.int64)]
+        return found
+
+
+class _HashTable:
+    """An open-addressing table of codes: most look-ups end at the first place they look at."""
+
+    def __init__(self, codes: Codes, scramble: bool) -> None:
+        self._scramble = scramble
+        bits = max(len(codes).bit_length() + 1, 6)
+        self._shift = np.uint64(64 - bits)
+        self._mask = (1 << bits) - 1
+        self._empty = _absent(codes)
+        self._codes = np.full(1 << bits, self._empty, np.uint64)
+        self._positions = np.full(1 << bits, -1, np.int32)
+        pending = np.arange(len(codes), dtype=np.int32)[::-1]  # backwards: of a repeated key the first remains
+        codes = codes[::-1]
+        slots = (codes >> self._shift).view(np.int64)
+        while len(pending):
+            free = self._codes[slots] == self._empty
+            # where several codes want one place the last one gets it; the others find it taken and move on
+            self._codes[slots[free]] = codes[free]
+            self._positions[slots[free]] = pending[free]
+            left = np.flatnonzero(self._codes[slots] != codes)
+            pending, codes, slots = pending[left], codes[left], (slots[left] + 1) & self._mask
+
+    def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """The position of each code among the keys, -1 where it is none."""
+        if self._scramble:
+            codes = codes * _ODD_1
+        slots = (codes >> self._shift).view(np.int64)
+        there = self._codes[slots]
+        found: npt.NDArray[np.int32] = self._positions[slots]
+        other = np.flatnonzero((there != codes) & (found >= 0))
+        found[there != codes] = -1
+        while len(other):
+            slots[other] = (slots[other] + 1) & self._mask
+            there = self._codes[slots[other]]
+            hit = there == codes[other]
+            found[other[hit]] = self._positions[slots[other[hit]]]
+            other = other[~hit & (there != self._empty)]
+        return found
+
+
+def _absent(codes: Codes) -> np.uint64:
+    """A number that is none of the codes."""
+    candidate = np.uint64(0x9E3779B97F4A7C15)
+    while bool((codes == candidate).any()):
+        candidate = np.uint64((int(candidate) * 3 + 1) & 0xFFFFFFFFFFFFFFFF)
+    return candidate
+
+
+class NumpyConsistency:
+    """Names that were given more than one value, over codes.
+
+    A table with a place per leading bits of the name remembers the first value of most names, so that a name that
+    agrees costs a look; only names that share a place, and values that disagree, are kept and compared exactly.
+    """
+
+    _BITS = 20
+
+    def __init__(self) -> None:
+        size = 1 << self._BITS
+        self._name_of = np.zeros(size, np.uint64)
+        self._value_of = np.zeros(size, np.uint64)
+        self._row_of = np.full(size, -1, np.int64)
+        self._odd: list[tuple[Codes, Codes, Rows]] = []
+        self._held = 0
+        self._limit = 1 << 22
+
+    def add(self, names: Codes, values: Codes, rows: Any) -> None:
+        """Take in that record ``row`` gives ``name`` this ``value``."""
+        if not len(names):
+            return
+        places = (names >> np.uint64(64 - self._BITS)).view(np.int64)
+        new = np.flatnonzero(self._row_of[places] < 0)[::-1]  # backwards: of several for one place the first remains
+        if len(new):
+            self._name_of[places[new]] = names[new]
+            self._value_of[places[new]] = values[new]
+            self._row_of[places[new]] = _rows_at(rows, new)
+        odd = np.flatnonzero((self._name_of[places] != names) | (self._value_of[places] != values))
+        if len(odd):
+            self._keep(names[odd], values[odd], _rows_at(rows, odd))
+            known = np.unique(places[odd][self._name_of[places[odd]] == names[odd]])
+            if len(known):
+                self._keep(self._name_of[known], self._value_of[known], self._row_of[known])
+
+    def _keep(self, names: Codes, values: Codes, rows: Rows) -> None:
+        self._odd.append((names, values, rows))
+        self._held += len(names)
+        if self._held > self._limit:
+            kept = self._compact()
+            self._odd, self._held = [kept], len(kept[0])
+            self._limit = max(self._limit, 2 * self._held)
+
+    def _compact(self) -> tuple[Codes, Codes, Rows]:
+        """What is kept, each pair of name and value once, with its first row, ordered by row."""
+        names, values, rows = (np.concatenate(c) for c in zip(*self._odd, strict=True))
+        by_row = np.argsort(rows, kind="stable")
+        _, first = np.unique(mix(names, values)[by_row], return_index=True)
+        chosen = by_row[np.sort(first)]
+        return names[chosen], values[chosen], rows[chosen]
+
+    def hits(self) -> tuple[Rows, Rows]:
+        """Rows that disagree with an earlier one, and those earlier rows."""
+        if not self._odd:
+            return _NO_ROWS, _NO_ROWS
+        names, _, rows = self._compact()
+        unique, firsts, inverse = np.unique(names, return_index=True, return_inverse=True)
+        if len(unique) == len(names):
+            return _NO_ROWS, _NO_ROWS
+        clash = np.arange(len(names)) != firsts[inverse]
+        first_rows = rows[firsts][inverse]
+        return rows[clash], first_rows[clash]
+
+
+def _rows_at(rows: Any, positions: Rows) -> Rows:
+    chosen: Rows = positions + rows.start if isinstance(rows, range) else np.asarray(rows)[positions]
+    return chosen

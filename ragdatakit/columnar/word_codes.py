@@ -1,0 +1,103 @@
+"""The words of many texts as numbers, made at once in numpy: what `flat_words` tells word by word takes five times as
+long.
+
+A code is the sum of the bytes of a word, each times a power for its place, so that the codes of all words are
+differences of one running sum. They are the same in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ragdatakit.files.flat_text import flat_bytes
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Codes = npt.NDArray[np.uint64]
+
+DIGITS = 1
+"""The bit of a code that says whether the word has a digit."""
+_CHUNK = 1 << 17
+"""Bytes that are looked at together: what is made of them fits the cache. A longer word is cut."""
+_BLANK = 0x20
+_BASE = 0xD6E8FEB86659FD93
+_MIXER = 0x9E3779B97F4A7C15
+_WORD_BYTES = bytes(
+    code | 0x20 if 0x41 <= code <= 0x5A else code if code >= 0x80 or chr(code).isalnum() else _BLANK
+    for code in range(256)
+)
+
+
+def word_codes(texts: Sequence[str]) -> tuple[Codes, npt.NDArray[np.int64]]:
+    """The codes of the words of all texts, one after the other, and how many words each text has."""
+    import numpy as np
+
+    pieces = [flat_bytes(text) for text in texts]
+    joined = b" ".join((b"", *pieces, b"")).translate(_WORD_BYTES)
+    begins = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)) + 1)
+    codes: list[Codes] = []
+    starts: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    for first, chunk in _chunks(joined):
+        found, start = _codes(np.frombuffer(chunk, np.uint8))
+        codes.append(found)
+        starts.append(start + first)
+    ends = np.searchsorted(np.concatenate(starts), begins)
+    together = np.concatenate(codes) if codes else np.zeros(0, np.uint64)
+    return together, np.diff(ends, prepend=0)
+
+
+def mixed(codes: Codes) -> Codes:
+    """Numbers that are spread over all bits."""
+    import numpy as np
+
+    codes = codes * np.uint64(_MIXER)
+    return codes ^ (codes >> np.uint64(29))
+
+
+def _chunks(joined: bytes) -> Iterator[tuple[int, bytes]]:
+    """Parts that end at a blank and begin with one, with the place of that."""
+    place = 0
+    while place < len(joined) - 1:
+        end = len(joined)
+        if end > place + _CHUNK:
+            blank = joined.rfind(b" ", place + 1, place + _CHUNK)
+            end = blank + 1 if blank > 0 else place + _CHUNK
+        chunk = joined[place:end]
+        yield place, chunk if chunk[-1] == _BLANK else chunk + b" "
+        place = end - 1 if chunk[-1] == _BLANK else end
+
+
+def _codes(data: npt.NDArray[np.uint8]) -> tuple[Codes, npt.NDArray[np.int64]]:
+    """Codes of the words of a chunk, and where they begin."""
+    import numpy as np
+
+    powers, inverse = _powers()
+    letter = data != _BLANK
+    edges = np.flatnonzero(letter[1:] != letter[:-1]) + 1
+    if len(data) and letter[0]:  # of a word that was cut
+        edges = np.concatenate((np.zeros(1, np.int64), edges))
+    start, end = edges[0::2], edges[1::2]
+    sums = np.zeros(len(data) + 1, np.uint64)
+    np.cumsum(data * powers[: len(data)], out=sums[1:])
+    codes = mixed((sums[end] - sums[start]) * inverse[start])
+    codes &= ~np.uint64(DIGITS)
+    digits = np.flatnonzero((data - np.uint8(0x30)) < 10)
+    codes[np.searchsorted(start, digits, "right") - 1] |= np.uint64(DIGITS)
+    return codes, start
+
+
+@cache
+def _powers() -> tuple[Codes, Codes]:
+    """The powers of the base, and those of its inverse."""
+    import numpy as np
+
+    tables = []
+    for base in (_BASE, pow(_BASE, -1, 1 << 64)):
+        factors = np.full(_CHUNK + 2, base, np.uint64)
+        factors[0] = 1
+        tables.append(np.multiply.accumulate(factors))
+    return tables[0], tables[1]

@@ -1,0 +1,1 @@
+"""A-RAG into the canonical tables and out of them."""

@@ -1,0 +1,1 @@
+"""BEIR into the canonical tables and out of them."""

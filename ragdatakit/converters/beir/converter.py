@@ -1,0 +1,314 @@
+"""The converter of BEIR folders: ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/<split>.tsv``.
+
+Files with a prefix, as ``gen-queries.jsonl``, are another set of queries over the corpus: one of the sets is read.
+
+A question is of the split in which it is judged, if that is one. Fields of a record that BEIR does not know become
+members of the metadata; ``field_order`` names them, so that writing BEIR again gives them back their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+
+import msgspec
+
+from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters.judgements import (
+    Judgements,
+    SafeIds,
+    Splits,
+    judged_splits,
+    numbered_questions,
+    passage_ids,
+    question_ids,
+)
+from ragdatakit.converters.question_fields import BESIDE
+from ragdatakit.schemas.beir.format import BEIR
+from ragdatakit.schemas.canonical import Document, Qrel, Question
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.json_text import Raw, compact, fields_of, loads, object_text, string_of
+from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.record_reading import RecordReader
+
+USUAL_SPLIT = "test"
+_HEADER = b"query-id\tcorpus-id\tscore\n"
+_FURTHER = f"column {len(BEIR.file('qrels').record.fields) + 1}"  # all that stands behind the last column
+
+
+class _Empty(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An object without members."""
+
+
+class _PlainDocument(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A document as most sets have it, which is read at once; others are read field by field."""
+
+    doc_id: str = msgspec.field(name="_id")
+    text: str
+    title: str | None = None
+    metadata: _Empty = _Empty()
+
+
+_PLAIN = msgspec.json.Decoder(_PlainDocument)
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """Which fields of a record BEIR knows, with their columns, and what else the columns of the table are called."""
+
+    table: str
+    known: Mapping[str, str]
+    columns: tuple[str, ...]
+
+
+_DOCUMENT = _Fields("documents", {"_id": "doc_id", "title": "title", "text": "text"}, Document._fields)
+_QUERY = _Fields("questions", {"_id": "question_id", "text": "text"}, Question._fields)
+
+
+def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
+    prefix, named = _chosen_prefix(dataset, options["prefix"]), str(options["queries"] or "")
+    corpus, qrels = files_read(dataset, "corpus"), files_read(dataset, "qrels", prefix)
+    queries = _query_files(dataset, named, prefix)
+    for file in dataset.files:
+        if file.split not in (None, prefix) and file.name != named:
+            option = f"--option prefix={file.split}" if file.split else "read without --option prefix"
+            records.leave_out(file, 0, f"the whole file is of another set of queries: {option}", file.name)
+    splits = cache(lambda: judged_splits(_qrels(qrels, records)))
+    found: dict[str, RowSource] = {}
+    if corpus:
+        found["documents"] = lambda: _documents(corpus, records)
+    if queries:
+        found["questions"] = lambda: _questions(queries, splits, records)
+    if qrels:
+        found["qrels"] = lambda: _qrels(qrels, records)
+    return found
+
+
+def _chosen_prefix(dataset: Dataset, wanted: str | None) -> str | None:
+    """Which set of queries is read; None where no file has a prefix."""
+    prefixes = list(dict.fromkeys(f.split for f in dataset.files if f.split is not None))
+    if wanted and wanted not in prefixes:
+        raise RagdataError(f"--option prefix={wanted}: there is no {wanted}-queries.jsonl in {dataset.display}")
+    if wanted or "" in prefixes:
+        return wanted or ""
+    if len(prefixes) > 1:
+        told = ", ".join(filter(None, prefixes))
+        raise RagdataError(
+            f"{dataset.display} has several sets of queries ({told}); choose one: --option prefix={prefixes[0]}"
+        )
+    return prefixes[0] if prefixes else None
+
+
+def files_read(dataset: Dataset, kind: str, prefix: str | None = None) -> list[DataFile]:
+    """The files of a kind; of a file that stands there packed and unpacked the unpacked one, as the loader does it."""
+    names = {f.name for f in dataset.files}
+    return [f for f in dataset.of_kind(kind, prefix) if f.name.removesuffix(".gz") not in names - {f.name}]
+
+
+def _query_files(dataset: Dataset, name: str, prefix: str | None) -> list[DataFile]:
+    if not name:
+        return files_read(dataset, "queries", prefix)
+    path = dataset.root / name
+    if not path.is_file() or not path.resolve().is_relative_to(dataset.root.resolve()):
+        raise RagdataError(f"--option queries={name}: there is no such file in {dataset.display}")
+    return [DataFile(path, str(path), name, "queries")]
+
+
+def _split_of(file: DataFile) -> str:
+    """The split that a file of judgements is of."""
+    return file.path.name.removesuffix(".gz").removesuffix(".tsv")
+
+
+def _documents(files: list[DataFile], records: RecordReader) -> Iterator[Document]:
+    for file in files:
+        found_records = records.shaped(file, _PLAIN, "ndjson")
+        for number, fields in enumerate(found_records):
+            if isinstance(fields, _PlainDocument):
+                yield Document(fields.doc_id, fields.text, fields.title)
+                continue
+            names = list(fields)
+            found, text = _id_of(fields, _DOCUMENT, records, file, number), string_of(fields.pop("text", None))
+            if found is None or text is None:
+                records.leave_out(file, number, "it has no _id" if found is None else "it has no text", found or "")
+                continue
+            title = string_of(fields.get("title"))
+            if title is not None or bytes(fields.get("title", b"")) == b"null":
+                del fields["title"]
+            metadata, others = _metadata(fields, _DOCUMENT, records, file, number)
+            yield Document(found, text, title, metadata, _field_order(names, _DOCUMENT, others))
+
+
+def _questions(files: list[DataFile], splits: Callable[[], Splits], records: RecordReader) -> Iterator[Question]:
+    for file in files:
+        for number, fields in enumerate(records.objects(file, "ndjson")):
+            names = list(fields)
+            found, text = _id_of(fields, _QUERY, records, file, number), string_of(fields.pop("text", None))
+            if found is None or text is None:
+                records.leave_out(file, number, "it has no _id" if found is None else "it has no text", found or "")
+                continue
+            metadata, others = _metadata(fields, _QUERY, records, file, number)
+            order = _field_order(names, _QUERY, others)
+            yield Question(found, text, split=splits().get(found), metadata=metadata, field_order=order)
+
+
+def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Qrel]:
+    for file in files:
+        split = _split_of(file)
+        for number, record in enumerate(records.cells(file, BEIR.file("qrels"))):
+            if isinstance(record["score"], str):
+                records.leave_out(file, number, "its score is not an integer", record["score"])
+                continue
+            if further := record.get(_FURTHER, "").strip():
+                why = "the loader passes over what stands behind the third column"
+                records.tell_once("lost", "qrels", _FURTHER, why, file, number, f"{record['query-id']}: {further}")
+            yield Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split)
+
+
+def _id_of(fields: dict[str, Raw], kind: _Fields, records: RecordReader, file: DataFile, number: int) -> str | None:
+    """The id, taken out of the fields; a number as text, which is told."""
+    raw = fields.pop("_id", None)
+    found = string_of(raw)
+    if found is None and raw is not None and isinstance(value := loads(raw), int) and not isinstance(value, bool):
+        column = kind.known["_id"]
+        records.tell_once("coerced", kind.table, column, "a number as _id became text", file, number, value)
+        return str(value)
+    return found
+
+
+def _metadata(
+    fields: Mapping[str, Raw], kind: _Fields, records: RecordReader, file: DataFile, number: int
+) -> tuple[str | None, dict[str, str]]:
+    """The members of the metadata and, behind them, the fields that are not BEIR's, with what each is called there."""
+    inner = bytes(fields.get("metadata", b"null"))
+    if len(fields) == ("metadata" in fields) and inner.startswith(b"{"):
+        found = compact(inner) if inner != b"{}" else "{}"
+        return (found if found != "{}" else None), {}
+    others = dict(fields)
+    if inner.startswith(b"{") or inner == b"null":
+        others.pop("metadata", None)
+    members = fields_of(inner) if inner.startswith(b"{") else {}
+    names: dict[str, str] = {}
+    for name, raw in others.items():
+        own = name
+        while own in members:
+            own += "_"
+        if own != name:
+            why = "the metadata have a member of the name of a field"
+            records.tell_once("coerced", kind.table, "metadata", why, file, number, f"{name} became {own}")
+        if name == "metadata":
+            why = "metadata that are no object became a member of that name"
+            records.tell_once(
+                "coerced", kind.table, "metadata", why, file, number, bytes(raw).decode("utf-8", "replace")
+            )
+        members[own] = raw
+        names[name] = own
+    return object_text(members), names
+
+
+def _field_order(names: list[str], kind: _Fields, others: Mapping[str, str]) -> tuple[str, ...]:
+    """The fields of a record in their order, where there are some that BEIR does not know."""
+    if not others:
+        return ()
+    order = []
+    for name in names:
+        if name in others:
+            own = others[name]
+            order.append(BESIDE + own if own in kind.columns or own.startswith(BESIDE) else own)
+        elif name in kind.known:
+            order.append(kind.known[name])
+    return tuple(order)
+
+
+def _record_fields(metadata: str | None, order: tuple[str, ...], kind: _Fields) -> dict[str, Raw]:
+    """The fields of a record that hold the metadata: ``metadata``, and its members that are named as fields."""
+    if metadata is None:
+        return {"metadata": Raw(b"{}")}  # as the published sets have it
+    members = fields_of(metadata) if order else {}
+    top: dict[str, Raw] = {}
+    for told in order:
+        name = told.removeprefix(BESIDE)
+        if told not in kind.columns and name in members and name not in kind.known and name != "metadata":
+            top[name] = members.pop(name)
+    if not top:
+        return {"metadata": Raw(metadata.encode())}
+    inner = object_text(members)
+    return {"metadata": Raw(inner.encode()), **top} if inner else top
+
+
+def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
+    if not any(map(tables.any, (tables.passages, "questions", "qrels"))):
+        raise RagdataError("there are neither documents, questions nor judgements, which is what BEIR is made of")
+    passages, questions = passage_ids(tables, _is_safe), question_ids(tables, _is_safe)
+    passages.tell(out, "passage")
+    questions.tell(out, "question")
+    documents = _write_corpus(tables, out, passages) if tables.any(tables.passages) else None
+    queries = _write_queries(tables, out, questions) if tables.any("questions") else None
+    judgements = Judgements(tables, passages, questions, documents, queries, queries or {}, USUAL_SPLIT)
+    judgements.write(out, partial(out.free_part, "qrels/{}.tsv"), "qrels/{}.tsv".format, "%s\t%s\t%d", _HEADER)
+
+
+def _is_safe(found: str) -> bool:
+    """Whether an id reads the same from a file of judgements."""
+    return bool(found) and found == found.strip() and not found.startswith('"') and not set(found) & set("\t\r\n\0")
+
+
+def _write_corpus(tables: CanonicalTables, out: Output, ids: SafeIds) -> set[str]:
+    """The ids that were written."""
+    written: set[str] = set()
+    of_beir = tables.format == "beir"  # the fields of other formats' records are none of BEIR's
+    with out.lines("corpus.jsonl") as lines:
+        for document in tables.take_passages("doc_id", "title", "text", "metadata"):
+            if document.doc_id in written:
+                tables.drop(tables.passages, document, "its id was there before")
+                continue
+            written.add(document.doc_id)
+            record = {"_id": ids[document.doc_id], "title": document.title or "", "text": document.text}
+            order = document.field_order if of_beir else ()
+            lines.write({**record, **_record_fields(document.metadata, order, _DOCUMENT)})
+    return written
+
+
+def _write_queries(tables: CanonicalTables, out: Output, ids: SafeIds) -> dict[str, str | None]:
+    """The ids that were written, with the splits of their questions."""
+    written: dict[str, str | None] = {}
+    of_beir = tables.format == "beir"
+    with out.lines("queries.jsonl") as lines:
+        for found, question in numbered_questions(tables, ids, "question_id", "text", "metadata", "split"):
+            written[found] = question.split
+            fields = _record_fields(question.metadata, question.field_order if of_beir else (), _QUERY)
+            lines.write({"_id": ids[found], "text": question.text, **fields})
+    return written
+
+
+_PASSAGES = ("doc_id", "title", "text", "metadata")
+_QUESTIONS = ("question_id", "text", "split", "metadata")
+_QRELS = ("question_id", "target_id", "grade", "target_kind", "split")
+
+CONVERTER = Converter(
+    name="beir",
+    read=_read,
+    write=_write,
+    gives={"documents": _PASSAGES, "questions": _QUESTIONS, "qrels": _QRELS},
+    holds={
+        "documents": _PASSAGES,
+        "chunks": ("chunk_id", "text", "metadata"),
+        "questions": _QUESTIONS,
+        "qrels": _QRELS,
+    },
+    options=(
+        Option(
+            "queries",
+            "read",
+            "name of the file of queries in the folder, where it is not queries.jsonl (the loader's query_file)",
+        ),
+        Option(
+            "prefix",
+            "read",
+            "which set of queries is meant, where a folder holds several (gen of gen-queries.jsonl and gen-qrels); "
+            "without it the one of queries.jsonl",
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Contextual Retrieval into the canonical tables and out of them."""

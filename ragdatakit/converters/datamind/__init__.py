@@ -1,0 +1,1 @@
+"""DataMind into the canonical tables and out of them."""

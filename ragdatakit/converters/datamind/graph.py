@@ -1,0 +1,187 @@
+"""DataMind's triplet files: into nodes and edges, and out of them in the form that both of its loaders take.
+
+v1 keeps the properties of entities and loses those of edges, v2 the other way round: a written triple has both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.canonical import Edge, Node
+from ragdatakit.files.json_text import Raw, fields_of, loads, object_text, string_of
+
+if TYPE_CHECKING:
+    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.datasets import DataFile
+    from ragdatakit.outputs.outputs import IdKind, Output
+    from ragdatakit.files.record_reading import RecordReader
+
+NODE_COLUMNS = ("name", "type", "attributes")
+EDGE_COLUMNS = ("source", "relation", "target", "attributes", "confidence", "provenance")
+_FIELDS = frozenset(
+    {"subject", "relation", "object", "subject_type", "object_type", "subject_properties", "object_properties"}
+    | {"properties", "confidence", "source"}
+)
+
+
+def edge_rows(files: list[DataFile], records: RecordReader) -> Iterator[Edge]:
+    """The triples of all files; names without the white space around them, as v1 keeps them."""
+    for file, number, fields, names in _triples(files, records):
+        for name in ("subject", "relation", "object"):
+            given = string_of(fields[name])
+            if given != given.strip():  # type: ignore[union-attr]  # _triples takes only strings
+                records.tell_once("coerced", "edges", None, "white space around a name", file, number, given)
+        attributes = _object(fields.get("properties"))
+        for name, value in fields.items():
+            if name not in _FIELDS and bytes(value) != b"null":
+                attributes.setdefault(name, value)
+        yield Edge(
+            names[0],
+            names[1],
+            names[2],
+            object_text(attributes),
+            _number(fields.get("confidence")),
+            string_of(fields.get("source")) or None,
+        )
+
+
+def node_rows(files: list[DataFile], records: RecordReader) -> Iterator[Node]:
+    """Each entity once, with the type and the properties of the first triple that names it."""
+    seen: set[str] = set()
+    for _, _, fields, names in _triples(files, records):
+        for end, name in (("subject", names[0]), ("object", names[2])):
+            if name not in seen:
+                seen.add(name)
+                properties = object_text(_object(fields.get(f"{end}_properties")))
+                yield Node(name, string_of(fields.get(f"{end}_type")), properties)
+
+
+def _triples(
+    files: list[DataFile], records: RecordReader
+) -> Iterator[tuple[DataFile, int, dict[str, Raw], tuple[str, str, str]]]:
+    for file in files:
+        for number, fields in enumerate(records.objects(file)):
+            subject, relation, target = (
+                (string_of(fields.get(n)) or "").strip() for n in ("subject", "relation", "object")
+            )
+            if subject and relation and target:
+                yield file, number, fields, (subject, relation, target)
+            else:
+                records.leave_out(file, number, "a triple without a subject, relation or object", subject or target)
+
+
+def _object(raw: Raw | None) -> dict[str, Raw]:
+    return fields_of(raw) if raw is not None and bytes(raw)[:1] == b"{" else {}
+
+
+def _number(raw: Raw | None) -> float | None:
+    """A confidence as the loaders take it: texts and booleans that are numbers, too."""
+    try:
+        value = float(loads(raw)) if raw is not None else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return value if value is not None and math.isfinite(value) else None
+
+
+def write_triples(tables: CanonicalTables, out: Output, path: str) -> None:
+    """One line an edge; nodes and relations stand in the edges that name them, and nowhere else."""
+    nodes: dict[str, Node] = {}
+    unused: set[str] = set()
+    names, relation_names = _Names(out, "node"), _Names(out, "relation")
+    for node in tables.take("nodes", *NODE_COLUMNS):
+        if node.name in nodes:
+            tables.drop("nodes", node, "the first node of a name counts")
+        else:
+            nodes[node.name] = node
+            unused.add(node.name)
+            names.reserve(node.name)
+    for relation in tables.peek("relations"):
+        relation_names.reserve(relation.name)
+    relations: set[str] = set()
+    lines = _lines(tables, nodes, unused, relations, names, relation_names)
+    first = next(lines, None)
+    if first is not None:
+        with out.lines(path) as writer:
+            writer.write(first)
+            for line in lines:
+                writer.write(line)
+    for name, node in nodes.items():
+        if name in unused:
+            tables.drop("nodes", node, "DataMind has no nodes without an edge")
+    for relation in tables.take("relations", "name"):
+        if relation.name not in relations:
+            tables.drop("relations", relation, "DataMind has no relations without an edge")
+
+
+class _Names:
+    """Names as v1 keeps them, without white space around; what would become the name of another gets a number."""
+
+    def __init__(self, out: Output, kind: IdKind) -> None:
+        self._out, self._kind = out, kind
+        self._same: set[str] = set()
+        self._new: dict[str, str] = {}
+        self._given: set[str] = set()
+
+    def reserve(self, name: str) -> None:
+        """Keep a name for what is called so already."""
+        if name == name.strip():
+            self._same.add(name)
+
+    def give(self, name: str) -> str:
+        """What something is called in the output."""
+        if name in self._same:
+            return name
+        if name in self._new:
+            return self._new[name]
+        new = stripped = name.strip()
+        count = 1
+        while new in self._same or new in self._given:
+            count += 1
+            new = f"{stripped}~{count}"
+        if new == name:
+            self._same.add(name)
+        else:
+            self._new[name] = new
+            self._given.add(new)
+            self._out.renamed(self._kind, new, name)
+        return new
+
+
+def _lines(
+    tables: CanonicalTables,
+    nodes: Mapping[str, Node],
+    unused: set[str],
+    relations: set[str],
+    names: _Names,
+    relation_names: _Names,
+) -> Iterator[dict[str, Any]]:
+    for edge in tables.take("edges", *EDGE_COLUMNS):
+        if not all(name and not name.isspace() for name in edge[:3]):
+            tables.drop("edges", edge, "the loaders leave out triples with an empty name")
+            continue
+        relations.add(edge.relation)
+        line: dict[str, Any] = {
+            "subject": names.give(edge.source),
+            "relation": relation_names.give(edge.relation),
+            "object": names.give(edge.target),
+        }
+        ends = (("subject", nodes.get(edge.source)), ("object", nodes.get(edge.target)))
+        for end, node in ends:
+            if node is not None:
+                unused.discard(node.name)
+                if node.type is not None:
+                    line[f"{end}_type"] = node.type
+        for end, node in ends:
+            if node is not None and node.attributes:
+                line[f"{end}_properties"] = Raw(node.attributes)
+        if edge.attributes:
+            line["properties"] = Raw(edge.attributes)
+        if edge.confidence is not None and math.isfinite(edge.confidence):
+            line["confidence"] = edge.confidence
+        elif edge.confidence is not None:
+            tables.losses.add("lost", "edges", "confidence", "JSON has no such number", edge.confidence)
+        if edge.provenance is not None:
+            line["source"] = edge.provenance
+        yield line

@@ -1,0 +1,1 @@
+"""GFM-RAG into the canonical tables and out of them."""

@@ -1,0 +1,310 @@
+"""Writes GFM-RAG's three tables, so that both loaders read from them what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from ragdatakit.converters.gfm_rag.attributes import NOTHING, cell_of_json, edge_fields
+from ragdatakit.converters.gfm_rag.mentions import NameFinder
+from ragdatakit.converters.gfm_rag.names import NameColumn, Names, shadowed
+from ragdatakit.converters.gfm_rag.passages import Passages
+from ragdatakit.converters.gfm_rag.reading import DERIVED, DERIVED_BY, DOCUMENT, ENTITY, MENTION
+from ragdatakit.schemas.canonical import Edge, Node
+from ragdatakit.schemas.conversions import LossKind
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.files import json_text
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.json_text import Raw
+from ragdatakit.outputs.outputs import CsvWriter, Output
+
+STAGE1 = "processed/stage1/"
+_NODE_HEADER = ("name", "type", "attributes")
+_RELATION_HEADER = ("name", "attributes")
+_EDGE_HEADER = ("source", "relation", "target", "attributes")
+Pair = tuple[str, str]
+"""An entity and a document that mentions it."""
+
+
+class Graph:
+    """The graph of a dataset as it will stand in the tables; `survey` looks through it before anything is written.
+
+    ``types`` has every node, in the order of the rows. A graph with nodes of type document is taken as it is; to any
+    other the passages are added, and edges from what they mention; a passage that is called like a node by accident
+    gets another name. A graph without any document gets a node for each source that its edges name (else one for the
+    dataset), marked as `derived`, for the framework asks for one.
+    """
+
+    def __init__(self, tables: CanonicalTables, passages: Passages, profile: str, mentions: str, dedupe: bool) -> None:
+        self._tables = tables
+        self._passages = passages
+        self._strict = profile == "gfm-rag"
+        self._keeps_missing = profile == "reasoner"
+        self._mentions = mentions
+        self._dedupe = dedupe
+        self.types: dict[str, str] = {}
+        self.names = Names("n:", self.types)
+        self._columns = tuple(NameColumn(len(_EDGE_HEADER)) for _ in range(3))
+        self._relations: dict[str, None] = {}
+        self._relation_names = Names("r:", self._relations)
+        self.adds_passages = False
+        self._keys_mentions = False
+        self._marked = ""
+        self._clashing: dict[str, str | None] = {}
+        self._unlisted: list[str] = []
+        self._stand_ins: dict[str, str] = {}
+        self._pairs: dict[Pair, None] = {}
+
+    # before writing
+
+    def survey(self) -> None:
+        """Collect names and types, find what has to be added and what has to be called otherwise."""
+        for node in self._tables.peek("nodes"):
+            self.types.setdefault(node.name, node.type if node.type is not None else ENTITY)
+        self.adds_passages = DOCUMENT not in self.types.values()
+        if self.adds_passages:
+            if self._tables.format != "gfm-rag":  # where a node and a document of one name are one
+                self._keys_mentions = True
+                self._passages.keep_apart(self._entity_names())
+            self._survey_passages()
+        mentioned, between = self._survey_edges()
+        if self._strict and not between:
+            raise RagdataError(
+                "the graph has no edge between two nodes other than documents, and the entity loader of profile "
+                "gfm-rag keeps no other; choose --profile reasoner, or none"
+            )
+        if not mentioned:
+            self._find_mentions()
+            if DOCUMENT not in self.types.values() or (self._strict and not self._pairs):
+                self._find_stand_ins()
+        if self._pairs and MENTION not in self._relations:
+            self._relations[MENTION] = None
+            self._marked = MENTION
+        self._settle_names()
+
+    def _entity_names(self) -> set[str]:
+        """What nodes are called; not those in which something is mentioned, for these are meant to be documents."""
+        names, documents = set(self.types), set()
+        for edge in self._tables.peek("edges"):
+            names.update(edge[:3:2])
+            if edge.relation == MENTION:
+                documents.add(edge.target)
+        return names - documents
+
+    def _survey_passages(self) -> None:
+        for key, _ in self._passages.texts():
+            if self.types.get(key, DOCUMENT) != DOCUMENT:
+                self._clashing[key] = None
+                del self.types[key]
+            self.types[key] = DOCUMENT
+
+    def _watch(self, edge: Edge) -> None:
+        """Note the names of a row of edges.csv, in the order in which the rows will stand."""
+        for column, name in zip(self._columns, (edge.source, edge.relation, edge.target), strict=True):
+            column.add(name)
+
+    def _survey_edges(self) -> tuple[bool, bool]:
+        """Whether an edge leads to a document, whether one leads from no document to no document."""
+        for relation in self._tables.peek("relations"):
+            self._relations.setdefault(relation.name)
+        mentioned = between = False
+        seen: set[tuple[str, str, str]] = set()
+        for edge in map(self._keyed, self._tables.peek("edges")):
+            if self._dedupe:
+                if edge[:3] in seen:
+                    continue
+                seen.add(edge[:3])
+            for name in (edge.source, edge.target):
+                if name not in self.types:
+                    self.types[name] = ENTITY
+                    self._unlisted.append(name)
+            self._relations.setdefault(edge.relation)
+            self._watch(edge)
+            if self.types[edge.source] != DOCUMENT:
+                to_document = self.types[edge.target] == DOCUMENT
+                mentioned |= to_document
+                between |= not to_document
+        return mentioned, between
+
+    def _find_mentions(self) -> None:
+        """Who is mentioned where: in the passage that an edge comes from, or by name in the text."""
+        if self._mentions == "provenance" or (self._mentions == "auto" and self.adds_passages):
+            of_passage = self._passages.keys_by_name()
+            for edge in self._tables.peek("edges") if of_passage else ():
+                key = of_passage.get(edge.provenance) if edge.provenance else None
+                if key is not None and self.types.get(key) == DOCUMENT:
+                    self._add_pairs(edge, key)
+        if self._mentions == "text" or (self._mentions == "auto" and self.adds_passages and not self._pairs):
+            finder = NameFinder(name for name, kind in self.types.items() if kind != DOCUMENT)
+            for key, text in self._passages.texts():
+                if self.types.get(key) == DOCUMENT:
+                    self._pairs.update(dict.fromkeys((name, key) for name in finder.find(text)))
+
+    def _add_pairs(self, edge: Edge, document: str) -> None:
+        for name in (edge.source, edge.target):
+            if self.types[name] != DOCUMENT:
+                self._pairs.setdefault((name, document))
+
+    def _find_stand_ins(self) -> None:
+        """Nodes that stand for the sources of a graph that has no documents."""
+        for edge in self._tables.peek("edges"):
+            source = (edge.provenance or "").strip() or self._tables.name
+            if source not in self._stand_ins:
+                name = source
+                while name in self.types:
+                    name += " (source)"
+                self.types[name] = DOCUMENT
+                self._stand_ins[source] = name
+            self._add_pairs(edge, self._stand_ins[source])
+
+    def _settle_names(self) -> None:
+        nodes = NameColumn(len(_NODE_HEADER))
+        for name in self.types:
+            nodes.add(name)
+        for name, document in self._pairs:
+            self._watch(Edge(name, MENTION, document))
+        sources, relations, targets = self._columns
+        missing = not self._keeps_missing
+        self.names.settle(self.types, nodes.numeric or sources.numeric or targets.numeric, missing)
+        kinds = NameColumn(len(_RELATION_HEADER))
+        for name in self._relations:
+            kinds.add(name)
+        self._relation_names.settle(self._relations, kinds.numeric or relations.numeric, missing)
+        for name in shadowed(self._relations, self._relations):
+            self._relation_names.change(name)
+
+    # writing
+
+    def write(self, out: Output) -> None:
+        """Write the three tables."""
+        for old, new in self.names.renamed.items():
+            out.renamed("node", new, old)
+            if self.types[old] == DOCUMENT and old not in self._passages.written:
+                out.renamed("passage", new, old)
+        for old, new in self._relation_names.renamed.items():
+            out.renamed("relation", new, old)
+        with out.csv(f"{STAGE1}nodes.csv", _NODE_HEADER) as file:
+            self._write_nodes(file)
+        with out.csv(f"{STAGE1}relations.csv", _RELATION_HEADER) as file:
+            self._write_relations(file)
+        with out.csv(f"{STAGE1}edges.csv", _EDGE_HEADER) as file:
+            self._write_edges(file)
+
+    def _keyed(self, edge: Edge) -> Edge:
+        """An edge; one that says in which passage something is mentioned has the passage's key."""
+        return edge._replace(target=self.key_of(edge.target)) if edge.relation == MENTION else edge
+
+    def key_of(self, passage: str) -> str:
+        """What a passage is called that the source's nodes and edges name by its id."""
+        return self._passages.key_of(passage) if self._keys_mentions else passage
+
+    def _note(self, table: str, kind: LossKind = "coerced") -> Callable[[str, object], None]:
+        return lambda why, example: self._tables.losses.add(kind, table, "attributes", why, example)
+
+    def _type(self, node: str) -> str:
+        kind = self.types[node]
+        return ENTITY if self._strict and kind != DOCUMENT else kind.replace("\0", "\ufffd")
+
+    def _write_nodes(self, file: CsvWriter) -> None:
+        losses, note = self._tables.losses, self._note("nodes")
+        written = set()
+        for node in self._tables.take("nodes", "name", "type", "attributes"):
+            if node.name in written:
+                self._tables.drop("nodes", node, "a node of this name comes before")
+                continue
+            written.add(node.name)
+            self._account_type(node)
+            if node.name in self._clashing:
+                self._clashing[node.name] = node.attributes
+            else:
+                cell = cell_of_json(node.attributes, note)
+                file.write((self.names(node.name), self._type(node.name), cell))
+        if self.adds_passages:
+            for key, text in self._passages.texts():
+                cell = cell_of_json(self._with_content(key, text), note)
+                file.write((self.names(key), DOCUMENT, cell))
+        for name in self._unlisted:
+            losses.add("derived", "nodes", None, "a node that only edges name", name)
+            file.write((self.names(name), self._type(name), NOTHING))
+        for name in self._stand_ins.values():
+            losses.add("derived", "nodes", None, "a document that stands for the source of edges", name)
+            marked = {"content": name, DERIVED_BY: "ragdata"}
+            file.write((self.names(name), DOCUMENT, cell_of_json(json_text.dumps(marked), note)))
+
+    def _account_type(self, node: Node) -> None:
+        losses = self._tables.losses
+        if node.name in self._clashing and node.name not in self._unlisted:
+            losses.add("coerced", "nodes", "type", "a document and a node of one name are one document", node.name)
+        elif node.type is None:
+            losses.add("derived", "nodes", "type", "a node without a type is an entity", node.name)
+        elif self._type(node.name) != node.type:
+            reason = "the entity loader wants entities" if self._strict else "pandas cuts a cell at a NUL"
+            losses.add("coerced", "nodes", "type", reason, f"{node.name}: {node.type}")
+
+    def _with_content(self, key: str, text: str) -> str:
+        """The attributes of a document, with its text."""
+        fields = json_text.fields_of(self._clashing.get(key) or NOTHING)
+        title = self._passages.title_of(key)
+        if title is not None:
+            fields.setdefault("title", Raw(json_text.dumps(title).encode()))
+        fields["content"] = Raw(json_text.dumps(text).encode())
+        return json_text.object_text(fields) or NOTHING
+
+    def _write_relations(self, file: CsvWriter) -> None:
+        note = self._note("relations")
+        written = set()
+        for relation in self._tables.take("relations", "name", "attributes"):
+            if relation.name in written:
+                self._tables.drop("relations", relation, "a relation of this name comes before")
+                continue
+            written.add(relation.name)
+            file.write((self._relation_names(relation.name), cell_of_json(relation.attributes, note)))
+        for name in self._relations:
+            if name not in written:
+                self._tables.losses.add("derived", "relations", None, "a relation that only edges name", name)
+                file.write((self._relation_names(name), DERIVED if name == self._marked else NOTHING))
+
+    def _write_edges(self, file: CsvWriter) -> None:
+        note, lost = self._note("edges"), self._note("edges", "lost")
+        names, relations = self.names, self._relation_names
+        seen: set[tuple[str, str, str]] = set()
+        for edge in map(self._keyed, self._tables.take("edges", *Edge._fields)):
+            if self._dedupe:
+                ends = edge[:3]
+                if ends in seen:
+                    self._tables.drop("edges", edge, "the same edge comes before")
+                    continue
+                seen.add(ends)
+            cell = cell_of_json(edge_fields(edge, lost), note)
+            file.write((names(edge.source), relations(edge.relation), names(edge.target), cell))
+        for name, document in self._pairs:
+            reason = f"{MENTION}, from an entity to a document"
+            self._tables.losses.add("derived", "edges", None, reason, f"{name}: {document}")
+            file.write((names(name), relations(MENTION), names(document), DERIVED))
+
+    # what questions ask
+
+    def document_name(self, key: str) -> str:
+        """What a document is called here; it may be no node."""
+        return self.names(key) if self.types.get(key) == DOCUMENT else key
+
+    def mentioned_in(self, documents: Iterable[str]) -> dict[str, list[str]]:
+        """The nodes that these documents mention, by document."""
+        found: dict[str, list[str]] = {name: [] for name in documents}
+        edges = map(self._keyed, self._tables.peek("edges"))
+        given = ((e.source, e.target) for e in edges if e.relation == MENTION)
+        for name, document in chain(given, self._pairs):
+            if document in found and self.types.get(name) != DOCUMENT:
+                found[document].append(name)
+        return found
+
+    def by_type(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Nodes, each once, under the types that they are written with."""
+        found: dict[str, list[str]] = {}
+        for name in dict.fromkeys(names):
+            found.setdefault(self._type(name), []).append(name)
+        return found
+
+    def entities(self) -> Iterator[str]:
+        """All nodes but documents."""
+        return (name for name, kind in self.types.items() if kind != DOCUMENT)

@@ -1,0 +1,1 @@
+"""HippoRAG into the canonical tables and out of them."""

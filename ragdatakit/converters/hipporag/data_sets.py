@@ -1,0 +1,31 @@
+"""Several data sets in one folder, as HippoRAG has them: each is read as a dataset of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ragdatakit.converters.run import ConvertOptions, Source
+from ragdatakit.files.datasets import Dataset
+
+
+def each_set(source: Source, wanted: ConvertOptions) -> Iterator[tuple[Source, ConvertOptions]]:
+    """A source and how to read it: once for each of the data sets that its folder holds, unless one is chosen."""
+    from ragdatakit.converters.hipporag.reading import set_names
+
+    names = set_names(source.parts[0]) if source.format == "hipporag" and "dataset" not in wanted.values else []
+    if len(names) < 2:
+        yield source, wanted
+        return
+    for name in names:
+        yield source, replace(wanted, name=wanted.name or name, values={**wanted.values, "dataset": name})
+
+
+def own_parts(source: Source, wanted: ConvertOptions) -> list[Dataset]:
+    """The parts of a source with the files that are read: of a folder of several data sets those of the chosen one."""
+    from ragdatakit.converters.hipporag.reading import files_of_set
+
+    name = wanted.values.get("dataset")
+    if source.format != "hipporag" or not isinstance(name, str):
+        return list(source.parts)
+    return [replace(part, files=files_of_set(part, name)) for part in source.parts]

@@ -1,0 +1,121 @@
+"""Edges and nodes as OpenIE results of HippoRAG: to each passage the entities and triples that come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+from ragdatakit.schemas.canonical import Document, Node
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.hipporag_passages import passage_id, passage_text
+from ragdatakit.files.json_text import dumps, fields_of, loads
+from ragdatakit.outputs.outputs import Output
+
+
+class Corpus(Protocol):
+    """The passages that were written."""
+
+    places: dict[str, int]
+
+    def passages(self, rows: Iterator[Document]) -> Iterator[tuple[int | None, str, Document]]:
+        """The number, the title and the row of each passage."""
+
+
+Triple = tuple[str, str, str]
+
+
+class _Averages:
+    """What HippoRAG tells of the entities of all passages."""
+
+    def __init__(self) -> None:
+        self.entities = self.characters = self.words = 0
+
+    def add(self, entities: Iterable[str]) -> None:
+        for entity in entities:
+            self.entities += 1
+            self.characters += len(entity)
+            self.words += len(entity.split())
+
+    def of(self, total: int) -> float:
+        return round(total / self.entities, 4) if self.entities else 0
+
+
+def write_results(tables: CanonicalTables, out: Output, corpus: Corpus, name: str) -> None:
+    """Write the results of all passages that have any; HippoRAG loads such a file whole, and so they are held."""
+    triples = _triples_by_passage(tables, corpus)
+    named = {member for found in triples.values() for s, _, t in found for member in (s, t)}
+    entities = _entities_by_passage(tables, corpus, named)
+    used = {predicate for found in triples.values() for _, predicate, _ in found}
+    for relation in tables.take("relations", "name"):
+        if relation.name not in used:
+            tables.drop("relations", relation, "no triple of a passage has it")
+    if not triples and not entities:
+        return
+    averages = _Averages()
+    with out.lines(name) as file:
+        file.put(b'{"docs": [')
+        separator = b""  # one line, as HippoRAG writes it: lines of objects would look like lines of records
+        for place, title, document in corpus.passages(tables.peek_passages()):
+            if place is None or (place not in triples and place not in entities):
+                continue
+            found = triples.get(place, [])
+            members = [m for s, _, t in found for m in (s, t)]
+            listed = entities[place] if place in entities else list(dict.fromkeys(members))
+            averages.add(listed)
+            passage = passage_text(title, document.text)
+            doc = {
+                "idx": passage_id(passage),
+                "passage": passage,
+                "extracted_entities": listed,
+                "extracted_triples": found,
+            }
+            file.put(separator + dumps(doc).encode())
+            separator = b", "
+        told = {"avg_ent_chars": averages.of(averages.characters), "avg_ent_words": averages.of(averages.words)}
+        file.put(b"], " + dumps(told).encode()[1:] + b"\n")
+        file.records = 1
+
+
+def _triples_by_passage(tables: CanonicalTables, corpus: Corpus) -> dict[int, list[Triple]]:
+    found: dict[int, dict[Triple, None]] = {}
+    names: dict[str, str] = {}
+    for edge in tables.take("edges", "source", "relation", "target", "provenance"):
+        place = corpus.places.get(edge.provenance) if edge.provenance is not None else None
+        if place is None:
+            tables.drop("edges", edge, "it does not say which passage it comes from")
+            continue
+        source, predicate, target = (names.setdefault(n, n) for n in (edge.source, edge.relation, edge.target))
+        triples = found.setdefault(place, {})
+        if (source, predicate, target) in triples:
+            tables.drop("edges", edge, "its passage has the same triple before")
+        triples[source, predicate, target] = None
+    return {place: list(triples) for place, triples in found.items()}
+
+
+def _entities_by_passage(tables: CanonicalTables, corpus: Corpus, named: set[str]) -> dict[int, list[str]]:
+    """The entities of passages, as far as the nodes tell; nodes of no passage and no triple are dropped."""
+    found: dict[int, list[str]] = {}
+    for node in tables.take("nodes", "name", "attributes"):
+        passages = _passages_of(node)
+        places = [corpus.places[p] for p in passages if p in corpus.places]
+        for place in dict.fromkeys(places):
+            found.setdefault(place, []).append(node.name)
+        if not places and node.name not in named:
+            tables.drop("nodes", node, "it comes from no passage and stands in no triple of one")
+            continue
+        lost = [n for n in _attributes(node) if n != "passages"]
+        if lost or len(places) < len(passages):
+            reason = f"attributes: {', '.join(lost) or 'passages that are not there'}: there is no place for them"
+            tables.losses.add("lost", "nodes", "attributes", reason, node.name)
+    return found
+
+
+def _attributes(node: Node) -> dict[str, Any]:
+    return dict(fields_of(node.attributes)) if node.attributes else {}
+
+
+def _passages_of(node: Node) -> list[str]:
+    """The passages that a node says it comes from."""
+    raw = _attributes(node).get("passages")
+    found = loads(raw) if raw is not None else None
+    return [p for p in found if isinstance(p, str)] if isinstance(found, list) else []

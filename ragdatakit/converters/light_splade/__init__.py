@@ -1,0 +1,1 @@
+"""light-splade into the canonical tables and out of them."""

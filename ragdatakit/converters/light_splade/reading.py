@@ -1,0 +1,227 @@
+"""A light-splade dataset read into canonical tables.
+
+A query or document that stands in both splits is given once. Where an id means something else in the validation split
+(the loaders read the splits apart, so that is legal), it gets the name of the split before it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from ragdatakit.converters import Options
+from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
+from ragdatakit.files import json_text
+from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.json_text import Raw
+from ragdatakit.files.noted_rows import Note, NotedRows
+from ragdatakit.files.record_reading import RecordReader
+
+_ID = {"documents": "doc_id", "queries": "qid"}
+_TABLE = {"documents": "documents", "queries": "questions"}
+_SECOND = "validation"
+
+
+def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
+    """The row sources of the tables for which the dataset has files."""
+    _note_by_products(dataset, records)
+    reading = _Reading(dataset, records)
+    sources = {
+        "documents": ("documents", reading.documents),
+        "questions": ("queries", reading.questions),
+        "qrels": ("positives", reading.qrels),
+        "triplets": ("triplets", reading.triplets),
+        "pair_scores": ("scores", reading.pair_scores),
+    }
+    return {table: NotedRows(records.losses, rows) for table, (kind, rows) in sources.items() if dataset.of_kind(kind)}
+
+
+def _note_by_products(dataset: Dataset, records: RecordReader) -> None:
+    for kind in ("initial-scores", "training-pairs"):
+        for file in dataset.of_kind(kind):
+            records.losses.add("dropped", kind, None, "a by-product that no trainer reads", file.display)
+
+
+class _Reading:
+    def __init__(self, dataset: Dataset, records: RecordReader) -> None:
+        self._dataset = dataset
+        self._records = records
+
+    @cached_property
+    def _documents(self) -> _Overlap:
+        return _Overlap(self._dataset, self._records, "documents")
+
+    @cached_property
+    def _queries(self) -> _Overlap:
+        return _Overlap(self._dataset, self._records, "queries")
+
+    def documents(self, notes: list[Note]) -> Iterator[Document]:
+        """The documents; of two masters the larger one first, as the other may be a part of it."""
+        for doc_id, text, _ in self._master("documents", self._documents, notes):
+            yield Document(doc_id, text)
+
+    def questions(self, notes: list[Note]) -> Iterator[Question]:
+        """The queries, with the (first) split that has them."""
+        for question_id, text, split in self._master("queries", self._queries, notes):
+            yield Question(question_id, text, split=split)
+
+    def _master(self, kind: str, overlap: _Overlap, notes: list[Note]) -> Iterator[tuple[str, str, str | None]]:
+        files = self._dataset.of_kind(kind)
+        splits = list(dict.fromkeys(f.split for f in files))
+        if kind == "documents":
+            splits.sort(key=lambda split: -sum(_size(f) for f in files if f.split == split))
+        for place, split in enumerate(splits):
+            for file in files:
+                if file.split != split:
+                    continue
+                for own, text in _texts(self._records, file, notes):
+                    if place and overlap.is_shared(own):
+                        continue
+                    name = overlap.name(own, split)
+                    if name != own:
+                        reason = f"the id means something else in train: {_SECOND}- stands before it"
+                        notes.append(("renumbered", _TABLE[kind], _ID[kind], reason, f"{own} became {name}"))
+                    yield name, text, split
+
+    def qrels(self, notes: list[Note]) -> Iterator[Qrel]:
+        """The positive lists, as judgements of grade 1."""
+        for file in self._dataset.of_kind("positives"):
+            for fields in self._records.objects(file):
+                question_id = _id_text(fields.get("qid"))
+                listed = fields.get("positive_doc_ids")
+                if question_id is None or listed is None or bytes(listed)[:1] != b"[":
+                    _note_unread(notes, "qrels", fields)
+                    continue
+                question_id = self._queries.name(question_id, file.split)
+                for doc_id in _ids_of(listed):
+                    yield Qrel(question_id, self._documents.name(doc_id, file.split), split=file.split)
+
+    def triplets(self, notes: list[Note]) -> Iterator[Triplet]:
+        """The triplets, in file order."""
+        for file in self._dataset.of_kind("triplets"):
+            split = file.split
+            query, document = self._queries.name, self._documents.name
+            for fields in self._records.objects(file):
+                ids = [_id_text(fields.get(name)) for name in ("qid", "pos_doc_id", "neg_doc_id")]
+                if None in ids:
+                    _note_unread(notes, "triplets", fields)
+                    continue
+                question_id, positive, negative = map(str, ids)
+                yield Triplet(query(question_id, split), document(positive, split), document(negative, split), split)
+
+    def pair_scores(self, notes: list[Note]) -> Iterator[PairScore]:
+        """The teacher's scores. One file serves both splits: a query tells to which its documents belong."""
+        for file in self._dataset.of_kind("scores"):
+            for fields in self._records.objects(file):
+                question_id = _id_text(fields.get("qid"))
+                scores = fields.get("scores")
+                if question_id is None or scores is None or bytes(scores)[:1] != b"{":
+                    _note_unread(notes, "pair_scores", fields)
+                    continue
+                split = self._queries.split_of(question_id)
+                for key, raw in json_text.fields_of(scores).items():
+                    score = json_text.loads(raw)
+                    doc_id = _score_key(key)
+                    if doc_id is None or not isinstance(score, int | float) or isinstance(score, bool):
+                        notes.append(("dropped", "pair_scores", None, "no score of a document", f"{key}: {score}"))
+                        continue
+                    name = self._documents.name(doc_id, split)
+                    yield PairScore(self._queries.name(question_id, split), name, score)
+
+
+class _Overlap:
+    """What the masters of one kind have in common: ids of both splits that mean the same, or something else.
+
+    Ids and texts are compared by their hashes: 16 bytes for each record, and nothing where there is only one split.
+    """
+
+    def __init__(self, dataset: Dataset, records: RecordReader, kind: str) -> None:
+        self._shared: set[int] = set()
+        self._different: set[int] = set()
+        self._second: set[int] = set()
+        files = dataset.of_kind(kind)
+        if len({f.split for f in files}) < 2:
+            return
+        held = {split: (array("q"), array("q")) for split in dict.fromkeys(f.split for f in files)}
+        for split, grouped in groupby(files, key=lambda f: f.split):
+            ids, texts = held[split]
+            for file in grouped:
+                for own, text in _texts(records, file, []):
+                    ids.append(hash(own))
+                    texts.append(hash(text))
+        (first_ids, first_texts), (second_ids, second_texts) = held.values()
+        self._compare(first_ids, first_texts, second_ids, second_texts)
+        if kind == "queries":
+            self._second = set(second_ids) - set(first_ids)
+
+    def _compare(self, *columns: array[int]) -> None:
+        import numpy as np
+
+        first_ids, first_texts, second_ids, second_texts = (np.array(c, np.int64) for c in columns)
+        common, first, second = np.intersect1d(first_ids, second_ids, return_indices=True)
+        same = first_texts[first] == second_texts[second]
+        self._shared = set(common[same].tolist())
+        self._different = set(common[~same].tolist())
+
+    def is_shared(self, own: str) -> bool:
+        """Whether both splits have the same under this id."""
+        return hash(own) in self._shared
+
+    def name(self, own: str, split: str | None) -> str:
+        """What an id of a split is called."""
+        if split == _SECOND and self._different and hash(own) in self._different:
+            return f"{_SECOND}-{own}"
+        return own
+
+    def split_of(self, own: str) -> str | None:
+        """The second split for an id that only this one has."""
+        return _SECOND if hash(own) in self._second else None
+
+
+def _size(file: DataFile) -> int:
+    return file.path.stat().st_size * (4 if file.path.name.endswith(".gz") else 1)
+
+
+def _texts(records: RecordReader, file: DataFile, notes: list[Note]) -> Iterator[tuple[str, str]]:
+    """The records of a master: id and text."""
+    name = _ID[file.kind]
+    for fields in records.objects(file):
+        own, text = _id_text(fields.get(name)), json_text.string_of(fields.get("text"))
+        if own is None or text is None:
+            _note_unread(notes, _TABLE[file.kind], fields)
+        else:
+            yield own, text
+
+
+def _note_unread(notes: list[Note], table: str, fields: dict[str, Raw]) -> None:
+    notes.append(("dropped", table, None, "a field is missing, or is not what it should be", json_text.dumps(fields)))
+
+
+def _id_text(raw: Raw | None) -> str | None:
+    """An id as text: an integer as it is written; None for what is no id."""
+    if raw is None:
+        return None
+    data = bytes(raw)
+    if data[:1] == b'"':
+        return json_text.string_of(raw)
+    text = data.decode()
+    return "0" if text == "-0" else text if text[:1].isdigit() or text[:1] == "-" else None
+
+
+def _ids_of(listed: Raw) -> Iterator[str]:
+    values: list[Any] = json_text.loads(listed)
+    for value in values:
+        if isinstance(value, int | str) and not isinstance(value, bool):
+            yield str(value)
+
+
+def _score_key(key: str) -> str | None:
+    """The document a score key stands for: upstream takes what Python's int() takes."""
+    try:
+        return str(int(key))
+    except ValueError:
+        return None

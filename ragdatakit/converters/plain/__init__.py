@@ -1,0 +1,1 @@
+"""Texts and tables of no format, into the canonical tables."""

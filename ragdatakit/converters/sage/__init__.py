@@ -1,0 +1,1 @@
+"""SAGE into the canonical tables and out of them."""

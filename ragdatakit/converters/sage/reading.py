@@ -1,0 +1,137 @@
+"""SAGE files read into canonical tables: every file of records becomes documented records first, then rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ragdatakit.converters import Options
+from ragdatakit.converters.sage.documents import document_rows
+from ragdatakit.converters.sage.generations import Changed, Fields, Note, pair_of, raw_of, to_documented
+from ragdatakit.converters.sage.logs import benchmark_records, dump_records
+from ragdatakit.converters.sage.rows import answer_of, has_parts, id_in, question_of, runs_of
+from ragdatakit.schemas.canonical import Asset, Trace
+from ragdatakit.files import json_text
+from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.record_reading import RecordReader
+
+
+class Sample(NamedTuple):
+    """A documented record; ``before`` what stood in the file where that differs, ``question_id`` unique or None."""
+
+    question_id: str | None
+    record: Fields
+    before: str | None
+
+
+def read_sage(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
+    """The tables of a dataset: questions, runs, answers, and records as a whole; documents; the mapping as it is."""
+    found: dict[str, RowSource] = {}
+    if any(dataset.of_kind(kind) for kind in ("records", "benchmark-questions", "benchmark-results", "dumps")):
+        samples = Samples(dataset, records, options)
+        found = {
+            "questions": lambda: (question_of(s.record, s.question_id) for s in samples.read()),
+            "runs": lambda: (run for s in samples.read() for run in runs_of(s.record, s.question_id, samples.tell)),
+            "answers": lambda: (a for s in samples.read() if (a := answer_of(s.record, s.question_id)) is not None),
+            "traces": lambda: (Trace(s.question_id, _text(s.record), s.before) for s in samples.read(whole=True)),
+        }
+    if dataset.of_kind("documents"):
+        found["documents"] = lambda: document_rows(dataset.of_kind("documents"), records)
+    if dataset.of_kind("mapping"):
+        found["assets"] = lambda: (Asset(f.name, f.path) for f in dataset.of_kind("mapping"))
+    return found
+
+
+def _text(record: Fields) -> str:
+    return json_text.object_text(record) or "{}"
+
+
+def _made_of(changed: Changed, source: str) -> Changed:
+    """Names are not older ones there, but others: one note will do."""
+    notes = [note for note in changed.notes if note.kind != "derived"]
+    return Changed(changed.record, [*notes, Note("derived", None, f"made of the entries of {source}")])
+
+
+class Samples:
+    """All records of a dataset; they may be read more than once, and what is to be said of them is said once."""
+
+    def __init__(self, dataset: Dataset, records: RecordReader, options: Options) -> None:
+        self._dataset = dataset
+        self._records = records
+        self._stage = str(options["results-stage"])
+        self._pair: str | None = options["pair"]
+        self._keep = bool(options["keep-original"])
+        self._complete = bool(options["complete-stages"])
+        self._told: set[object] = set()
+        self._noted = 0
+
+    def tell(self, key: object, *loss: Any) -> None:
+        """Note a loss, unless that of this key was noted already."""
+        if key not in self._told:
+            self._told.add(key)
+            self._records.losses.add(*loss)
+
+    def read(self, whole: bool = False) -> Iterator[Sample]:
+        """The records with their questions' ids, in the order of the files; ``whole``: they themselves are what counts.
+
+        Then nothing is said of ids that were made up or changed.
+        """
+        seen: set[str] = set()
+        for number, (changed, before) in enumerate(self._all(), 1):
+            if number > self._noted:
+                self._noted = number
+                for note in changed.notes:
+                    self._records.losses.add(note.kind, "records", note.column, note.reason, note.example or None)
+            yield Sample(self._question_id(changed.record, number, seen, whole), changed.record, before)
+
+    def _question_id(self, record: Fields, number: int, seen: set[str], whole: bool) -> str | None:
+        found = id_in(record.get("question"))
+        if found is None and not has_parts(record):
+            return None
+        if found is None:
+            found = f"record-{number}"
+            reason = "records without question.id are called by their place"
+            if not whole:
+                self.tell(("id", number), "derived", "questions", "question_id", reason, found)
+        unique, turn = found, 1
+        while unique in seen:
+            turn += 1
+            unique = f"{found}#{turn}"
+        if unique != found and not whole:
+            reason = "another record had this question.id before"
+            self.tell(("id", number), "renumbered", "questions", "question_id", reason, f"{found} became {unique}")
+        seen.add(unique)
+        return unique
+
+    def _all(self) -> Iterator[tuple[Changed, str | None]]:
+        yield from self._of_records()
+        of_kind = self._dataset.of_kind
+        questions, results = of_kind("benchmark-questions"), of_kind("benchmark-results")
+        for place, changed in benchmark_records(questions, results, self._records):
+            if "query" in changed.record:
+                yield _made_of(changed, "a benchmark file"), None
+            else:
+                self._refuse(place, "a benchmark result without a question", _text(changed.record))
+        for _, changed in dump_records(of_kind("dumps"), self._records, self._refuse):
+            yield _made_of(changed, "profiling dumps"), None
+
+    def _refuse(self, place: str, why: str, text: str) -> None:
+        self.tell(place, "dropped", "records", None, why, text)
+
+    def _of_records(self) -> Iterator[tuple[Changed, str | None]]:
+        for file in self._dataset.of_kind("records"):
+            for number, value in enumerate(self._records.objects_and_arrays(file), 1):
+                place = f"{file.display}, record {number}"
+                fields = value if isinstance(value, dict) else pair_of(value, self._pair, place)
+                if fields is None:
+                    self._refuse(place, "an array that is no pair of query and documents or answer", str(raw_of(value)))
+                    continue
+                changed = to_documented(fields, place, self._stage, self._complete)
+                if changed.record is value:
+                    yield changed, None
+                    continue
+                whole = _text(value) if isinstance(value, dict) else json_text.compact(raw_of(value))
+                if self._keep and "input" not in changed.record:
+                    changed.record["input"] = json_text.Raw(whole.encode())
+                yield changed, whole

@@ -1,0 +1,1 @@
+"""TREC into the canonical tables and out of them."""

@@ -1,0 +1,355 @@
+"""The converter of TREC collections: documents, topics, ``qrels.<split>.txt`` and a run for each stage.
+
+The tag of a run is the stage of its results. Metadata of documents and topics are their further elements, where all are
+texts with plain names, else one element with the JSON object.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
+from functools import cache
+
+from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters.judgements import (
+    Judgements,
+    SafeIds,
+    Splits,
+    judged_splits,
+    numbered_questions,
+    passage_ids,
+    question_ids,
+)
+from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.trec.format import TREC
+from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text, string_of
+from ragdatakit.outputs.outputs import LineWriter, Output
+from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.tagged_text import UNCLOSED, escape
+
+_SPLIT = re.compile(r"qrels[._-](.+?)(?:\.(?:txt|tsv|qrels|qrel))?(?:\.gz)?", re.I)
+_ELEMENT = re.compile(r"[a-z][a-z0-9_-]*")
+_NO_SPLITS = ("txt", "tsv", "qrels", "qrel", "trec", "gz")
+_METADATA = "metadata"
+_TOPIC_NUMBER = "topic_number"
+"""The member of the metadata that has the number of a topic which is called by its position."""
+_RESERVED = {
+    "doc": {"doc", "docno", "title", "text", "dochdr", _METADATA},
+    "top": {"top", "topic", "num", "number", "title", "query", "description", "narrative", _METADATA},
+}
+
+
+def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
+    by_position = options["topics"] == "position"
+    splits = cache(lambda: judged_splits(_qrels(dataset, records)))
+    check = cache(lambda: _refuse_positions(dataset, records, splits()) if options["topics"] == "auto" else None)
+    found: dict[str, RowSource] = {}
+    if dataset.of_kind("documents"):
+        found["documents"] = lambda: _documents(dataset, records)
+    if dataset.of_kind("topics") or dataset.of_kind("topic-lines"):
+        found["questions"] = lambda: _questions(dataset, records, splits, check, by_position)
+    if dataset.of_kind("qrels"):
+        found["qrels"] = lambda: _qrels(dataset, records)
+    if dataset.of_kind("run"):
+        found["runs"] = lambda: _runs(dataset, records)
+    return found
+
+
+def _documents(dataset: Dataset, records: RecordReader) -> Iterator[Document]:
+    for file in dataset.of_kind("documents"):
+        for number, fields in enumerate(records.elements(file, TREC.file("documents"))):
+            found = fields.pop("docno", "")
+            text, title = fields.pop("text", ""), fields.pop("title", None)
+            if found:
+                yield Document(found, text, title, _metadata_of(fields))
+            else:
+                records.leave_out(file, number, "it has no docno", text)
+
+
+def _topics(dataset: Dataset, records: RecordReader) -> Iterator[Question]:
+    for file in dataset.of_kind("topics"):
+        for number, fields in enumerate(records.elements(file, TREC.file("topics"))):
+            found, title = fields.pop("num", ""), fields.pop("title", "")
+            if found:
+                yield Question(found, title or fields.get("desc", ""), metadata=_metadata_of(fields))
+            else:
+                records.leave_out(file, number, "it has no number", title)
+    for file in dataset.of_kind("topic-lines"):
+        for record in records.cells(file, TREC.file("topic-lines")):
+            yield Question(record["qid"], record["text"])
+
+
+def _questions(
+    dataset: Dataset, records: RecordReader, splits: Callable[[], Splits], check: Callable[[], None], by_position: bool
+) -> Iterator[Question]:
+    check()
+    for place, question in enumerate(_topics(dataset, records)):
+        if by_position:
+            question = _by_position(question, dataset, records, place)
+        yield question._replace(split=splits().get(question.question_id or ""))
+
+
+def _by_position(question: Question, dataset: Dataset, records: RecordReader, place: int) -> Question:
+    """The topic called by its position; its number goes to the metadata, where it is another one."""
+    number, position = question.question_id, str(place + 1)
+    if number == position:
+        return question
+    members = fields_of(question.metadata or "{}")
+    name = _TOPIC_NUMBER
+    while name in members:
+        name += "_"
+    file = (*dataset.of_kind("topics"), *dataset.of_kind("topic-lines"))[0]
+    why = f"topics are called by their positions; the metadata have their numbers, as {_TOPIC_NUMBER}"
+    records.tell_once("derived", "questions", "question_id", why, file, place, f"{number} became {position}")
+    return question._replace(question_id=position, metadata=object_text({**members, name: Raw(dumps(number).encode())}))
+
+
+def _refuse_positions(dataset: Dataset, records: RecordReader, judged: Splits) -> None:
+    """Raise `RagdataError` where the judgements go by the position of the topics, not by their numbers."""
+    numbers = [q.question_id or "" for q in _topics(dataset, records)]
+    if _count_positions(judged, numbers):
+        missing = len(set(judged).difference(numbers))
+        raise RagdataError(
+            f"{dataset.display}: the judgements are for topics 1 to {len(numbers)}, but the {len(numbers)} topics have "
+            f"other numbers (there is no topic for {missing} of those judged): the judgements seem to count the "
+            "topics. Choose --option topics=position, or --option topics=number to take the numbers as they stand"
+        )
+
+
+def _count_positions(judged: Collection[str], numbers: Collection[str]) -> bool:
+    """Whether the judged topics are exactly the positions of the topics, and not their numbers."""
+    positions = {str(i) for i in range(1, len(numbers) + 1)}
+    return bool(numbers) and set(judged) == positions != set(numbers)
+
+
+def _qrels(dataset: Dataset, records: RecordReader) -> Iterator[Qrel]:
+    for file in dataset.of_kind("qrels"):
+        split = _split_of(file)
+        for number, record in enumerate(records.cells(file, TREC.file("qrels"))):
+            grade = record["relevance"]
+            if isinstance(grade, str):
+                records.leave_out(file, number, "its relevance is not an integer", grade)
+                continue
+            if record["iteration"] not in ("0", "Q0"):
+                why = "evaluators pass over the second column"
+                records.tell_once("lost", "qrels", "iteration", why, file, number, record["iteration"])
+            yield Qrel(record["qid"], record["docno"], grade, "document", split)
+
+
+def _split_of(file: DataFile) -> str | None:
+    """The split that the name of a file of judgements tells, as in ``qrels.train.txt``."""
+    told = _SPLIT.fullmatch(file.path.name)
+    return told.group(1) if told and told.group(1) not in _NO_SPLITS else None
+
+
+def _runs(dataset: Dataset, records: RecordReader) -> Iterator[Run]:
+    for file in dataset.of_kind("run"):
+        shifted: set[tuple[str, str]] = set()
+        counts: dict[tuple[str, str], int] = {}
+        for number, record in enumerate(records.cells(file, TREC.file("run"))):
+            key = (record["tag"], record["qid"])
+            counts[key] = counts.get(key, 0) + 1
+            rank, score = record["rank"], record["score"]
+            if counts[key] == 1 and rank == 0:
+                shifted.add(key)
+            if key in shifted and not isinstance(rank, str):
+                rank += 1
+                records.tell_once("coerced", "runs", "rank", "ranks that count from 0 count from 1", file, number, rank)
+            elif isinstance(rank, str) or rank < 1:
+                records.tell_once("coerced", "runs", "rank", "no rank from 1 on: its place", file, number, rank)
+                rank = counts[key]
+            if isinstance(score, str):
+                records.leave_out(file, number, "its score is not a number", score)
+                continue
+            yield Run(record["qid"], record["tag"], rank, record["docno"], score=score)
+
+
+def _metadata_of(fields: dict[str, str]) -> str | None:
+    """The further elements as an object; one called ``metadata`` that is such an object is taken as it is."""
+    fields.pop(UNCLOSED, None)
+    if list(fields) == [_METADATA]:
+        try:
+            return object_text(fields_of(fields[_METADATA])) or "{}"
+        except ValueError:
+            pass
+    return dumps(fields) if fields else None
+
+
+def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
+    if not any(map(tables.any, (tables.passages, "questions", "qrels", "runs"))):
+        raise RagdataError("there are no documents, questions, judgements or runs, which is what TREC knows")
+    passages, questions = passage_ids(tables, _is_safe), question_ids(tables, _is_safe)
+    passages.tell(out, "passage")
+    questions.tell(out, "question")
+    if tables.any(tables.passages):
+        _write_documents(tables, out, passages)
+    splits = _write_topics(tables, out, questions, options["topic-file"]) if tables.any("questions") else {}
+    judged = {questions[q.question_id] for q in tables.peek_passage_qrels()} if splits else ()
+    # judgements of topics that are not there are kept, unless they would be taken for those of others, by position
+    misleading = _count_positions(judged, [questions[found] for found in splits])
+    judgements = Judgements(tables, passages, questions, None, splits if misleading else None, splits)
+    _write_qrels(out, judgements)
+    _write_runs(tables, out, passages, questions, {*splits, *judgements.judged})
+
+
+def _is_safe(found: str) -> bool:
+    """Whether an id is one word of a line that is no comment."""
+    return found.split() == [found] and not found.startswith(("#", "\ufeff")) and "\0" not in found
+
+
+def _write_documents(tables: CanonicalTables, out: Output, ids: SafeIds) -> None:
+    written: set[str] = set()
+    with out.lines("documents.trec") as lines:
+        for document in tables.take_passages("doc_id", "title", "text", "metadata"):
+            if document.doc_id in written:
+                tables.drop(tables.passages, document, "its id was there before")
+                continue
+            written.add(document.doc_id)
+            fields = {"docno": ids[document.doc_id], "title": document.title, "text": document.text}
+            lines.write_line(_element("doc", fields, document.metadata))
+
+
+def _element(tag: str, fields: dict[str, str | None], metadata: str | None) -> str:
+    """An element of these fields, with the metadata in elements of their own, where they can be."""
+    parts = [f"<{name}>{escape(text)}</{name}>" for name, text in fields.items() if text is not None]
+    if metadata is not None:
+        members = fields_of(metadata)
+        values = {name: string_of(raw) for name, raw in members.items()}
+        plain = bool(values) and dumps(values) == metadata
+        plain &= all(name not in _RESERVED[tag] and _ELEMENT.fullmatch(name) for name in values)
+        if not plain or None in values.values() or (tag == "top" and not (fields["title"] or "").strip()):
+            values = {_METADATA: metadata}
+        parts += [f"<{name}>{escape(value or '')}</{name}>" for name, value in values.items()]
+    return "\n".join((f"<{tag}>", *parts, f"</{tag}>"))
+
+
+def _write_topics(tables: CanonicalTables, out: Output, ids: SafeIds, form: str) -> dict[str, str | None]:
+    """The ids that were written, with the splits of their questions."""
+    written: dict[str, str | None] = {}
+    if form == "tsv":
+        with out.lines("topics.tsv") as lines:
+            for found, question in numbered_questions(tables, ids, "question_id", "text", "split"):
+                written[found] = question.split
+                text = " ".join(re.split(r"[\t\r\n]+", question.text))
+                if text != question.text:
+                    why = "tabs and line ends became blanks"
+                    tables.losses.add("coerced", "questions", "text", why, question.text)
+                lines.write_line(f"{ids[found]}\t{text}")
+        return written
+    with out.lines("topics.xml") as lines:
+        lines.put(b"<topics>\n")
+        for found, question in numbered_questions(tables, ids, "question_id", "text", "split", "metadata"):
+            written[found] = question.split
+            lines.write_line(_element("top", {"num": ids[found], "title": question.text}, question.metadata))
+        lines.put(b"</topics>\n")
+    return written
+
+
+def _write_qrels(out: Output, judgements: Judgements) -> None:
+    def part_of(split: str) -> str:
+        told = f"{split}-split" if split in _NO_SPLITS else split
+        return out.free_part("qrels.{}.txt", told) if split else ""
+
+    judgements.write(out, part_of, lambda part: f"qrels.{part}.txt" if part else "qrels.txt", "%s 0 %s %d")
+
+
+def _write_runs(tables: CanonicalTables, out: Output, passages: SafeIds, questions: SafeIds, known: set[str]) -> None:
+    files: dict[str, tuple[LineWriter, str]] = {}
+    seen = _Seen(tables)
+    with ExitStack() as opened:
+        for run in tables.take("runs", "question_id", "stage", "rank", "target_id", "score"):
+            why = "" if run.question_id in known or not known else "it is for a question that is not there"
+            if run.target_id is None:
+                why = "it names no passage"
+            elif not why and not seen.add(run):
+                why = "the passage is a result of this question before"
+            if why:
+                tables.drop("runs", run, why)
+                continue
+            if run.stage not in files:
+                tag = out.free_part("run.{}.txt", run.stage)
+                if tag != run.stage:
+                    tables.losses.add("coerced", "runs", "stage", "it names a file", f"{run.stage} became {tag}")
+                files[run.stage] = (opened.enter_context(out.lines(f"run.{tag}.txt")), tag)
+            lines, tag = files[run.stage]
+            score = _score(run, tables)
+            names = (questions[run.question_id], passages[run.target_id])
+            lines.write_line(f"{names[0]} Q0 {names[1]} {run.rank} {score!r} {tag}")
+
+
+def _score(run: Run, tables: CanonicalTables) -> float:
+    """The score, which gives the order; where there is none, one that falls with the rank."""
+    if run.score is not None and math.isfinite(run.score):
+        return float(run.score)
+    if run.score is None:
+        tables.losses.add("derived", "runs", "score", "one over the rank", f"{run.question_id} {run.rank}")
+    else:
+        tables.losses.add("coerced", "runs", "score", "a score must be finite: one over the rank", run.score)
+    return 1 / max(run.rank, 1)
+
+
+class _Seen:
+    """Which passages a stage has for a question already; only the last question's are held, where they come in turn."""
+
+    def __init__(self, tables: CanonicalTables) -> None:
+        self._held: dict[tuple[str, str], set[str]] = {}
+        last: dict[str, str] = {}
+        done: set[tuple[str, str]] = set()
+        self._in_turn = True
+        for run in tables.peek("runs"):
+            before = last.get(run.stage)
+            if before != run.question_id:
+                if before is not None:
+                    done.add((run.stage, before))
+                last[run.stage] = run.question_id
+                if (run.stage, run.question_id) in done:
+                    self._in_turn = False
+                    break
+        self._last: dict[str, str] = {}
+
+    def add(self, run: Run) -> bool:
+        """Take in a result; whether it is new."""
+        if self._in_turn and self._last.get(run.stage) != run.question_id:
+            self._held.pop((run.stage, self._last.get(run.stage, "")), None)
+            self._last[run.stage] = run.question_id
+        told = self._held.setdefault((run.stage, run.question_id), set())
+        if run.target_id is None or run.target_id in told:
+            return False
+        told.add(run.target_id)
+        return True
+
+
+_PASSAGES = ("doc_id", "title", "text", "metadata")
+_QUESTIONS = ("question_id", "text", "split", "metadata")
+_QRELS = ("question_id", "target_id", "grade", "target_kind", "split")
+_RUNS = ("question_id", "stage", "rank", "target_id", "score")
+
+CONVERTER = Converter(
+    name="trec",
+    read=_read,
+    write=_write,
+    gives={"documents": _PASSAGES, "questions": _QUESTIONS, "qrels": _QRELS, "runs": _RUNS},
+    holds={
+        "documents": _PASSAGES,
+        "chunks": ("chunk_id", "text", "metadata"),
+        "questions": _QUESTIONS,
+        "qrels": _QRELS,
+        "runs": _RUNS,
+    },
+    options=(
+        Option(
+            "topics",
+            "read",
+            "what judgements and runs call a topic: its number, or its position, from 1; auto: its number, but where "
+            "the judgements seem to go by positions, nothing is read",
+            "auto",
+            ("auto", "number", "position"),
+        ),
+        Option("topic-file", "write", "how topics are written: topics.xml, or topics.tsv", "xml", ("xml", "tsv")),
+    ),
+)

@@ -1,0 +1,1 @@
+"""A dataset in DuckDB: views of its files, canonical tables, queries that can do no harm."""

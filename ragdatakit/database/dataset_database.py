@@ -1,0 +1,418 @@
+"""One dataset as a DuckDB database: its canonical tables by name, and a view for each kind of file beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.database.canonical_frames import arrow_schema
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.columnar.decoded_files import Unproved, incoming
+from ragdatakit.database.row_batches import row_batches
+from ragdatakit.outputs.scratch import ScratchFolder
+from ragdatakit.files.sources import Source, is_lfs_pointer
+from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.database.views import file_views
+from ragdatakit.files.writing import part_of
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import numpy.typing as npt
+
+FILES = "files"
+"""The schema of the views."""
+USUAL_MEMORY = 768 << 20
+"""Bytes that DuckDB may hold before it moves tables to the disk."""
+_STORAGE = "v1.0.0"
+"""The oldest that has all the types: DuckDB 1.0 and later open the file."""
+_MAGIC = b"DUCK"
+_USUAL_SPLITS = ("train", "val", "dev", "test")
+
+
+def _place_of(split: str | None) -> tuple[bool, int, str]:
+    """Where a split stands among others."""
+    name = (split or "").lower()
+    place = next((n for n, usual in enumerate(_USUAL_SPLITS) if name.startswith(usual)), len(_USUAL_SPLITS))
+    return split is None, place, split or ""
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """What is another when a file was written or exchanged; None where it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTable:
+    """A way to fill a canonical table by SQL straight from the files.
+
+    ``load`` creates the table of the given name on the connection, and returns the records of each file as far as it
+    knows them, by what messages call it. It raises `Unproved` (or DuckDB does of itself) where it is not certain that
+    the rows are those that the reader would give. ``integers`` are columns of which it is then known that they have
+    integers only, as these are usually written; ``values`` has the integers of some of them, in the order of the rows,
+    when it is loaded.
+    """
+
+    table: str
+    load: Callable[[duckdb.DuckDBPyConnection, str], dict[str, int]] = field(repr=False)
+    integers: tuple[str, ...] = ()
+    values: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict, repr=False)
+
+
+def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "memory_limit": f"{memory_limit}B",
+        "temp_directory": str(scratch / "spilled"),
+    }
+    connection = duckdb.connect(config=settings)
+    connection.execute("set enable_progress_bar = false")
+    return connection
+
+
+def close_connection(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close it, unless it is still busy with a query that was stopped."""
+    import duckdb
+
+    with suppress(duckdb.Error):  # a query that did not stop when it was told to keeps it until the process ends
+        connection.close()
+
+
+class SharedConnection:
+    """One database in memory for several datasets, which stand beside each other under their names:
+    ``"name".documents`` and ``"name".files.corpus``. What it holds beyond ``memory_limit`` bytes goes to a scratch
+    folder, until `close`.
+    """
+
+    def __init__(self, memory_limit: int = USUAL_MEMORY) -> None:
+        self._scratch = ScratchFolder()
+        self.connection = _in_memory(memory_limit, self._scratch.path)
+
+    def attach(self, name: str) -> duckdb.DuckDBPyConnection:
+        """A connection of its own for a dataset, which takes its names for those of the tables of this one."""
+        connection = self.connection.cursor()
+        connection.execute(f"attach ':memory:' as {sql_name(name)}")
+        connection.execute(f"use {sql_name(name)}")
+        return connection
+
+    def close(self) -> None:
+        """Let go of the database and its scratch folder."""
+        close_connection(self.connection)
+        self._scratch.remove()
+
+
+class DatasetDatabase:
+    """A database with the canonical tables of one dataset in schema ``main`` and views of its files in ``files``.
+
+    ``name`` is what the dataset is called, ``format`` where it comes from, ``tables`` the names of the tables it has.
+    The database is in memory, beyond ``memory_limit`` bytes in a scratch folder that goes away with `close`. Tables
+    are filled when `load` or `connection` asks for them: by SQL where ``by_sql`` has a way that proves itself, else
+    from the rows of the reader. What could not be read is in ``losses``, tables that have no row for that in ``unread``
+    once they are loaded; data is never refused. With ``shared`` it
+    stands beside others in their database, as ``called``.
+    """
+
+    def __init__(
+        self,
+        tables: CanonicalTables,
+        parts: Sequence[Dataset] = (),
+        by_sql: Mapping[str, SqlTable] | None = None,
+        *,
+        memory_limit: int = USUAL_MEMORY,
+        progress: Callable[[str, int, int], None] | None = None,
+        shared: SharedConnection | None = None,
+        called: str = "",
+    ) -> None:
+        self._tables = tables
+        self._shared, self._called = shared, called
+        self._parts = tuple(parts)
+        self._by_sql = dict(by_sql or {})
+        self._memory_limit = memory_limit
+        self._progress = progress
+        self.name = tables.name
+        self.format = tables.format
+        self.tables = tuple(name for name in TABLES if name in tables)
+        self.views: tuple[str, ...] = ()
+        self.unread: set[str] = set()
+        self.taken_by_sql: set[str] = set()
+        self.file_records: dict[str, int] = {}
+        self.integer_columns: set[tuple[str, str]] = set()
+        self.integer_values: dict[tuple[str, str], npt.NDArray[np.int64]] = {}
+        self._loaded: dict[str, int] = {}
+        self._splits: dict[str, dict[str | None, int]] = {}
+        self._view_faults: dict[str, str] = {}
+        self._scratch = ScratchFolder()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def __repr__(self) -> str:
+        return f"DatasetDatabase({self.name!r}, {self.format!r}: {', '.join(self.tables) or 'no tables'})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def losses(self) -> Losses:
+        """What could not be read, or only in another form; whole once all tables are loaded."""
+        return self._tables.losses
+
+    @property
+    def parts(self) -> tuple[Dataset, ...]:
+        """The datasets on the disk that it was made of, with their files."""
+        return self._parts
+
+    def peek(self, table: str) -> Iterator[Any]:
+        """The rows of a table as the reader gives them, with files that go along as paths."""
+        return self._tables.peek(table)
+
+    @property
+    def scratch(self) -> Path:
+        """A folder for what belongs to the database; it goes away with it."""
+        return self._scratch.path
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The database with all its tables and views."""
+        self.load(*self.tables)
+        return self._connect()
+
+    def load(self, *tables: str) -> duckdb.DuckDBPyConnection:
+        """Fill these tables, if they are not; the connection. Raises `UnknownNameError` for one it does not have."""
+        connection = self._connect()
+        for table in tables:
+            if table not in self.tables:
+                raise UnknownNameError("table", table, self.tables, where=f"of {self.name}")
+            if table not in self._loaded:
+                known = len(self.losses.unread)
+                self._loaded[table] = self._fill(connection, table)
+                if not self._loaded[table] and len(self.losses.unread) > known:
+                    self.unread.add(table)
+        return connection
+
+    def rows(self, table: str) -> int:
+        """How many rows a table has; 0 where the dataset has no such table."""
+        if table not in self.tables:
+            return 0
+        self.load(table)
+        return self._loaded[table]
+
+    def splits(self, table: str) -> dict[str | None, int]:
+        """The rows of a table by split, training first, then validation, test, and others by name; those of none under
+        None. The order is the same in all tables."""
+        if table not in self._splits:
+            found: dict[str | None, int] = {None: self.rows(table)} if self.rows(table) else {}
+            if "split" in TABLES[table].columns:
+                query = f'select split, count(*) from main."{table}" group by split'
+                found = dict(sorted(self.load(table).execute(query).fetchall(), key=lambda row: _place_of(row[0])))
+            self._splits[table] = found
+        return self._splits[table]
+
+    def view_fault(self, view: str) -> str:
+        """Why a file of a view cannot be read whole, where DuckDB itself does not tell: of damaged gzip data it takes
+        what comes. Empty where there is nothing to tell; packed files are read for it."""
+        if view not in self._view_faults:
+            files = [f for part in self._parts for f in part.files if f.kind.replace("-", "_") == view]
+            self._view_faults[view] = next(filter(None, map(_fault_of, files)), "")
+        return self._view_faults[view]
+
+    def close(self) -> None:
+        """Let go of the database and its scratch folder."""
+        if self._connection is not None:
+            close_connection(self._connection)
+            self._connection = None
+        self._loaded.clear()
+        self.integer_values.clear()
+        self._splits.clear()
+        self._scratch.remove()
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        if self._connection is None:
+            if self._shared is not None:
+                connection = self._shared.attach(self._called)
+            else:
+                connection = _in_memory(self._memory_limit, self.scratch)
+            connection.execute(f"create schema {FILES}")
+            self.views = tuple(self._add_views(connection))
+            self._connection = connection
+        return self._connection
+
+    def _add_views(self, connection: duckdb.DuckDBPyConnection) -> Iterable[str]:
+        import duckdb
+
+        queries: dict[str, list[str]] = {}
+        for part in self._parts:
+            for view, query in file_views(part):
+                queries.setdefault(view, []).append(query)
+        for view, parts in queries.items():
+            try:
+                connection.execute(f'create view {FILES}."{view}" as {" union all by name ".join(parts)}')
+            except duckdb.Error:  # a file in which DuckDB sees nothing it could read
+                continue
+            yield view
+
+    def _fill(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
+        import duckdb
+
+        way = self._by_sql.get(table)
+        if way is not None:
+            self._tell(f"loading {table}", 0, 1)
+            before = self._file_states()
+            try:
+                records = way.load(connection, table)
+                if self._file_states() != before:
+                    raise Unproved  # a file changed meanwhile: the reader takes it as it is now, or tells
+                self.file_records.update(records)
+            except (Unproved, duckdb.Error):
+                connection.execute(f'drop table if exists main."{table}"')
+            else:
+                self.taken_by_sql.add(table)
+                self.integer_columns.update((table, column) for column in way.integers)
+                self.integer_values.update(((table, column), values) for column, values in way.values.items())
+                return self._count(connection, table)
+        self._fill_by_rows(connection, table)
+        return self._count(connection, table)
+
+    def _file_states(self) -> list[tuple[int, int, int] | None]:
+        return [_state(file.path) for part in self._parts for file in part.files]
+
+    def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+        batches = row_batches(table, self._tables.peek(table), self.losses)
+        with incoming(connection, "incoming_rows", arrow_schema(table), batches):
+            connection.execute(f'create table main."{table}" as select * from incoming_rows')
+
+    @staticmethod
+    def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+        return int(connection.execute(f'select count(*) from main."{table}"').fetchall()[0][0])
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(what, done, total)
+
+
+class DatabaseFile:
+    """A DuckDB file that databases are copied to, each to a schema of its own (``main`` where there is only one).
+
+    It is written beside its place and moved there when the ``with`` block ends without an exception. The table
+    ``datasets`` of schema ``main`` lists what is in it, ``losses`` what is not. Raises `RagdataError` where there is a
+    file that is no DuckDB database; a database is replaced.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._part = path
+        self._place = ExitStack()
+        self._rows: list[tuple[str, str, str, str]] = []
+        self._losses: list[tuple[str, str, str | None, str | None, str, int, bool]] = []
+
+    def __enter__(self) -> Self:
+        if self.path.is_dir() or (self.path.exists() and not _is_database(self.path)):
+            raise RagdataError(f"{self.path} is there and is no DuckDB database; it is not replaced")
+        if not self.path.parent.is_dir():
+            raise RagdataError(f"{self.path.parent} is no folder")
+        try:
+            self._part = self._place.enter_context(part_of(self.path.absolute()))
+        except OSError as error:
+            raise RagdataError(f"{self.path} cannot be written: {error.strerror}") from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._place:
+            if kind is None:
+                self._list()
+                self._part.replace(self.path)
+
+    def add(self, database: DatasetDatabase, schema: str = "main", path: str = "") -> None:
+        """Copy the tables of a database to a schema of the file, but for those of which nothing could be read; ``path``
+        is what its user called the dataset."""
+        connection = database.connection
+        with self._attached(connection):
+            if schema != "main":
+                connection.execute(f"create schema saved.{sql_name(schema)}")
+            for table in (name for name in database.tables if name not in database.unread):
+                connection.execute(
+                    f"create table saved.{sql_name(schema)}.{sql_name(table)} as from main.{sql_name(table)}"
+                )
+        self._rows.append((schema, path, database.format, database.name))
+        self._losses += [
+            (schema, loss.kind, loss.table, loss.column, loss.reason, loss.count, loss.unread)
+            for loss in database.losses
+        ]
+
+    def leave_out(self, schema: str, reason: str) -> None:
+        """Say why a dataset that would have a schema is not in the file."""
+        self._losses.append((schema, "dropped", None, None, reason, 1, True))
+
+    @contextmanager
+    def _attached(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """The file as ``saved``; much of it is written only when the block ends."""
+        import duckdb
+
+        try:
+            connection.execute(f"attach {sql_text(str(self._part))} as saved (storage_version '{_STORAGE}')")
+            try:
+                yield
+            except BaseException:
+                with suppress(duckdb.Error):  # else it would hide what went wrong first
+                    connection.execute("detach saved")
+                raise
+            connection.execute("detach saved")
+        except duckdb.Error as error:
+            told = str(error).splitlines()[-1].rpartition("Original error: ")[2]
+            told = told.replace(str(self._part), str(self.path))
+            raise RagdataError(f"{self.path} cannot be written: {told}") from None
+
+    def _list(self) -> None:
+        import duckdb
+
+        with (
+            duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection,
+            self._attached(connection),
+        ):
+            connection.execute(
+                'create table saved.main.datasets ("schema" varchar, path varchar, format varchar, name varchar)'
+            )
+            if self._rows:
+                connection.executemany("insert into saved.main.datasets values (?, ?, ?, ?)", self._rows)
+            connection.execute(
+                'create table saved.main.losses ("schema" varchar, kind varchar, "table" varchar, "column" varchar, '
+                "reason varchar, count bigint, unread boolean)"
+            )
+            if self._losses:
+                connection.executemany("insert into saved.main.losses values (?, ?, ?, ?, ?, ?, ?)", self._losses)
+
+
+def _fault_of(file: DataFile) -> str:
+    is_packed = file.path.name.lower().endswith(".gz")
+    if not is_packed and not is_lfs_pointer(file.path):
+        return ""
+    source = Source(file.path, is_packed)
+    for _ in source.pieces():
+        pass
+    told = (f.told(file.display) for f in source.faults if f.rule != "mislabelled-compression")
+    return next(told, "")
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(12)[8:] == _MAGIC

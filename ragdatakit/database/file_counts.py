@@ -1,0 +1,100 @@
+"""How many records and bytes the files of a dataset have, without looking at what the records say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.results import FileSummary
+from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
+from ragdatakit.files.csv_rows import CsvReader
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.folders import is_regular
+from ragdatakit.files.sniffing import json_container
+from ragdatakit.files.sources import Source
+
+if TYPE_CHECKING:
+    from ragdatakit.database.dataset_database import DatasetDatabase
+
+Progress = Callable[[str, int, int], None]
+_CLASSES = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
+
+
+def count_files(
+    parts: Iterable[Dataset], database: DatasetDatabase | None = None, progress: Progress | None = None
+) -> tuple[list[FileSummary], list[str | None]]:
+    """A summary of each file and its split; ``database`` tells the records of files that it has counted already."""
+    known = database.file_records if database is not None else {}
+    found: list[FileSummary] = []
+    splits: list[str | None] = []
+    for part in parts:
+        kinds = {kind.kind: kind for kind in part.format.files}
+        for file in part.files:
+            kind = kinds.get(file.kind)
+            records, size = _count(file, kind, known.get(file.display), progress)
+            found.append(FileSummary(file.display, file.kind, records, size))
+            splits.append(file.split)
+    return found, splits
+
+
+def unpacked_size(path: Path) -> int:
+    """The bytes of a file, of a packed one those that it holds, as far as it can be unpacked. Raises `OSError`."""
+    size = path.stat().st_size
+    if not path.name.lower().endswith(".gz"):
+        return size
+    source = Source(path, True)
+    return sum(len(piece) for piece in source.pieces())
+
+
+def _count(file: DataFile, kind: File | None, known: int | None, progress: Progress | None) -> tuple[int | None, int]:
+    if not is_regular(file.path):
+        return None, 0
+    size = file.path.stat().st_size
+    packed = file.path.name.lower().endswith(".gz")
+    if kind is None or not kind.records:
+        return file.records, file.bytes or size  # which reading has counted, or nobody
+    if known is not None and not packed:
+        return known, size
+    if file.records is not None and file.bytes:  # counted when it was read
+        return file.records, file.bytes
+    try:
+        return _counted(file, kind, progress)
+    except (OSError, RagdataError):
+        return None, size
+
+
+def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int | None, int]:
+    source = Source(file.path, file.path.name.lower().endswith(".gz"))
+    container: str = kind.container
+    if container == "json":
+        container = json_container(file.path)
+    records = 0
+    if container == "csv":
+        reader = CsvReader(source)
+        if reader.open():
+            records = sum(1 for block in reader.blocks() for _ in block.raw_rows())
+    elif container in _CLASSES:
+        array = _CLASSES[container](source)
+        for part in array.parts():
+            records += part.count
+    elif container == "tagged":
+        return None, file.path.stat().st_size
+    else:
+        for block in source.blocks():
+            if progress is not None:
+                progress(file.display, source.progress, source.size)
+            records += _lines(block.data)
+        if container == "columns" and kind.columns.header and records:
+            records -= 1
+    return records, source.bytes_read
+
+
+def _lines(data: bytes) -> int:
+    """Lines that are not blank."""
+    count = data.count(b"\n") + (not data.endswith(b"\n"))
+    if b"\n\n" in data or b"\n\r" in data or b"\n " in data or b"\n\t" in data or data[:1].isspace():
+        return sum(1 for line in data.split(b"\n") if line.strip())
+    return count

@@ -1,0 +1,110 @@
+"""Rows of canonical tables as Arrow batches, whatever stands in them: what a column cannot hold is told, not raised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.database.canonical_frames import arrow_schema
+from ragdatakit.files.json_text import HALVES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BATCH_ROWS = 8192
+_BATCH_CHARACTERS = 1 << 25
+_SMALL = 1000
+"""Rows of which arrays are made without pandas, whose import takes longer than all else in a small run."""
+_MOST_CONTENT = 1 << 20
+"""Bytes of a file (an image, a skill) that are taken into a database."""
+
+
+def row_batches(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[pa.RecordBatch]:
+    """The rows as batches of at most 8,192 rows. Where reading fails, what was read stays; the rest is told.
+
+    Half characters (lone surrogates) become U+FFFD, integers beyond 64 bits and the contents of files of more than a
+    mebibyte NULL; each is counted in ``losses``.
+    """
+    import pyarrow as pa
+
+    schema = arrow_schema(table)
+    told = _told(table, rows, losses)
+    while chunk := list(islice(told, _BATCH_ROWS)):
+        step = _BATCH_ROWS if _is_light(chunk) else 64
+        for first in range(0, len(chunk), step):
+            columns = zip(*chunk[first : first + step], strict=True)
+            arrays = [_array(list(values), table, field, losses) for values, field in zip(columns, schema, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _is_light(rows: list[Any]) -> bool:
+    """Whether a batch of these rows is small enough for Arrow's offsets and for memory."""
+    return sum(len(v) for row in rows for v in row if isinstance(v, str)) < _BATCH_CHARACTERS
+
+
+def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
+    read = 0
+    try:
+        for row in rows:
+            read += 1
+            yield row
+        return
+    except RagdataError as error:
+        why = str(error)
+    except RecursionError:
+        why = "values are nested too deeply"
+    how = f"it could not be read further than {read:,} record{'s' * (read > 1)}" if read else "it could not be read"
+    losses.add("dropped", table, None, f"{how}: {why}", unread=True)
+
+
+def _array(values: list[Any], table: str, field: pa.Field, losses: Losses) -> pa.Array:
+    import pyarrow as pa
+
+    from ragdatakit.files.arrow_columns import small_array
+
+    if field.name == "content":
+        values = [_content(v, table, losses) for v in values]
+    try:
+        return small_array(values, field.type) if len(values) <= _SMALL else pa.array(values, field.type)
+    except (OverflowError, UnicodeEncodeError, TypeError, ValueError):  # Arrow's errors are ValueErrors
+        return pa.array([_mended(v, table, field, losses) for v in values], field.type)
+
+
+def _content(value: bytes | Path | None, table: str, losses: Losses) -> bytes | None:
+    if not isinstance(value, Path):
+        return value
+    try:
+        if value.stat().st_size <= _MOST_CONTENT:
+            return value.read_bytes()
+        why = "a file of more than a mebibyte is not taken into the database"
+    except OSError as error:
+        why = f"the file cannot be read: {error.strerror}"
+    losses.add("lost", table, "content", why, value.name)
+    return None
+
+
+def _mended(value: Any, table: str, field: pa.Field, losses: Losses) -> Any:
+    import pyarrow as pa
+
+    try:
+        pa.array([value], field.type)
+    except (OverflowError, UnicodeEncodeError, TypeError, ValueError):
+        pass
+    else:
+        return value
+    if isinstance(value, str):
+        losses.add("coerced", table, field.name, HALVES, value)
+        return _whole(value)
+    if isinstance(value, tuple | list):
+        losses.add("coerced", table, field.name, HALVES, value)
+        return [_whole(str(item)) for item in value]
+    losses.add("lost", table, field.name, f"it is no {field.type}", value)
+    return None
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

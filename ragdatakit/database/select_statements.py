@@ -1,0 +1,289 @@
+"""Statements of a user: those that only read, the names in them, and what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import orjson
+
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.database.sql_text import sql_name
+
+TABLE_FUNCTIONS = frozenset(
+    "generate_series range unnest repeat repeat_row json_each json_tree summary test_all_types pg_timezone_names "
+    "icu_calendar_names duckdb_columns duckdb_functions duckdb_keywords duckdb_schemas duckdb_tables "
+    "duckdb_types duckdb_views pragma_collations pragma_show pragma_table_info pragma_version".split()
+)
+"""The functions that may stand in FROM: those that make their rows from what they are given, and the catalogue's."""
+_CATALOGUE = ("duckdb_", "pragma_")
+_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"))
+_NOWHERE = 2**64 - 1
+_MOST_QUERY = 1 << 20
+_MOST_NEAR, _MOST_LISTED = 3, 20
+_PLACE = re.compile(r"\n+LINE (\d+): (.*)\n( *)(\^+)")
+_NO_VALUE = re.compile(
+    r"Could not convert string '(.*)' to (\w+)(?:\(.*\))?(?: when casting from source column (.+))?$"
+)
+_NO_FUNCTION = re.compile(
+    r"(?:No function matches the given name and argument types|Could not choose a best candidate function for the "
+    r"function call) ['\"]([^(]+)\((.*)\)['\"]"
+)
+_TOO_DEEP = "the query is nested too deeply"
+_BY_SETTING = re.compile(r"[^.]*\bUse \"?SET\b.*", re.S)
+"""DuckDB's remedies that a query does not have."""
+_NAME = re.compile(r"[\w\"]+(?:[-.][\w\"]+)+")
+"""A name whose parts may have hyphens in them."""
+_PREFIX = re.compile(r"^(?:[A-Z]\w*(?: \w+)* )?Error: ")
+_WORDS = {
+    "MULTI": "PIVOT needs the values that become columns: PIVOT … ON column IN ('a', 'b')",
+    "EXPLAIN": "EXPLAIN is not available",
+}
+
+QUERY_THREAD = "ragdata query"
+"""What threads are called in which DuckDB works for a user."""
+
+
+class QueryError(RagdataError):
+    """What is wrong with a query. ``excerpt`` is the line of it, ``start`` and ``length`` say where in that line, in
+    characters; ``line`` is its number from 1, None where no place is known."""
+
+    def __init__(
+        self, message: str, line: int | None = None, excerpt: str = "", start: int = 0, length: int = 0
+    ) -> None:
+        super().__init__(message)
+        self.line, self.excerpt, self.start, self.length = line, excerpt, start, length
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A statement that was found to only read. ``tables`` are the tables that it names, in small letters, as
+    ``(dataset, schema, name)``; dataset and schema are empty where it gives none. Of ``a.b`` the schema is ``a``, which
+    may as well be a dataset. ``asks_catalogue``: it uses a function that tells what tables there are; ``lists_tables``:
+    it is SHOW TABLES."""
+
+    text: str
+    tables: frozenset[tuple[str, str, str]]
+    asks_catalogue: bool = False
+    lists_tables: bool = False
+
+
+def parse_select(text: str) -> Select:
+    """The one statement in ``text``, which may only read. Raises `QueryError`."""
+    import duckdb
+
+    if len(text) > _MOST_QUERY:
+        raise QueryError(f"the query is longer than {_MOST_QUERY:,} characters")
+    with duckdb.connect(config=settings()) as connection:
+        try:
+            text.encode()
+            statements = connection.extract_statements(text)
+        except UnicodeEncodeError:
+            raise QueryError("the query is not Unicode text") from None
+        except (duckdb.Error, ValueError) as error:
+            raise error_of(error) from None
+        if not statements:
+            raise QueryError("the query is empty")
+        if len(statements) > 1:
+            raise QueryError(f"there are {len(statements)} statements; give one")
+        kind = statements[0].type.name
+        if kind != "SELECT":
+            raise QueryError(
+                _WORDS.get(kind, f"{kind.replace('_', ' ')} is not available; a query only reads: SELECT …")
+            )
+        told = connection.execute("select json_serialize_sql(?::varchar)", [text]).fetchone()
+    try:
+        tree = orjson.loads(told[0]) if told else {}
+    except orjson.JSONDecodeError:  # beyond 1,024 levels
+        raise QueryError(_TOO_DEEP) from None
+    if tree.get("error") is not False:
+        raise QueryError("a query only reads: SELECT …")
+    tables: set[tuple[str, str, str]] = set()
+    asks_catalogue = False
+    for node in _nodes(tree):
+        _refuse_node(node, text)
+        if node.get("type") in ("BASE_TABLE", "SHOW_REF"):
+            names = (str(node[f"{part}_name"]).lower() for part in ("catalog", "schema", "table"))
+            tables.add((next(names), next(names), next(names)))
+        elif node.get("type") == "TABLE_FUNCTION":
+            asks_catalogue |= str(node["function"]["function_name"]).lower().startswith(_CATALOGUE)
+    whole = tree["statements"][0]["node"].get("from_table") or {}
+    lists_tables = whole.get("type") == "SHOW_REF" and whole.get("table_name") == '"tables"'
+    return Select(text, frozenset(tables), asks_catalogue, lists_tables)
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            yield node
+            stack.extend(node.values())
+        elif isinstance(node, list):
+            stack.extend(node)
+
+
+def _refuse_node(node: dict[str, Any], text: str) -> None:
+    kind = node.get("type")
+    if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _NODES:
+        word = kind.removesuffix("_NODE").removesuffix("_QUERY").replace("_", " ")
+        raise QueryError(f"{word} is not available; a query only reads: SELECT …")
+    if kind == "TABLE_FUNCTION":
+        function = node["function"]["function_name"]
+        if str(function).lower() not in TABLE_FUNCTIONS:
+            words = f"{function}() is not available: a query sees the tables of the dataset, no files and no network"
+            raise _error_at(words, text, node.get("query_location", _NOWHERE), len(str(function)))
+
+
+def _error_at(words: str, text: str, place: int, length: int) -> QueryError:
+    """``place`` counts the bytes before it."""
+    if place >= len(text.encode()):
+        return QueryError(words)
+    before = text.encode()[:place].decode("utf-8", "ignore")
+    place = len(before)
+    start = before.rfind("\n") + 1
+    return QueryError(words, before.count("\n") + 1, text[start:].split("\n", 1)[0], place - start, length)
+
+
+def error_of(error: Exception, known: Callable[[], Iterable[str]] = list, lines_before: int = 0) -> QueryError:
+    """DuckDB's error in one sentence, with its place; ``known`` gives the tables that there are."""
+    told = str(error)
+    place = _PLACE.search(told)
+    head = told[: place.start()] if place else told
+    if place is None:
+        return QueryError(_message(_PREFIX.sub("", head), known))
+    start, length = max(len(place[3]) - len(f"LINE {place[1]}: "), 0), len(place[4])
+    message = _message(_PREFIX.sub("", head), known, place[2][start : start + length])
+    if message.startswith("syntax error"):
+        message += _in_quotes(place[2], start)
+    return QueryError(message, int(place[1]) - lines_before, place[2], start, length)
+
+
+def _in_quotes(line: str, start: int) -> str:
+    """How the name is written that stands at a place of a line; empty where it is written so, or there is none."""
+    for found in _NAME.finditer(line):
+        if found.start() <= start < found.end():
+            right = ".".join(part if part.startswith('"') else plain_name(part) for part in found[0].split("."))
+            return f"; a name with other signs than letters, digits and _ stands in quotes: {right}" * (
+                right != found[0]
+            )
+    return ""
+
+
+def _message(told: str, known: Callable[[], Iterable[str]], written: str = "") -> str:
+    """``written`` is the place of the query that it is about."""
+    parts = [part.strip() for part in told.split("\n") if part.strip()]
+    first = parts[0] if parts else "the query failed"
+    if found := re.match(r'Table with name "?(.+?)"? does not exist', first):
+        return _no_table(written if "." in written and written.endswith(found[1]) else found[1], list(known()))
+    names = (
+        re.match(r'Referenced column "(.+)" not found', first)
+        or re.match(r'Referenced table "(.+)" not found', first)
+        or re.match(r'Table ".+" does not have a column named "(.+)"', first)
+    )
+    if names:
+        what = "table" if first.startswith("Referenced table") else "column"
+        near = [n for part in parts[1:] if part.startswith("Candidate") for n in re.findall(r'"([^"]+)"', part)]
+        near = _alike(names[1], near) if what == "column" else near[:_MOST_NEAR]
+        return f"there is no {what} {names[1]}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+    if found := re.match(r"(?:Scalar|Table|Aggregate)? ?Function with name (.+) does not exist", first):
+        near = [n for part in parts[1:] if part.startswith("Did you mean") for n in re.findall(r'"([^"]+)"', part)]
+        return f"there is no function {found[1]}" + (f"; did you mean {near[0]}?" if near else "")
+    if found := re.match(r'\w+ Function with name "(.+)" is not in the catalog, but it exists in the', first):
+        return f"there is no function {found[1]}: a query has those that come with DuckDB, without extensions"
+    if told_of_types := _of_types(first):
+        return told_of_types
+    if first.startswith("Values were not provided for the following parameters"):
+        return "a query takes no parameters; write the values into it"
+    if "Out of Memory" in told or first.startswith("failed to allocate") or "max_temp_directory_size" in told:
+        return "the query needs more memory than it may use; ask for less, or give it more (--memory-limit)"
+    if "file system operations are disabled" in first or "disabled through configuration" in first:
+        return "a query sees the tables of the dataset, no files and no network"
+    if "configuration has been locked" in first:
+        return "settings cannot be changed in a query"
+    if first.startswith("Max expression depth"):
+        return _TOO_DEEP
+    shown = " ".join(part for part in parts[:2] if not part.startswith("Candidate functions"))
+    shown = _BY_SETTING.sub("", shown) or shown
+    return (shown if len(shown) <= 400 else f"{shown[:399]}…").rstrip("!")
+
+
+def _alike(name: str, known: Sequence[str]) -> list[str]:
+    """Those of the names that are spelt much like one, the nearest first."""
+    import difflib
+
+    by_name = {called.rpartition(".")[2].lower(): called for called in reversed(known)}
+    close = difflib.get_close_matches(name.rpartition(".")[2].lower(), list(by_name), n=_MOST_NEAR, cutoff=0.6)
+    return [by_name[one] for one in close]
+
+
+def _of_types(told: str) -> str:
+    """What is wrong with the types of values; empty where it is about something else."""
+    if found := _NO_VALUE.match(told):
+        value, kind, column = found.groups()
+        wanted = "integer" if "INT" in kind else "number" if kind in ("DOUBLE", "FLOAT", "DECIMAL") else kind.lower()
+        if not column:
+            return f"'{value}' is no {wanted}"
+        return f"{column} is text, and '{value}' no {wanted}: compare it with text, as {column} = '1', or use try_cast"
+    if found := _NO_FUNCTION.search(told):
+        name, types = found.groups()
+        types = types.replace("_LITERAL", "").replace("STRING", "VARCHAR")
+        return f"there is no {name} for ({types}); cast the values, as in x::double"
+    return ""
+
+
+def _no_table(name: str, known: Sequence[str]) -> str:
+    import difflib
+
+    if re.search(r"[/\\]|://|\.(csv|tsv|json|jsonl|ndjson|parquet|txt|gz|db|duckdb)$", name):
+        return f"there is no table {name}: a query sees the tables of the dataset, no files and no network"
+    by_name: dict[str, list[str]] = {}
+    for called in known:
+        for part in dict.fromkeys((called.lower(), called.rpartition(".")[2].strip('"').lower())):
+            by_name.setdefault(part, []).append(called)
+    before, _, last = name.lower().rpartition(".")
+    beside = [called for called in known if before and called.lower().startswith(f"{before}.")]
+    close = difflib.get_close_matches(name.lower(), list(by_name), n=3, cutoff=0.6)
+    close += difflib.get_close_matches(last, list(by_name), n=3, cutoff=0.6)
+    near = [called for part in (last, *close) for called in by_name.get(part, ())]
+    near = list(dict.fromkeys([called for called in near if called in beside] or near))[:_MOST_NEAR]
+    if near:
+        return f"there is no table {name}; did you mean {' or '.join(near)}?"
+    listed = ", ".join(known[:_MOST_LISTED]) + (", …" if len(known) > _MOST_LISTED else "")
+    return f"there is no table {name}; there are {listed}" if known else f"there is no table {name}"
+
+
+def without_end(text: str) -> str:
+    """A statement without the semicolons and comments at its end, so that it can stand in another one."""
+    import duckdb
+
+    data = text.encode()
+    end = len(data)
+    for place, kind in reversed(duckdb.tokenize(text)):
+        if kind.name != "comment" and data[place : place + 1] != b";":
+            break
+        end = place
+    return data[:end].decode()
+
+
+def settings() -> dict[str, Any]:
+    """Of a connection that loads nothing by itself."""
+    return {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "threads": "1"}
+
+
+def plain_name(name: str) -> str:
+    """A name as one would write it in a query: in quotes where they are needed."""
+    return name if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _keywords() else sql_name(name)
+
+
+@cache
+def _keywords() -> frozenset[str]:
+    """The words that are no names without quotes."""
+    import duckdb
+
+    with duckdb.connect(config=settings()) as connection:
+        query = "select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved'"
+        return frozenset(name for (name,) in connection.execute(query).fetchall())

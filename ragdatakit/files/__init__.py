@@ -1,0 +1,1 @@
+"""Files to records: paths, detection, readers that keep positions, git."""

@@ -1,0 +1,150 @@
+"""A folder tree, listed safely: no loops, no way out over links, unreadable folders skipped; and patterns in it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+
+from ragdatakit.files.own_files import OWN, SIDECAR
+
+SKIPPED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
+SHOWN_HIDDEN = frozenset({".claude"})
+
+
+class Tree:
+    """Names of files and folders below ``root``, read when asked for and then kept.
+
+    Links to folders are not followed. A link to a file counts as a file; `leaves` tells whether it points outside.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._listed: dict[str, tuple[list[str], list[str]]] = {}  # by text: paths are slow to compare
+        self._real_root: Path | None = None
+        self.unreadable: list[Path] = []
+
+    def names(self, folder: Path) -> tuple[list[str], list[str]]:
+        """(names of files, names of folders) directly in ``folder``, sorted."""
+        place = str(folder)
+        if place not in self._listed:
+            files: list[str] = []
+            folders: list[str] = []
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        _sort_entry(entry, files, folders)
+            except OSError:
+                self.unreadable.append(folder)
+            self._listed[place] = (
+                sorted(f for f in files if f not in OWN),
+                sorted(f for f in folders if f != SIDECAR),
+            )
+        return self._listed[place]
+
+    def folders(self, start: Path | None = None) -> Iterator[Path]:
+        """Every folder of the tree (or from ``start`` on, which is in it), a folder before what is in it."""
+        stack = [start or self.root]
+        while stack:
+            folder = stack.pop()
+            yield folder
+            names = [n for n in self.names(folder)[1] if n not in SKIPPED]
+            stack += [folder / n for n in reversed(names) if not n.startswith(".") or n in SHOWN_HIDDEN]
+
+    def match(self, folder: Path, pattern: str) -> list[Path]:
+        """Files below ``folder`` that match ``pattern`` (one ``*`` level a segment), or folders if it ends in ``/``."""
+        parents, last, which = _parsed(pattern)
+        here = [folder]
+        for segment in parents:
+            here = [f / n for f in here for n in _named(self.names(f)[1], segment)]
+            if not here:
+                return []
+        return [f / n for f in here for n in _named(self.names(f)[which], last)]
+
+    def matches_any(self, folder: Path, patterns: tuple[str, ...]) -> bool:
+        """Whether anything below ``folder`` matches one of the patterns; the names in it rule most of them out."""
+        names = self.names(folder)
+        for which, (plain, others) in enumerate(_beginnings(patterns)):
+            if not plain.isdisjoint(names[which]) or any(_named(names[which], segment) for segment in others):
+                return any(self.match(folder, pattern) for pattern in patterns)
+        return False
+
+    def leaves(self, path: Path) -> bool:
+        """Whether ``path`` is a link, or below one, that points outside of the tree."""
+        if self._real_root is None:
+            self._real_root = self.root.resolve()
+        try:
+            return not path.resolve().is_relative_to(self._real_root)
+        except (OSError, RuntimeError):
+            return True
+
+
+def _sort_entry(entry: os.DirEntry[str], files: list[str], folders: list[str]) -> None:
+    try:
+        if entry.is_dir(follow_symlinks=False):
+            folders.append(entry.name)
+        elif not entry.is_dir():
+            files.append(entry.name)
+    except OSError:
+        files.append(entry.name)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(pattern: str) -> tuple[list[str], str, int]:
+    """The segments before the last, the last, and whether it names files (0) or folders (1)."""
+    *parents, last = pattern.rstrip("/").split("/")
+    return parents, last, int(pattern.endswith("/"))
+
+
+@lru_cache(maxsize=1024)
+def _beginnings(patterns: tuple[str, ...]) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """How the patterns begin: for files, and for folders, the names and the segments that stand for several names."""
+    begin: tuple[set[str], set[str]] = (set(), set())
+    for parents, last, which in map(_parsed, patterns):
+        begin[1 if parents else which].add(parents[0] if parents else last)
+    plain = [frozenset(s for s in segments if _is_name(s)) for segments in begin]
+    return tuple((names, frozenset(segments) - names) for names, segments in zip(plain, begin, strict=True))
+
+
+def _is_name(segment: str) -> bool:
+    return "*" not in segment and "?" not in segment and "[" not in segment
+
+
+def _named(names: list[str], segment: str) -> list[str]:
+    if _is_name(segment):
+        return [segment] if segment in names else []
+    hidden = segment.startswith(".")
+    return [n for n in names if fnmatchcase(n, segment) and (hidden or not n.startswith("."))]
+
+
+def unreadable_folders(root: Path) -> list[Path]:
+    """The folders of a tree that nobody may look into; none where it is a file."""
+    tree = Tree(root)
+    if root.is_dir():
+        for folder in tree.folders():
+            tree.names(folder)
+    return tree.unreadable
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file itself; 0 where nobody can tell."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def not_looked_into(folder: Path | str) -> str:
+    """That nobody may look into a folder, in words."""
+    return f"cannot look into {folder}: no permission"
+
+
+def is_regular(path: Path) -> bool:
+    """Whether ``path`` is (a link to) a regular file."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False

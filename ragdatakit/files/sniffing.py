@@ -1,0 +1,344 @@
+"""What a lone file is, told from its first records; and in which container a JSON file holds them."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.schemas.declarations import File, Format
+from ragdatakit.files.folders import is_regular
+from ragdatakit.files.sources import BOM, GZIP_MAGIC
+
+HEAD_BYTES = 1 << 16
+LONG_HEAD_BYTES = 1 << 20
+"""What is looked at where the first records do not end before."""
+
+_CUT_STRING = re.compile(r'"((?:[^"\\]|\\.){200})')
+_NAME_AHEAD = re.compile(r"\s*(?=\")")
+_COLON = re.compile(r"\s*:\s*(?=\S)")
+_COMMA = re.compile(r"\s*,")
+_LINE_ENDS = re.compile(r"[\r\n]+")
+_EMPTY: dict[str, Any] = {"{": {}, "[": [], '"': ""}
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a file: its container and its first readable records.
+
+    ``container`` is ``ndjson``, ``json-array``, ``json-single`` (one object over several lines) or ``csv``. ``alone``:
+    the one record is all that the file has, so that it may be an object of records. ``cut``: the one record does not
+    end in what was looked at, and has its first members only.
+    """
+
+    container: str
+    records: tuple[Any, ...]
+    alone: bool = False
+    cut: bool = False
+
+
+def read_head(path: Path) -> Head | None:
+    """The first records of a file; None if it is no regular file, or neither JSON in any container nor a table."""
+    if not is_regular(path):
+        return None
+    head, text = None, ""
+    for length in (HEAD_BYTES, LONG_HEAD_BYTES):
+        data, more = beginning(path, length)
+        text = data.decode("utf-8", "replace")
+        head = _head_of(text, more)
+        if not more or (head is not None and not head.cut):
+            break
+    return head or _header_of(text)
+
+
+def _header_of(text: str) -> Head | None:
+    """The columns of a CSV file, as a record with nothing in it; None where the first line names no two."""
+    line = text.lstrip("\r\n").split("\n", 1)[0].rstrip("\r")
+    if "," not in line or len(line) > HEAD_BYTES:
+        return None
+    import csv
+
+    try:
+        columns = next(csv.reader([line]), [])
+    except csv.Error:
+        return None
+    return Head("csv", (dict.fromkeys(columns, ""),))
+
+
+def beginning(path: Path, length: int) -> tuple[bytes, bool]:
+    """The first uncompressed bytes of a file without a byte-order mark, and whether there are more."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(length + 1)
+    except OSError:
+        return b"", False
+    if data.startswith(GZIP_MAGIC):
+        try:
+            data = zlib.decompressobj(wbits=31).decompress(data, length + 1)
+        except zlib.error:
+            return b"", False
+    return data[:length].removeprefix(BOM), len(data) > length
+
+
+def _head_of(text: str, more: bool) -> Head | None:
+    stripped = text.lstrip()
+    if stripped.startswith("[") and (pair := _saved_pair(stripped)) is not None:
+        return Head("json-single", (pair,))
+    if stripped.startswith("[") and _container_of(text, more) != "ndjson":
+        first = stripped[1:].lstrip()
+        element = _first_value(first)
+        if element is not None:
+            return Head("json-array", (element,))
+        members = dict(_members(first))
+        if members:
+            return Head("json-array", (members,), cut=True)
+    container = _container_of(text, more)
+    lines = [line for line in _LINE_ENDS.split(text) if line.strip()]  # JSON may hold other separators as they are
+    records = [] if container == "json-single" else list(_whole_lines(lines[:20]))
+    if records:
+        return Head("ndjson", tuple(records), alone=len(lines) == 1 and not more)
+    if container == "json-single" or len(lines) == 1:
+        members = dict(_members(stripped))
+        if members:
+            return Head(container, (members,), alone=True, cut=more)
+    return None
+
+
+def _saved_pair(text: str) -> Any:
+    """A pair of a text and a list of texts that is all a file has; None where it has anything else."""
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if not text[end:].strip() and is_pair(value) and isinstance(value[1], list) else None
+
+
+def is_pair(value: Any) -> bool:
+    """Whether a value is what a record was that is now an object: a text, and texts or one more."""
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and isinstance(value[0], str)
+        and (isinstance(value[1], str) or (isinstance(value[1], list) and all(isinstance(v, str) for v in value[1])))
+    )
+
+
+def _whole_lines(lines: list[str]) -> Iterator[Any]:
+    """The first three lines that are JSON."""
+    found = 0
+    for line in lines:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        yield value
+        found += 1
+        if found == 3:
+            return
+
+
+def _first_value(text: str) -> Any:
+    try:
+        return _DECODER.raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        cut = _CUT_STRING.match(text)
+        return cut.group(1) if cut else None
+
+
+def _members(text: str) -> Iterator[tuple[str, Any]]:
+    """The first members of an object; of the last one, if its value is cut or broken, what kind of value it has."""
+    position = 1 if text.startswith("{") else len(text)
+    while opening := _NAME_AHEAD.match(text, position):
+        try:
+            name, end = _DECODER.raw_decode(text, opening.end())
+        except (ValueError, RecursionError):
+            return
+        colon = _COLON.match(text, end)
+        if colon is None:
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, colon.end())
+        except (ValueError, RecursionError):
+            mark = text[colon.end()]
+            if mark in _EMPTY:
+                yield name, _EMPTY[mark]
+            return
+        yield name, value
+        comma = _COMMA.match(text, end)
+        if comma is None:
+            return
+        position = comma.end()
+
+
+def emptiness(path: Path) -> str:
+    """How a file is empty, as ``is an empty JSON array``; ``""`` where something is in it, or nobody can read it."""
+    if not is_regular(path):
+        return ""
+    try:
+        if path.stat().st_size == 0:
+            return "is empty"
+        data, more = beginning(path, 1 << 10)
+    except OSError:
+        return ""
+    text = "".join(data.decode("utf-8", "replace").split())
+    told = {"": "holds nothing but blanks", "[]": "is an empty JSON array", "{}": "is an empty JSON object"}
+    return told.get(text, "") if not more and (text or data) else ""
+
+
+def json_container(path: Path) -> str:
+    """In which container a file holds JSON records: ``ndjson``, ``json-array``, or ``json-single``, one record alone.
+
+    A file that cannot be read, or holds no JSON, counts as ``ndjson``.
+    """
+    if not is_regular(path):
+        return "ndjson"
+    data, more = beginning(path, LONG_HEAD_BYTES)
+    return _container_of(data.decode("utf-8", "replace"), more)
+
+
+def _container_of(text: str, more: bool) -> str:
+    """By the beginning of a file; ``more``: it goes on.
+
+    Several lines of which the first is a whole value are lines of records. An array holds records if its first element
+    is an object or array; else it is itself one (such as a tuple that was saved). An object over several lines is one
+    record, if no line by itself is an object, too.
+    """
+    stripped = text.lstrip()
+    lines = [line for line in stripped.split("\n", 200)[:200] if line.strip()]
+    if not lines or stripped[0] not in "[{":
+        return "ndjson"
+    if _is_value(lines[0]):
+        following = lines[1].lstrip()[:1] if len(lines) > 1 else ""
+        if stripped[0] == "{" or following in ("{", "["):
+            return "ndjson"
+    if stripped[0] == "[":
+        return "json-array" if stripped[1:].lstrip()[:1] in ("{", "[", "]", "") else "json-single"
+    if len(lines) == 1:  # nothing, or only the rest of a long line, is behind it
+        return "ndjson"
+    whole = lines[:-1] if more else lines
+    if _starts_with_value(stripped):
+        return "json-single"
+    begun = [line for line in whole[1:] if line.startswith('{"')]
+    return "ndjson" if any(map(_is_value, begun)) or (begun and lines[0].startswith('{"')) else "json-single"
+
+
+def _is_value(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _starts_with_value(text: str) -> bool:
+    try:
+        _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+_LINES_LOOKED_AT = 20
+
+
+def guess_by_text(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+    """The format and kind of a file of cells or of elements between tags, by its beginning; None if it is neither."""
+    kinds = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container in ("columns", "tagged")]
+    if not kinds or not is_regular(path):
+        return None
+    text = beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace")
+    return next(((fmt, kind) for fmt, kind in kinds if text_fits(text, kind)), None)
+
+
+def fits_by_text(path: Path, kind: File) -> bool:
+    """Whether a file begins as one of that kind."""
+    return is_regular(path) and text_fits(beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace"), kind)
+
+
+def text_fits(text: str, kind: File) -> bool:
+    """Whether a text begins as a file of that kind does.
+
+    Cells: the header has the kind's ``keys``, or most lines match the ``pattern`` of its record (a kind that
+    has neither is known by name only). Elements: the first tag stands before an element called as one of the ``keys``.
+    """
+    if kind.container == "tagged":
+        tags, names = "|".join(kind.tags), "|".join(kind.keys)
+        inside = rf"(?:[^<]*<[^<>]*>){{0,3}}?[^<]*<(?:{names})[\s>]"
+        attribute = rf"[^<>]*\s(?:{names}|number|id)\s*="
+        return re.search(rf"<(?:{tags})(?:\s[^<>]*)?>{inside}|<(?:{tags}){attribute}", text, re.I) is not None
+    lines = [line for line in text.split("\n")[: _LINES_LOOKED_AT + 1] if line.strip()]
+    if kind.columns.header:
+        header = {c.strip() for c in lines[0].split(kind.columns.separator or None)} if lines else set()
+        return bool(kind.keys) and header >= set(kind.keys)
+    comment = kind.columns.comment
+    lines = [line for line in lines if not (comment and line.startswith(comment))]
+    matching = [line for line in lines if re.fullmatch(kind.record.pattern, line.strip())]
+    return bool(kind.record.pattern and lines) and 2 * len(matching) > len(lines)
+
+
+def looks_like(head: Head, kind: File) -> int:
+    """How well a file's head fits a kind: 0 not at all, else the number of telling fields."""
+    if kind.container == "json-object":
+        return _looks_like_members(head, kind)
+    if head.container != kind.container and kind.container != "json":
+        return 0
+    best = 0
+    for record in head.records:
+        if isinstance(record, dict) and kind.keys:
+            if not any(k in record for k in kind.without):
+                best = max(best, _likeness(record, kind))
+        elif isinstance(record, list) and any("array" in r.rules for r in kind.records):
+            best = max(best, int(is_pair(record)))
+        elif isinstance(record, str) and any(
+            r.shape == "string" and r.pattern and re.match(r.pattern, record) for r in kind.records
+        ):
+            best = max(best, 1)
+    return max(best, 0)
+
+
+def _likeness(record: dict[str, Any], kind: File) -> int:
+    """Twice the telling fields less the unknown ones; at least 1 where a sign is there."""
+    groups = [kind.keys, *kind.signs]
+    found = [all(k in record for k in group) for group in groups]
+    telling = {k for group, there in zip(groups, found, strict=True) if there for k in group}
+    if not telling:
+        return 0
+    unknown = len(record.keys() - {f.name for f in kind.record.fields} - telling)
+    return max(len(telling) * 2 - unknown, int(any(found[1:])))
+
+
+_TYPES: dict[str, type] = {"string": str, "array": list, "object": dict}
+
+
+def _looks_like_members(head: Head, kind: File) -> int:
+    """1 where the file is one object whose values are what the records of the kind have; names prove nothing."""
+    if not head.alone or not isinstance(head.records[0], dict) or not head.records[0]:
+        return 0
+    field = kind.record.fields[1]
+    wanted, of_items = _TYPES.get(field.type, object), _TYPES.get(field.items or "any", object)
+    values = list(head.records[0].values())
+    if not all(isinstance(value, wanted) for value in values):
+        return 0
+    items = [item for value in values if isinstance(value, list) for item in value]
+    return int(not items or any(isinstance(item, of_items) for item in items))
+
+
+def guess_kind(head: Head | None, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+    """The format and kind that fit best; None if none does.
+
+    A kind that is an object of records is only taken if it has ``keys``, and nothing else fits.
+    """
+    if head is None:
+        return None
+    candidates = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container != "json-object" or kind.keys]
+    ranked = [(looks_like(head, kind), kind.container != "json-object", fmt, kind) for fmt, kind in candidates]
+    ranked = [r for r in ranked if r[0] > 0]
+    if not ranked:
+        return None
+    best = max(ranked, key=lambda r: (r[1], r[0]))
+    return best[2], best[3]

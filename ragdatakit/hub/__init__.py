@@ -1,0 +1,1 @@
+"""Datasets on the Hugging Face hub: fetch, push, dataset card."""

@@ -1,0 +1,1 @@
+"""What ragdata writes: writers, staging, sidecars, scratch folders, caches."""

@@ -1,0 +1,72 @@
+"""Scratch folders for what does not fit into memory; none is left for long, whatever ends the process."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from weakref import finalize
+
+from ragdatakit.files.folder_locks import lock_folder, remove_unlocked
+
+_STEM = "ragdata-scratch-"
+_NAME = re.compile(f"{_STEM}[0-9a-f]{{12}}")
+
+
+class ScratchFolder:
+    """A new folder, ``path``, where the system keeps temporary files. It goes away with `remove`, with the ``with``
+    block, or at the latest when the process ends.
+
+    A process that is killed leaves it. It is locked while the process lives, so that the first scratch folder of the
+    next run can remove those of the same user that are not.
+    """
+
+    def __init__(self) -> None:
+        place = Path(tempfile.gettempdir())
+        _remove_abandoned(place)
+        made = Path(tempfile.mkdtemp(prefix="ragdata-new-"))  # under this name nobody takes it for an abandoned one
+        lock = lock_folder(made)
+        self.path = made.rename(place / f"{_STEM}{secrets.token_hex(6)}")
+        self._finalizer = finalize(self, _remove, self.path, lock, os.getpid())
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove the folder with what is in it; nothing happens where that was done before."""
+        self._finalizer()
+
+
+def _remove(folder: Path, lock: int, process: int) -> None:
+    if os.getpid() != process:  # a fork of the process that it belongs to
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    if lock >= 0:
+        os.close(lock)
+
+
+@cache
+def _remove_abandoned(place: Path) -> None:
+    """Remove what runs that were killed left (looked for once). Folders of other users are not touched."""
+    if not hasattr(os, "geteuid"):
+        return
+    with os.scandir(place) as entries:
+        names = [entry.name for entry in entries if _NAME.fullmatch(entry.name)]
+    for name in names:
+        folder = place / name
+        try:
+            ours = folder.lstat().st_uid == os.geteuid()
+        except OSError:  # another run was quicker
+            continue
+        if ours:
+            remove_unlocked(folder)

@@ -1,0 +1,66 @@
+"""Datasets that a validation found, as canonical tables: for its checks of quality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ragdatakit.converters import CONVERTERS, get_converter
+from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
+from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
+from ragdatakit.converters.run import ConvertOptions, Source, read_source
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import MissingExtraError, NotMeantError, RagdataError
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.record_reading import Progress
+
+
+def checked_tables(
+    datasets: Sequence[Dataset], progress: Progress | None = None, values: Mapping[str, str] | None = None
+) -> Iterator[tuple[Sequence[Dataset], CanonicalTables | RagdataError]]:
+    """Datasets of one format, those that are read as one together, with their tables; none where nothing reads it. Of
+    several data sets in one folder each is one. In the place of tables stands why one of several cannot be read.
+
+    ``values`` are options of the format's reader, by name; those of other formats are passed over, and so are datasets
+    that these do not mean, where they mean another. Raises `RagdataError` where the only dataset cannot be read.
+    """
+    name = datasets[0].format.name
+    converter = get_converter(name) if name in CONVERTERS else None
+    if converter is None or converter.read is None:
+        return
+    groups = converter.group(list(datasets)) if converter.group is not None else [[d] for d in datasets]
+    options = ConvertOptions(target_format="", values=dict(values or {}), progress=progress)
+    found = [pair for group in groups for pair in each_set(Source(tuple(group)), options)]
+    not_meant: list[NotMeantError] = []
+    for source, wanted in found:
+        tables: CanonicalTables | RagdataError
+        try:
+            tables = read_source(source, wanted, Losses())
+        except NotMeantError as error:
+            not_meant.append(error)
+            continue
+        except MissingExtraError:
+            raise
+        except RagdataError as error:
+            if len(found) == 1:
+                raise
+            tables = error
+        yield own_parts(source, wanted), tables
+    if not_meant and len(not_meant) == len(found):
+        raise not_meant[0]
+
+
+def checked_plain(path: Path, format_name: str, values: Mapping[str, str] | None = None) -> list[Dataset]:
+    """The plain texts and tables at a path, of which nothing is declared; empty where there are none.
+
+    ``format_name`` is ``text``, ``table`` or ``contextual-retrieval``; empty: by the files. Raises `RagdataError` where
+    there are none of that format, or texts and tables side by side.
+    """
+    map_words = (values or {}).get("map", "")
+    if format_name or map_words:
+        return [asked_dataset(path, format_name or "table", map_words)]
+    try:
+        return plain_datasets(path)
+    except RagdataError as error:
+        raise RagdataError(str(error).replace("--from", "--format")) from None

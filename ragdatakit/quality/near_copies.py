@@ -1,0 +1,197 @@
+"""Texts that are nearly the same: MinHash signatures (by rensa) in bands, candidates proved by comparing their words.
+
+A text is the set of its runs of three words. Two texts whose sets have a share of 0.8 in common meet in a band with a
+probability of 99.8 %, at 0.7 with 95 %; those that meet are compared exactly. Where each has a word that the
+other lacks, as texts of one template about two things have, another share is asked for; and where each has a number
+that the other lacks, they are about two things. Held in memory are the bands, 76 bytes a text, and for a part of the
+candidates at a time their runs of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragdatakit.columnar.word_codes import DIGITS, mixed, word_codes
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    _Codes = npt.NDArray[np.uint64]
+
+_RUN = 3
+_BANDS, _ROWS = 16, 5
+_SEED = 13
+_TOGETHER = 1 << 20
+"""Characters of candidates whose words are made codes of at once."""
+_MOST_HELD = 30_000_000
+"""Runs of words that are held to compare candidates: 240 MB."""
+Pair = tuple[int, int, float]
+
+
+class _Held(NamedTuple):
+    """Of a text: its runs of words, its words, and those of them that have a digit."""
+
+    runs: _Codes
+    words: _Codes
+    numbers: _Codes
+
+
+class NearCopies:
+    """Takes texts as codes of their words, by ordinal (rising); `pairs` then tells which are near copies of earlier
+    ones."""
+
+    def __init__(self, similarity: float, other_words: float) -> None:
+        self._similarity = similarity
+        self._other_words = other_words
+        self._of_batches: list[tuple[Any, Any, Any]] = []
+
+    def add(self, ordinals: npt.NDArray[np.int64], words: _Codes, lengths: npt.NDArray[np.int64]) -> None:
+        """Texts of at least three words each; their words stand one after the other."""
+        import numpy as np
+        from rensa import RMinHash
+
+        if not len(ordinals):
+            return
+        runs = _runs(words)
+        ends = np.cumsum(lengths)
+        inside = np.ones(len(runs), bool)
+        for back in range(_RUN - 1):  # runs that begin at the end of a text reach into the next one
+            inside[ends - 1 - back] = False
+        offsets = np.concatenate(([0], np.cumsum(lengths - (_RUN - 1)))).astype(np.uint64)
+        found = RMinHash.digest_matrix_from_flat_token_hashes(runs[inside], offsets, _BANDS * _ROWS, _SEED)
+        each = chain.from_iterable(found.to_rows())
+        rows = np.fromiter(each, np.uint32, len(lengths) * _BANDS * _ROWS).reshape(len(lengths), _BANDS, _ROWS)
+        bands = np.zeros((len(lengths), _BANDS), np.uint64)
+        for row in range(_ROWS):
+            bands = mixed(bands ^ rows[:, :, row])
+        short = np.ascontiguousarray((bands >> np.uint64(32)).astype(np.uint32).T)
+        self._of_batches.append((ordinals.astype(np.int64), short, lengths.astype(np.int32)))
+
+    def pairs(self, keys: npt.NDArray[np.int64], read: Callable[[], Iterator[tuple[int, str]]]) -> list[Pair]:
+        """(text, earlier text, similarity), ordered; each text once, with the earlier one that is most like it.
+
+        ``keys`` tells texts apart that are the same altogether: of these only the first takes part. ``read`` gives all
+        texts again, with their ordinals.
+        """
+        import numpy as np
+
+        if not self._of_batches:
+            return []
+        ordinals = np.concatenate([batch[0] for batch in self._of_batches])
+        lengths = np.concatenate([batch[2] for batch in self._of_batches])
+        _, firsts = np.unique(keys, return_index=True)
+        is_first = np.zeros(len(keys), bool)
+        is_first[firsts] = True
+        counts = is_first[ordinals]
+        ordinals, lengths = ordinals[counts], lengths[counts]
+        found = [
+            _neighbours(np.concatenate([batch[1][band] for batch in self._of_batches])[counts], ordinals)
+            for band in range(_BANDS)
+        ]
+        self._of_batches = []
+        candidates = np.unique(np.concatenate(found), axis=0)
+        chosen = np.unique(candidates)
+        places = np.searchsorted(ordinals, chosen)
+        sizes = dict(zip(chosen.tolist(), lengths[places].tolist(), strict=True))
+        best: dict[int, tuple[float, int]] = {}
+        for later, earlier, similarity in self._compared(candidates, sizes, read):
+            if (-similarity, earlier) < best.get(later, (0.0, 0)) and similarity > 0:
+                best[later] = (-similarity, earlier)
+        return [(later, earlier, -negative) for later, (negative, earlier) in sorted(best.items())]
+
+    def _judged(self, a: _Held, b: _Held) -> float:
+        """How alike two texts are; 0 where that is not enough."""
+        similarity = _share(a.runs, b.runs)
+        if similarity < min(self._similarity, self._other_words):
+            return 0.0
+        both = len(_common(a.words, b.words))
+        if both == min(len(a.words), len(b.words)):
+            return similarity if similarity >= self._similarity else 0.0
+        numbers = len(_common(a.numbers, b.numbers))
+        if similarity < self._other_words or numbers < min(len(a.numbers), len(b.numbers)):
+            return 0.0
+        return similarity
+
+    def _compared(
+        self, candidates: Any, sizes: Mapping[int, int], read: Callable[[], Iterator[tuple[int, str]]]
+    ) -> Iterator[Pair]:
+        """Candidates with their similarity; the texts are read as often as not all of these can be held."""
+        import numpy as np
+
+        done = 0
+        while done < len(candidates):
+            taken, size = done, 0
+            while taken < len(candidates) and (size < _MOST_HELD or taken == done):
+                size += sum(sizes[number] for number in candidates[taken].tolist())
+                taken += 1
+            wanted = set(np.unique(candidates[done:taken]).tolist())
+            held = _held(islice((one for one in read() if one[0] in wanted), len(wanted)))
+            for later, earlier in candidates[done:taken].tolist():
+                yield later, earlier, self._judged(held[later], held[earlier])
+            done = taken
+
+
+def _held(texts: Iterator[tuple[int, str]]) -> dict[int, _Held]:
+    """What is compared of texts, by their ordinals."""
+    import numpy as np
+
+    found: dict[int, _Held] = {}
+    for batch in _together(texts):
+        codes, lengths = word_codes([text for _, text in batch])
+        ends = np.cumsum(lengths).tolist()
+        for (ordinal, _), start, end in zip(batch, [0, *ends[:-1]], ends, strict=True):
+            words = np.unique(codes[start:end])
+            runs = np.unique(_runs(codes[start:end])[: 1 - _RUN])
+            found[ordinal] = _Held(runs, words, words[words & np.uint64(DIGITS) != 0])
+    return found
+
+
+def _together(texts: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    batch: list[tuple[int, str]] = []
+    size = 0
+    for one in texts:
+        batch.append(one)
+        size += len(one[1])
+        if size > _TOGETHER:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _runs(words: _Codes) -> _Codes:
+    """A code for each run of words, by where it begins; those at the end run into what is beyond."""
+    import numpy as np
+
+    found = words
+    for ahead in range(1, _RUN):
+        found = mixed(found) ^ np.roll(words, -ahead)
+    return mixed(found)
+
+
+def _neighbours(band: npt.NDArray[np.uint32], ordinals: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Of the texts that meet in a band, each with the first and with the one before it: rows of (later, earlier)."""
+    import numpy as np
+
+    order = np.argsort(band, kind="stable")
+    same = band[order[1:]] == band[order[:-1]]
+    later, before = order[1:][same], order[:-1][same]
+    starts = np.flatnonzero(np.concatenate(([True], ~same)))
+    place = np.flatnonzero(np.concatenate(([False], same)))
+    first = order[starts[np.searchsorted(starts, place, side="right") - 1]]
+    pairs = np.concatenate((np.stack((later, before), 1), np.stack((later, first), 1)))
+    return np.unique(ordinals[pairs], axis=0)
+
+
+def _common(a: _Codes, b: _Codes) -> _Codes:
+    import numpy as np
+
+    return np.intersect1d(a, b, assume_unique=True)
+
+
+def _share(a: _Codes, b: _Codes) -> float:
+    both = len(_common(a, b))
+    return both / (len(a) + len(b) - both)

@@ -1,0 +1,175 @@
+"""The rules of quality (``QU…``): what a loader takes without a word, and what makes a dataset worse all the same.
+
+They belong to no format and are looked for by `ragdata validate --quality` only. What they go by is in
+`quality.options`.
+"""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.declarations import Rule
+
+LETTERS = "QU"
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        code="QU101",
+        name="quality-not-checked",
+        severity="warning",
+        summary="The dataset could not be read as tables of texts, questions and edges, or a part of it could not.",
+        message="not all of its quality could be checked: {part0}{part1}{part2}",
+        upstream="what is wrong with the rest is not known",
+        hint=(
+            "see that the file can be read (`ragdata validate` without --select tells what is wrong with it), or give "
+            "the reader the `--option` that it asks for"
+        ),
+    ),
+    Rule(
+        code="QU201",
+        name="few-words-text",
+        severity="warning",
+        summary="A document or chunk with no word in its text, or with fewer than `least-words`.",
+        message="the text of {table} {id} has {words}",
+        upstream="it is retrieved for its title or by accident, and answers nothing",
+        hint="take it out of the corpus, or fill in its text",
+        bad='{"_id": "d7", "title": "Methods", "text": ""}',
+        good='{"_id": "d7", "title": "Methods", "text": "We followed 120 patients for two years."}',
+    ),
+    Rule(
+        code="QU202",
+        name="identical-texts",
+        severity="warning",
+        summary="Two documents or chunks with other ids and the same text (white space aside).",
+        message="{table} {id} has the same text as {other}",
+        upstream=(
+            "a retriever finds both, and where one of them is gold the other counts as wrong; in training it is a "
+            "negative that answers the question"
+        ),
+        hint="keep one of them and give it the judgements of both",
+    ),
+    Rule(
+        code="QU203",
+        name="near-identical-texts",
+        severity="warning",
+        summary=(
+            "Two documents or chunks that share `near-similarity` of their runs of 3 words, where one has but words "
+            "more; `near-similarity-replaced` where each has a word that the other lacks. Texts of fewer than "
+            "`near-words` words are not compared, nor those told apart by a number."
+        ),
+        message="{table} {id} is {similarity} the same as {other}",
+        upstream="results repeat themselves, and a copy of the gold counts as wrong",
+        hint="keep the better one, or judge both; `--quality-option near-similarity=0.95` reports closer copies only",
+    ),
+    Rule(
+        code="QU204",
+        name="garbled-text",
+        severity="warning",
+        summary="Text that was decoded with a wrong encoding at some time, such as `worldâ€™s` for `world’s`.",
+        message="{fragment} is garbled{repaired}",
+        upstream="these words are found by no query, and a language model reads nonsense",
+        hint="read the source again with its true encoding, or repair it with ftfy",
+        bad='{"_id": "d1", "text": "the worldâ€™s largest study"}',
+        good='{"_id": "d1", "text": "the world’s largest study"}',
+    ),
+    Rule(
+        code="QU205",
+        name="control-character",
+        severity="warning",
+        summary=(
+            "A control character in a text, one that turns the direction of all behind it (U+202D, U+202E), or U+FFFD, "
+            "which stands for a character that was lost."
+        ),
+        message="the {what} stands in the {field} of {table} {id}{more}{obeyed}",
+        upstream="tokenizers see another word than was meant",
+        hint="remove it, or put back the character that it stands for",
+    ),
+    Rule(
+        code="QU206",
+        name="over-token-budget",
+        severity="warning",
+        summary="A text of more tokens than `most-tokens`; tokens are words, CJK characters and punctuation marks.",
+        message="the text of {table} {id} has {tokens:,} tokens, more than {most:,}",
+        upstream="encoders cut it there, and nothing behind is ever found",
+        hint="cut it into chunks (`ragdata convert --chunk-size`), or set `most-tokens` to what your encoder takes",
+    ),
+    Rule(
+        code="QU301",
+        name="leaked-question",
+        severity="warning",
+        summary="A question of an evaluated split stands in the training split, too, with the same words.",
+        message="question {id} of {split} is question {other} of {trained}",
+        upstream="a system that was trained has seen it: its score says nothing about new questions",
+        hint="take it out of one of the splits",
+    ),
+    Rule(
+        code="QU302",
+        name="nearly-leaked-question",
+        severity="warning",
+        summary=(
+            "A question of an evaluated split shares most of its words (`question-similarity`) and its gold, or its "
+            "answer, with one of the training split."
+        ),
+        message="question {id} of {split} shares {similarity} of its words, and its {same}, with {other} of {trained}",
+        upstream="a system that was trained has seen nearly this question, and what answers it",
+        hint="put paraphrases of one question into the same split",
+    ),
+    Rule(
+        code="QU303",
+        name="shared-positives",
+        severity="info",
+        summary=(
+            "Most questions of an evaluated split (`most-shared-positives`) have a positive that is one of training "
+            "questions, too."
+        ),
+        message="{share} of the {questions:,} questions of {split} have a positive that {trained} has, too",
+        upstream="a trained system may find it because it remembers it",
+        hint="split by documents, if you want to know how new documents are found",
+    ),
+    Rule(
+        code="QU304",
+        name="answer-not-in-texts",
+        severity="warning",
+        summary="A short answer of which a word stands in no gold text of its question (yes, no, numbers aside).",
+        message="question {id}: its answer {answer} is not in its {texts}",
+        upstream="who is given the gold cannot answer from it",
+        hint="check the answer and the gold; give other spellings of the answer as aliases",
+    ),
+    Rule(
+        code="QU305",
+        name="identical-questions",
+        severity="warning",
+        summary="Two questions of one split with other ids, the same words and other gold.",
+        message="question {id} has the same words as {other}, and other gold",
+        upstream="what is right for the one counts as wrong for the other",
+        hint="make it one question with the gold of both, or say what makes them different",
+    ),
+    Rule(
+        code="QU306",
+        name="uneven-splits",
+        severity="warning",
+        summary="A split has fewer questions than `least-split-questions`, or another `most-split-ratio` times more.",
+        message="{split} has {questions}, and {other} {number:,}",
+        upstream="a metric over so few questions is mostly chance",
+        hint="split again, or report the metric with its confidence interval",
+    ),
+    Rule(
+        code="QU401",
+        name="negative-like-positive",
+        severity="warning",
+        summary="The negative of a triplet has the text of a positive of its question, under another id.",
+        message="negative {id} of question {question} has the {same} of its positive {other}",
+        upstream="training pushes the right text away",
+        hint="take out the triplet, or mine negatives without copies of the positives",
+    ),
+    Rule(
+        code="QU501",
+        name="hub-node",
+        severity="warning",
+        summary=(
+            "A node of the graph that takes part in a great share of its edges (`most-hub-share`, and at least "
+            "`least-hub-edges`), in many more than the mean of all nodes (`least-hub-ratio` times)."
+        ),
+        message="node {id} takes part in {edges:,} of {all:,} edges ({share})",
+        upstream="walks and neighbourhoods all lead through it, and nothing near it tells one question from another",
+        hint="take it out, make its edges more specific, or leave out edges to it when you build neighbourhoods",
+    ),
+)

@@ -1,0 +1,178 @@
+"""The run of the quality rules over one dataset: its tables are checked, and what is found gets its place in the files.
+
+`Quality` is what the caller of a validation hands in: thresholds, and a function that reads datasets as tables, because
+validators do not know the converters that can.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+from ragdatakit.schemas.findings import Finding, Problem, Related
+from ragdatakit.quality.options import QualityOptions
+from ragdatakit.quality.rules import RULES
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.plain_sources import NO_DATA, PLAIN_SOURCES
+from ragdatakit.files.record_reading import Progress
+from ragdatakit.validators.collector import Collector, Place, Selection
+from ragdatakit.quality.hits import Checked, Doing, Hit, Hits, QualityCollector, Sought
+
+if TYPE_CHECKING:
+    from ragdatakit.quality.places import Found
+
+_SHOWN = 120
+"""Characters that a message shows of one fact."""
+_LIBRARIES = {"near-identical-texts": "rensa", "negative-like-positive": "rensa", "garbled-text": "ftfy"}
+
+ReadTables = Callable[
+    [Sequence[Dataset], Progress | None], Iterable[tuple[Sequence[Dataset], CanonicalTables | RagdataError]]
+]
+"""Datasets as tables: those that are read as one together; the error where one of several cannot be read. Raises
+`RagdataError` where the only one cannot."""
+FindPlain = Callable[[Path, str], list[Dataset]]
+"""The plain texts and tables at a path, of a format or (empty name) of any. Raises `RagdataError`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """That quality is to be checked, by what, how datasets are read, and how those are found of which nothing is
+    declared."""
+
+    read: ReadTables
+    plain: FindPlain
+    options: QualityOptions = field(default_factory=QualityOptions)
+
+
+def refuse_missing_libraries(selection: Selection) -> None:
+    """Raise `MissingExtraError` where a rule that is wanted needs a library that is not there."""
+    wanted = [r.name for r in RULES if r.name in _LIBRARIES and selection.takes(r.code, r.name, r.severity)]
+    missing = {_LIBRARIES[name]: 0 for name in wanted if importlib.util.find_spec(_LIBRARIES[name]) is None}
+    if missing:
+        raise MissingExtraError("quality", " and ".join(missing))
+
+
+def check_quality(
+    parts: Sequence[Dataset],
+    quality: Quality,
+    selection: Selection,
+    carried: Counter[str],
+    memory_limit: int,
+    progress: Progress | None = None,
+    on_finding: Callable[[Finding], None] | None = None,
+    alone: bool = False,
+) -> Collector:
+    """Check datasets of one format, and give the collector that has the findings.
+
+    ``carried`` counts what was kept of each rule in datasets before. ``alone``: nothing else is checked. Faults of the
+    data are not raised, but `RagdataError` where that leaves nothing that could be told: plain data, alone, unread.
+    """
+    collector = QualityCollector(parts[0].format, (), selection, on_finding, carried)
+    doing = Doing(progress) if progress is not None else None
+    try:
+        for together, tables in quality.read(parts, doing):
+            hits = Hits(together, collector)
+            if isinstance(tables, RagdataError):
+                _not_checked(hits, str(tables))
+                continue
+            _guarded(hits, partial(_check, hits, tables, quality.options, doing))
+            if together[0].format.name in PLAIN_SOURCES:
+                _tell_left_out(hits, tables)
+            _place(hits, memory_limit, doing)
+    except MissingExtraError:
+        raise
+    except RagdataError as error:
+        told = str(error)
+        if parts[0].format.name in PLAIN_SOURCES:
+            told = told.replace("--map ", "--option map=")
+            if alone:
+                raise RagdataError(told) from None
+        _not_checked(Hits(parts, collector), told)
+    collector.finish()
+    return collector
+
+
+def _check(hits: Hits, tables: CanonicalTables, options: QualityOptions, progress: Doing | None) -> None:
+    from ragdatakit.quality.answers import check_answers
+    from ragdatakit.quality.graph import check_graph
+    from ragdatakit.quality.questions import check_questions
+    from ragdatakit.quality.texts import check_question_texts, check_texts
+    from ragdatakit.quality.training import check_negatives
+
+    run = Checked(tables, options, hits, progress)
+    checks = (check_texts, check_question_texts, check_questions, check_answers, check_negatives, check_graph)
+    for check in checks:
+        _guarded(hits, partial(check, run))
+
+
+def _guarded(hits: Hits, check: Callable[[], object]) -> None:
+    """A check that fails on the data hides no other."""
+    try:
+        check()
+    except MissingExtraError:
+        raise
+    except RagdataError as error:
+        _not_checked(hits, str(error))
+    except Exception as error:  # noqa: BLE001 - what the other checks find must be told, too
+        _not_checked(hits, f"ragdata's own check failed, {type(error).__name__}: {error}")
+
+
+def _tell_left_out(hits: Hits, tables: CanonicalTables) -> None:
+    """What was not read of plain data: no other check tells it."""
+    for loss in tables.losses:
+        if loss.kind == "dropped" and loss.reason not in NO_DATA:
+            number = f"{loss.count:,} × " if loss.count > 1 else ""
+            more = f" and {loss.count - len(loss.examples):,} more" if loss.count > len(loss.examples) else ""
+            _not_checked(
+                hits, f"{number}{loss.reason}" + (f": {', '.join(loss.examples)}{more}" if loss.examples else "")
+            )
+
+
+def _not_checked(hits: Hits, reason: str) -> None:
+    """Told once for each reason: several checks read the same tables."""
+    reason = reason.removeprefix(f"{hits.parts[0].display}: ")
+    if reason in hits.failed:
+        return
+    hits.failed.add(reason)
+    parts = {f"part{n}": reason[_SHOWN * n : _SHOWN * (n + 1)] for n in range(3)}
+    hits.collector.add(hits.named_in(reason), Problem("quality-not-checked", facts=parts), Place())
+
+
+def _place(hits: Hits, memory_limit: int, progress: Doing | None) -> None:
+    """Look up the lines of all that is kept, and word it."""
+    from ragdatakit.quality.places import Places
+
+    if progress is not None:
+        progress.doing = "looking up lines"
+    sought = [one for hit in hits.kept for one in (hit.place, hit.other) if one is not None]
+    try:
+        found = Places(hits, memory_limit, progress).find(sought)
+    except Exception as error:  # noqa: BLE001 - findings without a line are better than none
+        found = {}
+        _not_checked(hits, f"ragdata could not look up the lines, {type(error).__name__}: {error}")
+    for hit in hits.kept:
+        there = found.get(hit.place)
+        problem = Problem(hit.rule, there.pointer if there else None, hit.value, dict(hit.facts))
+        file = there.file if there is not None else _file_of(hits, hit)
+        place = there.place(hit.fragment) if there is not None else Place()
+        hits.collector.word(file, problem, place, _related(hit, found))
+    hits.kept = []
+
+
+def _related(hit: Hit, found: Mapping[Sought, Found]) -> tuple[Related, ...]:
+    there = found.get(hit.other) if hit.other is not None else None
+    return (there.related(hit.note),) if there is not None else ()
+
+
+def _file_of(hits: Hits, hit: Hit) -> DataFile:
+    """What a finding without a line names: a file of the split that it is about, else the dataset."""
+    if hit.place.split is not None and not hit.place.values:
+        return hits.file(hit.place.split)
+    return hits.whole()

@@ -1,0 +1,260 @@
+"""Quality of texts: too short, too long, garbled, with control characters, there twice, there nearly twice."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.files.plain_tokens import count
+from ragdatakit.columnar.word_codes import word_codes
+from ragdatakit.quality.garbled import garbled
+from ragdatakit.quality.hits import Checked, Hit, Sought, shown_id, sought_question
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragdatakit.quality.near_copies import NearCopies
+
+_MOST_CHARACTERS, _MOST_ROWS = 1 << 20, 4096
+"""Of texts that are looked at together."""
+_LOST = "\ufffd"
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\ufffd-\uffff]")
+
+
+@dataclass(slots=True)
+class TextKeys:
+    """By ordinal, for all passages: a code of the text (0: it is blank), one of the id, one of its document's id.
+
+    Texts that are nearly the same have one ``alike``.
+    """
+
+    keys: npt.NDArray[np.int64]
+    ids: npt.NDArray[np.int64]
+    documents: npt.NDArray[np.int64]
+    alike: npt.NDArray[np.int64]
+
+
+def check_texts(run: Checked) -> TextKeys:
+    """Look at every passage; what is found are hits of the run. Memory: 32 bytes a text, 108 where near copies are
+    looked for."""
+    import numpy as np
+
+    keys, ids, documents, exact = array("q"), array("q"), array("q"), array("q")
+    told = run.hits.tells_same_text()
+    of_documents = run.noun == "chunk"
+    near = _near_copies(run)
+    least = max(run.options.near_words, 3)
+    look = _Look(run)
+    for rows in _batches(run.passages("reading")):
+        texts = [row.text or "" for row in rows]
+        codes, lengths = word_codes(texts)
+        for row, text, words in zip(rows, texts, lengths.tolist(), strict=True):
+            number = len(keys)
+            printable = text.isprintable()
+            keys.append(_key(_squeezed(text, printable)))
+            ids.append(_key(row[0]))
+            if told:
+                exact.append(hash(text))
+            documents.append(_key(row.doc_id) if of_documents and row.doc_id is not None else 0)
+            look.at(row, number, text, words, printable)
+        if near is not None:
+            long = lengths >= least
+            near.add(np.flatnonzero(long) + (len(keys) - len(rows)), codes[np.repeat(long, lengths)], lengths[long])
+    found = TextKeys(*(np.array(codes, np.int64) for codes in (keys, ids, documents, keys)))
+    run.texts = found
+    pairs = (
+        list(_identical(found.keys, found.ids, np.array(exact, np.int64))) if run.hits.wants("identical-texts") else []
+    )
+    _keep_pairs(run, "identical-texts", [(later, earlier, {}) for later, earlier in pairs])
+    if near is not None:
+        _check_near(run, near, found)
+    return found
+
+
+def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += len(row.text or "")
+        if size >= _MOST_CHARACTERS or len(batch) >= _MOST_ROWS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _squeezed(text: str, printable: bool) -> str:
+    """The text with single blanks for white space; of that a text in which all is printable has but blanks."""
+    return text.strip(" ") if printable and "  " not in text else " ".join(text.split())
+
+
+def check_question_texts(run: Checked) -> None:
+    """The same for questions, as far as it matters there: garbled text and control characters."""
+    if not run.hits.wants("garbled-text", "control-character"):
+        return
+    if run.progress is not None:
+        run.progress.doing = "reading questions"
+    for number, row in enumerate(run.questions()):
+        place = sought_question(row, row.split, number)
+        _check_characters(run, place, "question", row.question_id, "text", row.text or "")
+
+
+def _near_copies(run: Checked) -> NearCopies | None:
+    of_negatives = run.hits.wants("negative-like-positive") and run.tables.any("triplets")
+    if not run.hits.wants("near-identical-texts") and not of_negatives:
+        return None
+    from ragdatakit.quality.near_copies import NearCopies
+
+    return NearCopies(run.options.near_similarity, run.options.near_similarity_replaced)
+
+
+class _Look:
+    """What is told of a passage by itself."""
+
+    def __init__(self, run: Checked) -> None:
+        self._run = run
+        self._noun = run.noun
+        self._least, self._most = run.options.least_words, run.options.most_tokens
+        self._characters = run.hits.wants("garbled-text", "control-character")
+
+    def at(self, row: Any, number: int, text: str, words: int, printable: bool) -> None:
+        """One passage, its number, how many words it has, and whether all of its text is printable."""
+        if words < self._least:
+            if self._noun != "chunk" or not row.image_path:
+                told = "no word" if not words else "1 word" if words == 1 else f"{words:,} words"
+                self._keep("few-words-text", row, number, text, {"words": told})
+        elif len(text) > self._most and (tokens := count(text)) > self._most:
+            self._keep("over-token-budget", row, number, None, {"tokens": tokens, "most": self._most})
+        if not self._characters:
+            return
+        if not (printable and text.isascii()):
+            _check_characters(self._run, _place(self._run, row, number), self._noun, row[0], "text", text)
+        if self._noun == "document" and row.title and not (row.title.isascii() and row.title.isprintable()):
+            _check_characters(self._run, _title(row, number), self._noun, row[0], "title", row.title)
+
+    def _keep(self, rule: str, row: Any, number: int, value: str | None, facts: dict[str, Any]) -> None:
+        named = {"table": self._noun, "id": shown_id(row[0])}
+        self._run.hits.keep(Hit(rule, _place(self._run, row, number), value, {**named, **facts}))
+
+
+def _place(run: Checked, row: Any, number: int) -> Sought:
+    """A passage by its text, its id, and its title: where the reader makes up the ids, that tells texts apart that are
+    the same; where there is no title, which of them it is does."""
+    title = (row.title,) if run.noun == "document" and row.title else ()
+    return Sought((row.text or "", row[0], *title), None, row.text or "", (run.table, number))
+
+
+def _title(row: Any, number: int) -> Sought:
+    """The title of a document."""
+    text = (row.text,) if row.text else ()
+    return Sought((row.title, row[0], *text), None, row.text or "", ("documents", number))
+
+
+def _check_characters(run: Checked, place: Sought, noun: str, name: str | None, field: str, text: str) -> None:
+    hits = run.hits
+    if hits.wants("garbled-text") and (found := garbled(text)) is not None:
+        fragment, repaired = found
+        told = f" (perhaps it was {_quoted(repaired)})" if repaired else ""
+        facts = {"fragment": _quoted(fragment), "repaired": told}
+        hits.keep(Hit("garbled-text", place, fragment, facts, fragment))
+    elif (not text.isprintable() or _LOST in text) and (match := _CONTROL.search(text)) is not None:
+        number = len(_CONTROL.findall(text))
+        facts = {
+            "what": _named(match[0]),
+            "field": field,
+            "table": noun,
+            "id": shown_id(name),
+            "more": f", and {number - 1:,} more" if number > 1 else "",
+            "obeyed": "" if match[0] == _LOST else "; tools that show the text may obey it",
+        }
+        hits.keep(Hit("control-character", place, match[0], facts, match[0]))
+
+
+def _named(character: str) -> str:
+    if character == _LOST:
+        return "replacement character U+FFFD"
+    kind = "control character" if unicodedata.category(character) == "Cc" else "character"
+    return f"{kind} U+{ord(character):04X}"
+
+
+def _quoted(words: str) -> str:
+    return f"“{words if len(words) <= 60 else words[:59] + '…'}”"
+
+
+def _key(text: str) -> int:
+    """A code of a text, never 0 but for a blank one; equal texts have equal codes in this process."""
+    return hash(text) or 1 if text else 0
+
+
+def _identical(
+    keys: npt.NDArray[np.int64], ids: npt.NDArray[np.int64], exact: npt.NDArray[np.int64]
+) -> Iterator[tuple[int, int]]:
+    """(text, first text that is the same under another id), by the first number; without those whose codes are the
+    same in ``exact``, where this is not empty."""
+    import numpy as np
+
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    firsts = first[inverse]
+    again = np.flatnonzero((keys != 0) & (ids != ids[firsts]))
+    if len(exact):
+        again = again[exact[again] != exact[firsts[again]]]
+    yield from zip(again.tolist(), firsts[again].tolist(), strict=True)
+
+
+def _keep_pairs(run: Checked, rule: str, pairs: Sequence[tuple[int, int, dict[str, Any]]]) -> None:
+    """Keep pairs of passages as far as there is room; their ids and texts are read again."""
+    if not pairs:
+        return
+    kept = 0
+    most = run.hits.collector.selection.max_per_rule
+    while kept < len(pairs) and run.hits.room(rule) and (not most or kept < most):
+        kept += 1
+    rows = _rows(run, {number for pair in pairs[:kept] for number in pair[:2]})
+    for later, earlier, facts in pairs[:kept]:
+        row, first = rows[later], rows[earlier]
+        told = {"table": run.noun, "id": shown_id(row[0]), "other": shown_id(first[0]), **facts}
+        place, other = _place(run, row, later), _place(run, first, earlier)
+        run.hits.keep(Hit(rule, place, row[0], told, "", other, "the earlier one"))
+    run.hits.count(rule, None, len(pairs) - kept)
+
+
+def _rows(run: Checked, ordinals: set[int]) -> dict[int, Any]:
+    found: dict[int, Any] = {}
+    for ordinal, row in enumerate(run.passages("reading again") if ordinals else ()):
+        if ordinal in ordinals:
+            found[ordinal] = row
+            if len(found) == len(ordinals):
+                break
+    return found
+
+
+def _check_near(run: Checked, near: NearCopies, found: TextKeys) -> None:
+    def read() -> Iterator[tuple[int, str]]:
+        for ordinal, row in enumerate(run.passages("comparing")):
+            yield ordinal, row.text
+
+    pairs = near.pairs(found.keys, read)
+    told = [(later, earlier, {"similarity": f"{100 * alike:.0f} %"}) for later, earlier, alike in pairs]
+    _keep_pairs(run, "near-identical-texts", told)
+    if pairs:
+        found.alike = _alike(found.keys, pairs)
+
+
+def _alike(keys: npt.NDArray[np.int64], pairs: Sequence[tuple[int, int, float]]) -> npt.NDArray[np.int64]:
+    """The codes of texts, those of near copies replaced by that of the earliest."""
+    import numpy as np
+
+    roots: dict[int, int] = {}
+    for later, earlier, _ in pairs:  # rising, so that an earlier one has its root already
+        key, root = int(keys[later]), int(keys[earlier])
+        roots[key] = roots.get(root, root)
+    old = np.array(sorted(roots), np.int64)
+    new = np.array([roots[key] for key in old.tolist()], np.int64)
+    places = np.minimum(np.searchsorted(old, keys), len(old) - 1)
+    return np.where(old[places] == keys, new[places], keys)

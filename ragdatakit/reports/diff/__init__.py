@@ -1,0 +1,1 @@
+"""How two datasets differ: records compared, as text, JSON and schema."""

@@ -1,0 +1,1 @@
+"""The page: its frame, its parts, its scripts."""

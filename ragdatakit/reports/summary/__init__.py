@@ -1,0 +1,1 @@
+"""What is in a dataset, in numbers: asked by SQL, shown as text, Markdown and JSON."""

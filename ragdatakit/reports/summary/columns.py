@@ -1,0 +1,98 @@
+"""Tables, columns and ids of a dataset in numbers: rows by split, values that are missing, empty, repeated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragdatakit.reports.summary.ids import IdNumbers, Place, distinct_texts
+from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.summaries import ColumnSummary, IdSummary, TableSummary
+
+if TYPE_CHECKING:
+    from ragdatakit.database.dataset_database import DatasetDatabase
+
+LISTS = frozenset({"aliases", "children", "field_order"})
+_OBJECTS = frozenset({"metadata", "attributes"})
+_UNCOUNTED = LISTS | _OBJECTS | {"content", "record", "before", "prompt"}
+"""Columns of which distinct values say nothing."""
+_UNIQUE = {
+    "documents": ("doc_id", "text"),
+    "chunks": ("chunk_id", "text"),
+    "nodes": ("name",),
+    "relations": ("name",),
+    "questions": ("question_id", "text"),
+    "summaries": ("summary_id", "text"),
+    "assets": ("path",),
+}
+"""Columns in which a value should stand once."""
+IDS = (("documents", "doc_id"), ("chunks", "chunk_id"), ("questions", "question_id"), ("summaries", "summary_id"))
+_MOST_EXAMPLES = 3
+
+
+def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]) -> TableSummary:
+    """A table, its rows by split and its columns. ``counted`` has the distinct values of columns that are known."""
+    connection, rows = database.load(table), database.rows(table)
+    names = tuple(name for name in TABLES[table].columns if name != "field_order")
+    wanted = []
+    for name in names:
+        column = f'"{name}"'
+        if (table, name) in database.integer_columns:  # no such value is missing or empty
+            wanted += ["0", "0", "null" if name in counted else f"count(distinct {column})"]
+            continue
+        missing = f"len({column}) = 0 or {column} is null" if name in LISTS else f"{column} is null"
+        wanted.append(f"count(*) filter ({missing})")
+        wanted.append(f"count(*) filter ({_is_empty(table, name)})")
+        plain = name not in _UNCOUNTED and name not in counted and name not in _UNIQUE.get(table, ())
+        wanted.append(f"count(distinct {column})" if plain else "null")
+    found = connection.execute(f'select {", ".join(wanted)} from "{table}"').fetchall()[0]
+    columns = []
+    for place, name in enumerate(names):
+        missing_rows, empty, distinct = found[3 * place : 3 * place + 3]
+        distinct, repeated = counted.get(name, distinct), None
+        if name in _UNIQUE.get(table, ()):
+            distinct = distinct_texts(connection, table, name) if name not in counted else distinct
+            repeated = rows - missing_rows - distinct
+        columns.append(ColumnSummary(name, missing_rows, empty, distinct, repeated))
+    return TableSummary(table, rows, database.splits(table), tuple(columns))
+
+
+def _is_empty(table: str, name: str) -> str:
+    """Whether a value is there with nothing in it: blanks only, an object without members."""
+    column = f'"{name}"'
+    if name in _OBJECTS:
+        return f"{column} = '{{}}'"
+    if name == "content":
+        return f"octet_length({column}) = 0"
+    if name in LISTS or "str" not in str(TABLES[table].row.__annotations__[name]):
+        return "false"
+    return f"case when {column} < '!' then trim({column}, {_BLANKS}) = '' end"  # a case looks at no more than it must
+
+
+_BLANKS = "' ' || chr(9) || chr(10) || chr(13)"
+
+
+def id_summary(database: DatasetDatabase, table: str, column: str, ids: IdNumbers) -> IdSummary | None:
+    """The ids of a table; None where it has none. Integers are those written as such, without leading zeros."""
+    connection = database.load(table)
+    gaps: int | None
+    known = ids.integer_ids(Place(table, column))
+    if known is not None:
+        count, distinct, least, most = known[:4]
+        integers, gaps = count, known[4]
+    else:
+        query = f"""
+            with ids as (
+                select id, case when number::varchar = id then number end as number
+                from (select "{column}" as id, try_cast("{column}" as bigint) as number from main."{table}")
+                where id is not null
+            )
+            select count(*), count(number), min(number), max(number), count(distinct number) from ids
+        """
+        count, integers, least, most, numbers = connection.execute(query).fetchall()[0]
+        distinct = distinct_texts(connection, table, column)
+        gaps = most - least + 1 - numbers if integers else None
+    if not count:
+        return None
+    shown = f'select "{column}" from "{table}" where "{column}" is not null order by rowid limit {_MOST_EXAMPLES}'
+    examples = tuple(str(row[0]) for row in connection.execute(shown).fetchall())
+    return IdSummary(table, column, count, distinct, integers, least, most, gaps, examples)

@@ -1,0 +1,70 @@
+"""Rows of a dataset to look at: the first, the longest, the shortest, and some at random, the same ones each time."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.summaries import Example
+
+if TYPE_CHECKING:
+    from ragdatakit.reports.summary.texts import Column
+    from ragdatakit.database.dataset_database import DatasetDatabase
+
+_LONGEST = 400
+_MOST_ITEMS = 10
+
+
+def examples(database: DatasetDatabase, table: str, text: Column | None, number: int, seed: int) -> list[Example]:
+    """Rows of a table, each once: ``text`` tells which are the longest and the shortest (of those that are not empty).
+
+    ``number`` are chosen at random, by the seed and the name of the table.
+    """
+    import numpy as np
+
+    rows = database.rows(table)
+    if not rows:
+        return []
+    chosen: dict[int, str] = {0: "first"}
+    if text is not None and len(text.characters):
+        chosen.setdefault(int(text.characters.argmax()), "longest")
+        there = np.flatnonzero(text.characters > 0)
+        if len(there):
+            chosen.setdefault(int(there[text.characters[there].argmin()]), "shortest")
+    drawn = random.Random(f"{seed} {table}").sample(range(rows), min(number + len(chosen), rows))
+    for place in [p for p in drawn if p not in chosen][:number]:
+        chosen[place] = "random"
+    places = ", ".join(map(str, chosen))
+    names = TABLES[table].columns
+    listed = ", ".join("octet_length(content)" if name == "content" else f'"{name}"' for name in names)
+    found = database.load(table).execute(f'select rowid, {listed} from main."{table}" where rowid in ({places})')
+    values = {place: row for place, *row in found.fetchall()}
+    return [_example(table, why, dict(zip(names, values[place], strict=True))) for place, why in chosen.items()]
+
+
+def _example(table: str, why: str, row: Mapping[str, Any]) -> Example:
+    cut: list[str] = []
+    shown: dict[str, Any] = {}
+    for name, value in row.items():
+        if name == "field_order":
+            continue
+        if name == "content" and value is not None:
+            value = f"{value:,} bytes"
+        short = _short(value)
+        if short != value and not (isinstance(value, float) and not math.isfinite(value)):
+            cut.append(name)
+        shown[name] = short
+    return Example(table, why, shown, tuple(cut))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return value[: _LONGEST - 1] + "…"
+    if isinstance(value, list):
+        return [_short(item) for item in value[:_MOST_ITEMS]]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

@@ -1,0 +1,223 @@
+"""The graph of a dataset in numbers: its parts, hubs and degrees, and what questions reach from their start nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragdatakit.reports.summary.numbers import of_numbers
+from ragdatakit.schemas.summaries import Distribution, GraphSummary, Hub, Note
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.columnar.numpy_graphs import NumpyGraph
+
+    Numbers = npt.NDArray[np.int32]
+
+MOST_HUBS = 10
+HOPS = (1, 2, 3)
+_MOST_QUESTIONS = 2000
+_AT_ONCE = 1 << 16
+
+
+@dataclass(slots=True)
+class Edges:
+    """The edges of a dataset as numbers of nodes and relations: its nodes in order, then those that only edges name."""
+
+    nodes: int
+    source: Numbers
+    target: Numbers
+    relation: Numbers
+    relations: int
+    listed: int
+
+    def distinct(self) -> dict[str, int]:
+        """How many distinct values the columns of the table of edges have."""
+        import numpy as np
+
+        def used(ends: Numbers) -> int:
+            return int(np.count_nonzero(np.bincount(ends, minlength=1)))
+
+        return {"source": used(self.source), "target": used(self.target), "relation": self.relations}
+
+
+def read_edges(database: DatasetDatabase) -> Edges:
+    """Number the nodes; the numbers stay in the database as table ``node_numbers`` (name, number)."""
+    connection = database.load("edges")
+    connection.execute("create or replace temp table node_numbers (name varchar, number integer)")
+    listed = 0
+    if "nodes" in database.tables:
+        database.load("nodes")
+        connection.execute(
+            "insert into node_numbers select name, row_number() over (order by place) - 1 "
+            "from (select name, min(rowid) as place from main.nodes where name is not null group by name)"
+        )
+        listed = _count(connection, "node_numbers")
+    ends = _ends(connection) if listed else None
+    if ends is None:
+        _add_unlisted(connection, listed)
+        ends = _ends(connection)
+        assert ends is not None
+    connection.execute(
+        "create or replace temp table relation_numbers as select relation as name, row_number() over () - 1 as number "
+        f"from (select distinct coalesce(relation, '') as relation from main.edges {_WHOLE})"
+    )
+    (relation,) = _numbers(connection, "relation_numbers", "coalesce(relation, '')")
+    return Edges(
+        _count(connection, "node_numbers"), ends[0], ends[1], relation, _count(connection, "relation_numbers"), listed
+    )
+
+
+_WHOLE = "where source is not null and target is not null"
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    return int(connection.execute(f"select count(*) from {table}").fetchall()[0][0])
+
+
+def _ends(connection: duckdb.DuckDBPyConnection) -> list[Numbers] | None:
+    """The numbers of sources and targets; None where one of them has none yet."""
+    found = _numbers(connection, "node_numbers", "source", "target")
+    return None if any(len(numbers) and numbers.min() < 0 for numbers in found) else found
+
+
+def _numbers(connection: duckdb.DuckDBPyConnection, table: str, *columns: str) -> list[Numbers]:
+    """The numbers of what stands in columns of the edges, -1 for what has none: looked up by hashes of 64 bits."""
+    import numpy as np
+
+    from ragdatakit.columnar.numpy_keys import NumpyIndex
+    from ragdatakit.columnar.string_hash import hash_expression
+
+    def codes(query: str) -> npt.NDArray[np.uint64]:
+        return np.asarray(connection.execute(query).fetchnumpy()["code"], np.uint64)
+
+    index = NumpyIndex(lookups=True, integers=False)
+    known = codes(f"select {hash_expression('name')} as code from {table} order by number")
+    index.add(known, range(len(known)))
+    index.freeze()
+    found = []
+    for column in columns:
+        asked = codes(f"select {hash_expression(column)} as code from main.edges {_WHOLE}")
+        numbers = np.empty(len(asked), np.int32)
+        for first in range(0, len(asked), _AT_ONCE):  # a part at a time stays in the processor's cache
+            numbers[first : first + _AT_ONCE] = index.find(asked[first : first + _AT_ONCE])
+        found.append(numbers)
+    return found
+
+
+def _add_unlisted(connection: duckdb.DuckDBPyConnection, listed: int) -> None:
+    """Number the names that only edges have, in the order in which they come."""
+    connection.execute(
+        f"""
+        insert into node_numbers
+        select name, {listed} + row_number() over (order by place) - 1
+        from (
+            select name, min(place) as place
+            from (
+                select source as name, rowid * 2 as place from main.edges {_WHOLE}
+                union all select target, rowid * 2 + 1 from main.edges {_WHOLE}
+            )
+            where name not in (select name from node_numbers) group by name
+        )
+        """
+    )
+
+
+def graph_summary(database: DatasetDatabase, edges: Edges) -> tuple[GraphSummary, list[Distribution], list[Note]]:
+    """The shape of the graph, the edges per node, and what is worth a note."""
+    import numpy as np
+
+    from ragdatakit.columnar.numpy_graphs import NumpyGraph
+
+    graph = NumpyGraph(edges.nodes, edges.source, edges.target, edges.relation)
+    parts = graph.components()
+    degrees = np.bincount(edges.source, minlength=edges.nodes) + np.bincount(edges.target, minlength=edges.nodes)
+    isolated = len(graph.isolated())
+    loops = len(graph.self_loops())
+    repeated = graph.repeated_edges()
+    reachable, asked, notes = _reachable(database, graph)
+    found = GraphSummary(
+        nodes=edges.nodes,
+        edges=len(edges.source),
+        relations=edges.relations,
+        components=parts.count,
+        largest_component=parts.largest,
+        isolated=isolated,
+        self_loops=loops,
+        parallel_edges=len(repeated.duplicates),
+        hubs=_hubs(database, degrees),
+        reachable=reachable,
+        questions=asked,
+    )
+    degree = of_numbers(degrees, "nodes.degree", "Edges per node", "edges")
+    if edges.nodes > edges.listed and "nodes" in database.tables:
+        number = edges.nodes - edges.listed
+        words = f"{number:,} node{'s stand' if number != 1 else ' stands'} in edges and not in the table of nodes"
+        notes.append(Note("graph.unlisted", words, number, "warning"))
+    if isolated:
+        words = f"{isolated:,} of {edges.nodes:,} nodes have no edge"
+        notes.append(Note("graph.isolated", words, isolated, "warning" if isolated * 10 > edges.nodes else "info"))
+    return found, [degree] if degree is not None else [], notes
+
+
+def _hubs(database: DatasetDatabase, degrees: npt.NDArray[np.int64]) -> tuple[Hub, ...]:
+    """The nodes with most edges; of several with as many the first."""
+    import numpy as np
+
+    most = min(MOST_HUBS, len(degrees))
+    if not most:
+        return ()
+    least = np.partition(degrees, -most)[-most]
+    above = np.flatnonzero(degrees > least)
+    chosen = np.concatenate((above, np.flatnonzero(degrees == least)[: most - len(above)]))
+    chosen = chosen[np.lexsort((chosen, -degrees[chosen]))]
+    listed = ", ".join(map(str, chosen.tolist()))
+    kind, join = "null", ""
+    if "nodes" in database.tables:
+        kind = "(select arg_min(type, n.rowid) from main.nodes n where n.name = k.name)"
+    query = f"select number, name, {kind} from node_numbers k {join} where number in ({listed})"
+    told = {number: (name, kind) for number, name, kind in database.load().execute(query).fetchall()}
+    return tuple(Hub(told[n][0], int(degrees[n]), told[n][1]) for n in chosen.tolist() if degrees[n])
+
+
+def _reachable(database: DatasetDatabase, graph: NumpyGraph) -> tuple[dict[int, float], int, list[Note]]:
+    """The share of questions with start nodes and targets all of whose targets are near enough to a start."""
+    if "start_nodes" not in database.tables or "qrels" not in database.tables:
+        return {}, 0, []
+    connection = database.load("start_nodes", "qrels")
+    query = """
+        with starts as (
+            select question_id, list(coalesce(number, -1)) as nodes
+            from (select distinct question_id, node from main.start_nodes) left join node_numbers on name = node
+            group by question_id
+        ), targets as (
+            select question_id, list(coalesce(number, -1)) as nodes
+            from (select distinct question_id, target_id from main.qrels where target_kind = 'node' and grade > 0)
+            left join node_numbers on name = target_id group by question_id
+        )
+        select starts.nodes, targets.nodes from starts join targets using (question_id) order by question_id
+    """
+    found = connection.execute(query).fetchall()
+    if not found:
+        return {}, 0, []
+    notes = []
+    if len(found) > _MOST_QUESTIONS:
+        chosen = [found[round(n * (len(found) - 1) / (_MOST_QUESTIONS - 1))] for n in range(_MOST_QUESTIONS)]
+        words = f"reachability is that of {len(chosen):,} of {len(found):,} questions, evenly spread by id"
+        notes.append(Note("sampled.graph.reachable", words, len(chosen)))
+        found = chosen
+    starts, targets = [row[0] for row in found], [row[1] for row in found]
+    known = [
+        any(node >= 0 for node in begin) and all(node >= 0 for node in end)
+        for begin, end in zip(starts, targets, strict=True)
+    ]
+    shares = {}
+    for hops in HOPS:
+        missed = graph.unreachable(starts, targets, hops)
+        reached = sum(usable and not away for usable, away in zip(known, missed, strict=True))
+        shares[hops] = reached / len(found)
+    return shares, len(found), notes

@@ -1,0 +1,225 @@
+"""Ids as numbers, so that millions of them are counted in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragdatakit.database.dataset_database import DatasetDatabase
+
+    Numbers = npt.NDArray[np.int64]
+
+_MOST_SPREAD = 64
+"""Integers are taken as they are where their range is at most so many times as large as their number."""
+
+
+_WORTH_HASHES = 1 << 15
+"""Rows from which on hashing texts is quicker than collecting them."""
+_ALL = "true"
+
+
+class Place(NamedTuple):
+    """A column of ids; ``where`` chooses rows."""
+
+    table: str
+    column: str
+    where: str = _ALL
+
+
+class IdNumbers:
+    """Numbers the ids of a database's columns; what was read of a column is kept.
+
+    It has a ``connection`` of its own, so that it may work in another thread; the tables have to be filled. Use it in a
+    ``with`` block.
+    """
+
+    def __init__(self, database: DatasetDatabase) -> None:
+        self._database = database
+        self.connection = database.load().cursor()
+        self._known: dict[Place, _Integers | None] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connection.close()
+
+    def of(self, *places: Place) -> tuple[list[Numbers], int]:
+        """The ids of columns as numbers from 0, equal ids as equal numbers, missing ones as -1; how many there may be.
+
+        The columns are in the order of their rows. Integers that lie close together are their own numbers, less the
+        least of them.
+        """
+        for place in places:
+            if place not in self._known:
+                self._known[place] = self._read(place)
+        integers = [found for place in places if (found := self._known[place]) is not None]
+        if len(integers) == len(places):
+            given = [found for found in integers if found.number]
+            least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
+            if most - least < _MOST_SPREAD * max(sum(f.number for f in given), 1):
+                return [_less(found, least) for found in integers], most - least + 1
+        return _by_names(self.connection, places)
+
+    def _read(self, place: Place) -> _Integers | None:
+        name = (place.table, place.column)
+        values = self._database.integer_values.get(name) if place.where == _ALL else None
+        if values is not None:
+            return _of_values(values)
+        return _integers(self.connection, place, name in self._database.integer_columns)
+
+    def integer_ids(self, place: Place) -> tuple[int, int, int, int, int] | None:
+        """Of a column that is known to have integers only: how many, distinct ones, least, greatest, gaps."""
+        if (place.table, place.column) not in self._database.integer_columns:
+            return None
+        (numbers,), count = self.of(place)
+        found = self._known[place]
+        if found is None or not found.number:
+            return None
+        different = distinct(numbers, count)
+        return found.number, different, found.least, found.most, found.most - found.least + 1 - different
+
+
+class _Integers(NamedTuple):
+    """Ids that are integers: ``missing`` marks the rows without one, where there are any."""
+
+    values: Numbers
+    missing: npt.NDArray[np.bool_] | None
+    least: int
+    most: int
+    number: int
+
+
+def _of_values(values: Numbers) -> _Integers:
+    least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    return _Integers(values, None, least, most, len(values))
+
+
+def _integers(connection: duckdb.DuckDBPyConnection, place: Place, known: bool) -> _Integers | None:
+    """None unless all ids are integers as they are usually written; ``known``: they are."""
+    import numpy as np
+
+    column = f'"{place.column}"'
+    if known:
+        query = f'select {column}::bigint as number from main."{place.table}" where {place.where}'
+        return _of_values(np.asarray(connection.execute(query).fetchnumpy()["number"]))
+    query = f"""
+        select min(number), max(number), count(id), count(*),
+            count(*) filter (id is not null and number::varchar is distinct from id)
+        from (
+            select {column} as id, try_cast({column} as bigint) as number from main."{place.table}" where {place.where}
+        )
+    """
+    least, most, count, rows, other = connection.execute(query).fetchall()[0]
+    if other:
+        return None
+    least, most = least or 0, most or 0
+    column = f"{column}::bigint"
+    query = f'select coalesce({column}, 0) as number, {column} is null as missing from main."{place.table}"'
+    if count == rows:
+        query = f'select {column} as number from main."{place.table}"'
+    found = connection.execute(f"{query} where {place.where}").fetchnumpy()
+    missing = np.asarray(found["missing"], np.bool_) if count < rows else None
+    return _Integers(np.asarray(found["number"]), missing, least, most, count)
+
+
+def _less(found: _Integers, least: int) -> Numbers:
+    numbers = found.values - least
+    if found.missing is not None:
+        numbers[found.missing] = -1
+    return numbers
+
+
+def _by_names(connection: duckdb.DuckDBPyConnection, places: Sequence[Place]) -> tuple[list[Numbers], int]:
+    import numpy as np
+
+    union = " union all ".join(
+        f'select "{p.column}" as id from main."{p.table}" where "{p.column}" is not null and {p.where}' for p in places
+    )
+    connection.execute(
+        f"create or replace temp table id_numbers as select id, row_number() over () - 1 as number "
+        f"from (select distinct id from ({union}))"
+    )
+    numbers = []
+    for place in places:
+        query = (
+            f'select coalesce(n.number, -1) as number from main."{place.table}" t left join id_numbers n '
+            f'on n.id = t."{place.column}" where {place.where} order by t.rowid'
+        )
+        numbers.append(np.asarray(connection.execute(query).fetchnumpy()["number"], np.int64))
+    count = connection.execute("select count(*) from id_numbers").fetchall()[0][0]
+    connection.execute("drop table id_numbers")
+    return numbers, count
+
+
+def distinct(numbers: Numbers, count: int) -> int:
+    """How many different ids there are among the numbers."""
+    return len(used(numbers, count))
+
+
+def distinct_texts(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> int:
+    """How many different texts a column has, most of which stand once: only those with equal hashes are compared."""
+    import numpy as np
+
+    given = f'from main."{table}" where "{column}" is not null'
+    exact = f'select count(distinct "{column}") {given}'
+    rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]
+    if rows < _WORTH_HASHES:
+        return int(connection.execute(exact).fetchall()[0][0])
+    codes = np.asarray(connection.execute(f'select hash("{column}") as code {given}').fetchnumpy()["code"], np.uint64)
+    codes.sort()
+    again = codes[1:][codes[1:] == codes[:-1]]
+    repeated = again[np.append(again[:-1] != again[1:], True)] if len(again) else again
+    if len(again) > rows // 8:
+        return int(connection.execute(exact).fetchall()[0][0])
+    if not len(again):
+        return int(rows)
+    connection.register("repeated_codes", {"code": repeated})
+    try:
+        chosen = f'{exact} and hash("{column}") in (select code from repeated_codes)'
+        compared = int(connection.execute(chosen).fetchall()[0][0])
+    finally:
+        connection.unregister("repeated_codes")
+    return int(rows) - len(again) - len(repeated) + compared
+
+
+def used(numbers: Numbers, count: int) -> Numbers:
+    """The numbers that occur, in order."""
+    import numpy as np
+
+    marks = np.zeros(count + 1, np.bool_)
+    marks[numbers] = True
+    return np.flatnonzero(marks[:count])
+
+
+def per_id(numbers: Numbers, count: int) -> Numbers:
+    """How often each number that occurs does."""
+    import numpy as np
+
+    there = numbers >= 0
+    counts = np.bincount(numbers if there.all() else numbers[there], minlength=count)
+    return counts[counts > 0]
+
+
+def distinct_per_id(owners: Numbers, numbers: Numbers, owner_count: int, count: int) -> Numbers:
+    """How many different numbers each owner that occurs has."""
+    import numpy as np
+
+    there = (owners >= 0) & (numbers >= 0)
+    pairs = owners * count + numbers
+    pairs = pairs if there.all() else pairs[there]
+    pairs.sort()
+    if not len(pairs):
+        return pairs
+    fresh = np.empty(len(pairs), np.bool_)
+    fresh[0] = True
+    np.not_equal(pairs[1:], pairs[:-1], out=fresh[1:])
+    return per_id(pairs[fresh] // count, owner_count)

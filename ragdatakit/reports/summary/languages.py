@@ -1,0 +1,155 @@
+"""A guess at the languages of texts: by their scripts, else by the stop words that stand in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ragdatakit.reports.summary.numbers import MOST_VALUES
+from ragdatakit.schemas.summaries import Frequencies, Note
+
+if TYPE_CHECKING:
+    from ragdatakit.reports.summary.texts import Column
+    from ragdatakit.database.dataset_database import DatasetDatabase
+
+UNCLEAR = "unclear"
+"""What is said of a text whose language nothing tells: too short, code, or a language that is not known here."""
+_MOST_READ = 1000
+"""Texts of a column that are read."""
+_LEAST_WORDS = 2
+_LEAST_SHARE = 0.1
+"""In prose a third of the words or more are stop words; in code, names and lists of terms next to none are."""
+_WORD = re.compile(r"[^\W\d_]+")
+_STOP_WORDS = {
+    "English": "the of and to in is that it was for on with as are this by be which from or a an at not have has had "
+    "were been but they their its what who whom whose when where why how does did do can could will would than his "
+    "her he she you your we our i my if into about between more most also only no after before during while such "
+    "these those there some any all me per without within under over should may might",
+    "German": "der die das und ist nicht von zu den mit sich auf für ein eine einer einem einen dem des wird auch als "
+    "bei im am vom zum zur sind war in wie was wer wann wo warum welche welcher welches hat haben wurde werden nach "
+    "aus oder um an über nur noch kein keine es er sie wir ich durch dass kann",
+    "French": "le la les des et est une un du de dans que pour qui sur pas au aux par avec sont plus ce cette ces en à "
+    "a qu il elle on se sa son ses leur ne été ont où quand comment pourquoi quel quelle quels quelles était "
+    "ou mais comme nous vous je",
+    "Spanish": "el los las la del de que qué y en una un por con para es su sus se como cómo más pero fue este esta "
+    "entre a al lo le ha son no si o sin sobre quién cuándo dónde cuál cuáles desde era han también",
+    "Portuguese": "o os a as uma um do da dos das de e em no na nos não para com que quem por mais como foi ao à são "
+    "seu sua se é ou qual quais quando onde pelo pela era mas foram também",
+    "Italian": "il lo la le i gli della dei delle del di da e che chi è per un una con sono nel nella non anche più "
+    "come alla al dal si ha quando dove perché quale quali cosa stato era o ma suo sua",
+    "Dutch": "de het een en van in is niet dat die op te zijn met voor er maar om ook als aan wordt bij door wat wie "
+    "wanneer waar hoe waarom welke welk heeft was werd hun haar hij zij naar uit of kan",
+    "Swedish": "och i att det den de som en ett är på av för med till inte om har hade från jag man men var vad vem "
+    "när hur varför vilken vilket vilka sig kan eller vid under han hon",
+    "Polish": "nie na się w we z i do że jest są jak jaki jaka jakie co kto kiedy gdzie dlaczego czy ale od tak przez "
+    "był była było oraz który która które przy już tylko także dla po o za ile",
+    "Turkish": "ve bir bu için ile da de çok daha olarak gibi olan olduğu ne ama kadar sonra değil ya en her kim "
+    "nerede hangi neden mi kaç hangisi zaman ilk mu bunu değildir",
+    "Indonesian": "yang dan di itu ini dengan untuk tidak dari dalam akan pada juga ke adalah oleh ada bisa atau apa "
+    "siapa kapan mana bagaimana mengapa berapa sebagai para telah sudah",
+    "Russian": "и в во не на что как это для так все был была было были или он она они при только если может кто "
+    "где когда почему какой какая какие сколько из по к от до её же чтобы",
+}
+_CYRILLIC = frozenset({"Russian"})
+_OF_SCRIPT = {
+    "Japanese": "Japanese",
+    "Han": "Chinese",
+    "Hangul": "Korean",
+    "Thai": "Thai",
+    "Greek": "Greek",
+    "Hebrew": "Hebrew",
+    "Armenian": "Armenian",
+    "Georgian": "Georgian",
+}
+"""Languages that their scripts tell."""
+
+
+Sampled = tuple[str, int, int]
+"""Which texts, how many of them were read, how many there are."""
+
+
+def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Frequencies | None, Sampled | None]:
+    """A guess at the languages of a column's texts, and how many were read where that is not all of them.
+
+    None where the language of no text can be told, as of ids, names and numbers.
+    """
+    import numpy as np
+
+    from ragdatakit.reports.summary.text_numbers import SCRIPTS
+
+    there = np.flatnonzero((column.tokens > 0) & (column.scripts > 0))
+    if not len(there):
+        return None, None
+    chosen = there if len(there) <= _MOST_READ else there[np.linspace(0, len(there) - 1, _MOST_READ).astype(np.int64)]
+    connection = database.load(column.table)
+    listed = ", ".join(map(str, column.read[chosen].tolist()))
+    query = f'select left("{column.name}", 2000) from main."{column.table}" where rowid in ({listed}) order by rowid'
+    texts = (text for (text,) in connection.execute(query).fetchall())
+    counts = Counter(languages_of(zip((SCRIPTS[column.scripts[place]] for place in chosen), texts, strict=True)))
+    if not counts.keys() - {UNCLEAR}:
+        return None, None
+    found = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    place = f"{column.table}.{column.name}.language"
+    told = Frequencies(place, f"Languages of {what} (a guess)", tuple(found[:MOST_VALUES]), len(found))
+    if len(chosen) == len(there):
+        return told, None
+    total = int(np.count_nonzero(column.characters > 0))
+    return told, (what, len(chosen), total)
+
+
+def languages_note(sampled: Sequence[Sampled]) -> Note:
+    """One note for all columns whose texts were not all read; ``sampled`` is not empty."""
+    told = ", ".join(f"{read:,} of {total:,} {what}" for what, read, total in sampled)
+    words = f"languages are guessed from texts that are evenly spread: {told}"
+    return Note("sampled.languages", words, sum(read for _, read, _ in sampled))
+
+
+def languages_of(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The language of each text, given with its script, or `UNCLEAR`.
+
+    A script that one language has tells it. Of other texts the language of most different stop words counts, where
+    there are two of them. One alone (``van``, ``de`` and ``la`` stand in names, too), or as many of several languages,
+    tell only the language that most of the other texts have.
+    """
+    guesses = [
+        frozenset({_OF_SCRIPT[script]}) if script in _OF_SCRIPT else _candidates(t, script) for script, t in texts
+    ]
+    sure = [guess for guess in guesses if len(guess) == 1]
+    counts = Counter(language for guess in sure for language in guess)
+    usual = min(counts, key=lambda language: (-counts[language], language), default=None)
+    for guess in guesses:
+        if len(guess) == 1:
+            yield from guess
+        else:
+            yield usual if usual is not None and usual in guess else UNCLEAR
+
+
+def _candidates(text: str, script: str) -> frozenset[str]:
+    """The languages that a text may have: one where it is clear, several or none where it is not."""
+    known = _languages_of_words()
+    words = _WORD.findall(text.lower())
+    stop_words = known.keys() & set(words)
+    votes = Counter(language for word in stop_words for language in known[word])
+    if script in ("Latin", "Cyrillic"):
+        for language in [one for one in votes if (one in _CYRILLIC) != (script == "Cyrillic")]:
+            del votes[language]
+    if not votes:
+        return frozenset()
+    most = max(votes.values())
+    best = frozenset(language for language, number in votes.items() if number == most)
+    counted = {word for word in stop_words if not best.isdisjoint(known[word])}
+    if sum(word in counted for word in words) < _LEAST_SHARE * len(words):
+        return frozenset()
+    return best if most >= _LEAST_WORDS else best | {UNCLEAR}
+
+
+@cache
+def _languages_of_words() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for language, words in _STOP_WORDS.items():
+        for word in dict.fromkeys(words.split()):
+            found[word] = (*found.get(word, ()), language)
+    return found

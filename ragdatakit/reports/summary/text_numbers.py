@@ -1,0 +1,230 @@
+"""Numbers of many texts at once: characters, tokens (as `ragdatakit.files.plain_tokens` counts them), and the script.
+
+Texts come as Arrow arrays and are looked at as bytes. Most texts of most sets are ASCII with some accented letters;
+those are counted from their bytes. The others are decoded, all of a batch together.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ragdatakit.files import plain_tokens
+from ragdatakit.files.plain_tokens import LONGEST, SINGLE, WORD
+
+Numbers = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+_MOST_BYTES = 1 << 20
+_ODD, _DIGIT, _HAN_SIGN = 0x58, 0x64, 0x48
+_PLAIN_LEADS = range(0xC3, 0xCA)
+"""First bytes of U+00C0 to U+027F: letters, but for the signs of multiplication and division."""
+_HAN_LEADS = range(0xE4, 0xEA)
+"""First bytes of U+4000 to U+9FFF: Han characters, and the signs of the Book of Changes, which are no letters."""
+_SIGNS = (b"\xc3\x97", b"\xc3\xb7", b"\xe4\xb7")
+
+SCRIPTS = (
+    "none", "Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Devanagari", "Bengali", "Tamil", "Telugu",
+    "Thai", "Georgian", "Hangul", "Han", "Japanese", "other",
+)  # fmt: skip
+"""The scripts that are told apart. ``Japanese`` are texts with kana, whose Han characters count with them; ``none``
+are texts without letters."""
+_KANA, _HAN, _OTHER, _LATIN = 15, 14, 16, 1
+_RANGES = (
+    (0x41, 0x5A, 1), (0x61, 0x7A, 1), (0xAA, 0xAA, 1), (0xBA, 0xBA, 1), (0xC0, 0x2AF, 1), (0x1E00, 0x1EFF, 1),
+    (0xFF21, 0xFF3A, 1), (0xFF41, 0xFF5A, 1), (0x370, 0x3FF, 2), (0x1F00, 0x1FFF, 2), (0x400, 0x52F, 3),
+    (0x531, 0x58F, 4), (0x590, 0x5FF, 5), (0x600, 0x6FF, 6), (0x750, 0x77F, 6), (0x8A0, 0x8FF, 6), (0xFB50, 0xFDFF, 6),
+    (0xFE70, 0xFEFC, 6), (0x900, 0x97F, 7), (0x980, 0x9FF, 8), (0xB80, 0xBFF, 9), (0xC00, 0xC7F, 10),
+    (0xE00, 0xE7F, 11), (0x10A0, 0x10FF, 12), (0x1100, 0x11FF, 13), (0x3130, 0x318F, 13), (0xAC00, 0xD7AF, 13),
+    (0x3400, 0x4DBF, 14), (0x4E00, 0x9FFF, 14), (0xF900, 0xFAFF, 14),
+    (0x3041, 0x30FF, 15), (0x31F0, 0x31FF, 15), (0xFF66, 0xFF9F, 15), (0x20000, 0x323AF, 14),
+    (0x2C60, 0x2C7F, 1), (0xA722, 0xA7FF, 1), (0xFB00, 0xFB06, 1), (0x1C80, 0x1C8F, 3), (0xA640, 0xA69F, 3),
+    (0xFB13, 0xFB17, 4), (0xFB1D, 0xFB4F, 5), (0x1C90, 0x1CBF, 12), (0x2D00, 0x2D2F, 12), (0xA960, 0xA97F, 13),
+    (0xD7B0, 0xD7FF, 13), (0xFFA1, 0xFFDC, 13), (0x3005, 0x3005, 14),
+)  # fmt: skip
+_BEHIND_CJK = 0x40000
+"""Behind it are marks only."""
+
+
+class TextNumbers(NamedTuple):
+    """Characters, tokens and the place in `SCRIPTS` of each text; a missing text has -1, -1 and 0."""
+
+    characters: Numbers
+    tokens: Numbers
+    scripts: Bytes
+
+
+def text_numbers(texts: pa.Array | pa.ChunkedArray) -> TextNumbers:
+    """The numbers of texts, in their order."""
+    chunks = texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]
+    found = [_of_piece(piece) for chunk in chunks for piece in _pieces(chunk)]
+    if not found:
+        return TextNumbers(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8))
+    characters, tokens, scripts = zip(*found, strict=True)
+    return TextNumbers(np.concatenate(characters), np.concatenate(tokens), np.concatenate(scripts))
+
+
+def _pieces(texts: pa.Array) -> list[pa.Array]:
+    """The texts in pieces of some megabytes."""
+    if not len(texts):
+        return []
+    texts = _large(texts)
+    offsets = _offsets(texts)
+    pieces, first = [], 0
+    while first < len(texts):
+        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _MOST_BYTES, "right")) - 1)
+        pieces.append(texts.slice(first, last - first))
+        first = last
+    return pieces
+
+
+def _large(texts: pa.Array) -> pa.LargeStringArray:
+    """Texts with offsets of 64 bits. ``cast`` would do it, but imports Arrow's functions, which a small run notices."""
+    if not pa.types.is_string(texts.type):
+        return texts.cast(pa.large_string())
+    valid, offsets, data = texts.buffers()
+    long = np.frombuffer(offsets, np.int32)[: texts.offset + len(texts) + 1].astype(np.int64)
+    return pa.LargeStringArray.from_buffers(len(texts), pa.py_buffer(long), data, valid, texts.null_count, texts.offset)
+
+
+def _offsets(texts: pa.LargeStringArray) -> Numbers:
+    return np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
+
+
+def _of_piece(texts: pa.LargeStringArray) -> TextNumbers:
+    offsets = _offsets(texts)
+    buffer = texts.buffers()[2]
+    data = buffer[int(offsets[0]) : int(offsets[-1])].to_pybytes() if buffer is not None else b""
+    byte_ends = ends = offsets - offsets[0]
+    plain = data.isascii()
+    kinds = np.frombuffer(data.translate(_byte_table(), b"" if plain else _CONTINUATIONS), np.uint8)
+    if not plain:
+        follows = ((np.frombuffer(data, np.uint8) & 0xC0) == 0x80).view(np.uint8)
+        ends = np.concatenate(([0], np.cumsum(np.diff(byte_ends) - _sums(follows, byte_ends))))
+    characters = np.diff(ends)
+    letters = kinds == WORD
+    tokens = _tokens(letters | (kinds == _DIGIT), (kinds == SINGLE) | (kinds == _HAN_SIGN), ends)
+    latin = _sums(letters, ends)
+    scripts = (latin > 0).astype(np.uint8) * _LATIN
+    if not plain:
+        scripts[_sums(kinds == _HAN_SIGN, ends) > latin] = _HAN
+        odd = _sums(kinds == _ODD, ends) > 0
+        for sign in _SIGNS:
+            if sign in data:
+                odd |= _with(data, sign, byte_ends)
+        chosen = np.flatnonzero(odd)
+        if len(chosen):
+            tokens[chosen], scripts[chosen] = _decoded(texts.take(pa.array(chosen)), characters[chosen])
+    if texts.null_count:
+        missing = np.asarray(texts.is_null())
+        characters[missing] = tokens[missing] = -1
+        scripts[missing] = 0
+    return TextNumbers(characters, tokens, scripts)
+
+
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+
+
+@cache
+def _byte_table() -> bytes:
+    """What a byte tells of its character: a class, told apart further, or that it has to be decoded."""
+    classes = plain_tokens.classes(bytes(range(128)).decode("ascii"))
+    told = bytes(_DIGIT if kind == WORD and not chr(code).isalpha() else kind for code, kind in enumerate(classes))
+    leads = dict.fromkeys(_PLAIN_LEADS, WORD) | dict.fromkeys(_HAN_LEADS, _HAN_SIGN)
+    return told + bytes(leads.get(byte, _ODD) for byte in range(128, 256))
+
+
+def _sums(marks: npt.NDArray[np.bool_] | Bytes, ends: Numbers) -> Numbers:
+    """How many marks there are between the ends of each text."""
+    lengths = np.diff(ends)
+    found = np.zeros(len(lengths), np.int64)
+    there = np.flatnonzero(lengths)  # an empty one would take from its neighbour
+    if len(there):
+        kind = np.uint16 if int(lengths.max()) < 1 << 16 else np.int64
+        found[there] = np.add.reduceat(marks.view(np.uint8), ends[:-1][there], dtype=kind)
+    return found
+
+
+def _with(data: bytes, sign: bytes, ends: Numbers) -> npt.NDArray[np.bool_]:
+    """Which texts have a sign of two bytes."""
+    first, second = sign
+    values = np.frombuffer(data, np.uint8)
+    at = np.flatnonzero((values[:-1] == first) & (values[1:] == second))
+    found = np.zeros(len(ends) - 1, np.bool_)
+    found[np.searchsorted(ends, at, "right") - 1] = True
+    return found
+
+
+def _tokens(words: npt.NDArray[np.bool_], singles: npt.NDArray[np.bool_], ends: Numbers) -> Numbers:
+    """Tokens of each text: runs of the characters of words, cut where they are long, and single ones."""
+    begins, goes_on = words.copy(), words.copy()
+    begins[1:] &= ~words[:-1]
+    goes_on[:-1] &= words[1:]
+    goes_on[-1:] = False
+    inside = ends[(ends > 0) & (ends < len(words))]
+    begins[inside] = words[inside]
+    goes_on[inside - 1] = False
+    found = _sums(begins, ends) + _sums(singles, ends)
+    long = _runs(goes_on, LONGEST)
+    if len(long):
+        first = np.flatnonzero(np.diff(long, prepend=-2) != 1)
+        lengths = np.diff(np.append(first, len(long)))
+        texts = np.searchsorted(ends, long[first], "right") - 1
+        np.add.at(found, texts, (lengths + LONGEST - 1) // LONGEST)
+    return found
+
+
+def _runs(marks: npt.NDArray[np.bool_], length: int) -> Numbers:
+    """Where so many marks stand one after the other."""
+    held, have = marks, 1
+    while have < length and len(held) > (step := min(have, length - have)):
+        held = held[:-step] & held[step:]
+        have += step
+    return np.flatnonzero(held) if have == length else np.empty(0, np.int64)
+
+
+def _decoded(texts: pa.LargeStringArray, lengths: Numbers) -> tuple[Numbers, Bytes]:
+    """Tokens and script of texts in which any character may stand."""
+    offsets = _offsets(texts)
+    text = str(texts.buffers()[2][int(offsets[0]) : int(offsets[-1])].to_pybytes(), "utf-8", "replace")
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    kinds = _kinds(np.frombuffer(text.encode("utf-32-le"), np.int32))
+    scripts = kinds & _SCRIPT
+    counts = np.zeros((len(lengths), len(SCRIPTS)), np.int64)
+    for script in np.flatnonzero(np.bincount(scripts, minlength=len(SCRIPTS))):
+        if script:
+            counts[:, script] = _sums(scripts == script, ends)
+    kana = counts[:, _KANA] > 0
+    counts[kana, _KANA] += counts[kana, _HAN]
+    return _tokens((kinds & _IN_WORD) > 0, (kinds & _ALONE) > 0, ends), counts.argmax(axis=1).astype(np.uint8)
+
+
+_SCRIPT, _IN_WORD, _ALONE = 0x1F, 0x20, 0x40
+
+
+_UNKNOWN = 0xFF
+_known: Bytes = np.full(_BEHIND_CJK + 1, _UNKNOWN, np.uint8)
+"""What each character is that was seen so far: its script (0: no letter), in a word, alone, or neither. The last stands
+for all behind."""
+
+
+def _kinds(codes: npt.NDArray[np.int32]) -> Bytes:
+    """What characters are."""
+    found = _known.take(codes, mode="clip")
+    fresh = np.flatnonzero(found == _UNKNOWN)
+    if len(fresh):
+        for code in np.unique(codes[fresh]).tolist():
+            _known[min(code, _BEHIND_CJK)] = _kind(code)
+        found = _known.take(codes, mode="clip")
+    return found
+
+
+def _kind(code: int) -> int:
+    token = plain_tokens.class_of(code)
+    kind = _IN_WORD if token == WORD else _ALONE if token == SINGLE else 0
+    if code >= _BEHIND_CJK or not chr(code).isalpha():
+        return kind
+    return kind | next((script for first, last, script in _RANGES if first <= code <= last), _OTHER)

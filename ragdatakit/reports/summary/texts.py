@@ -1,0 +1,150 @@
+"""Texts of a dataset in numbers: their lengths in characters and tokens, their scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.reports.summary.numbers import MOST_VALUES, of_numbers
+from ragdatakit.schemas.summaries import Distribution, Frequencies, Note
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.reports.summary.text_numbers import TextNumbers
+
+    Numbers = npt.NDArray[np.int64]
+
+_BATCH_BYTES = 4 << 20
+_BATCH_ROWS = 1 << 16
+_MOST_BYTES = 32 << 20
+_WORTH_THREADS = 8 << 20
+
+
+@dataclass(slots=True)
+class Column:
+    """The numbers of the texts of a column, in the order of the rows; a missing text has -1.
+
+    Tokens and scripts are those of the rows ``read``: all of them, but of more than 32 MiB of texts every n-th.
+    """
+
+    table: str
+    name: str
+    characters: Numbers
+    tokens: Numbers
+    scripts: npt.NDArray[np.uint8]
+    read: Numbers
+
+    @property
+    def sampled(self) -> bool:
+        """Whether not all texts were read for tokens and scripts."""
+        return len(self.read) < len(self.characters)
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> Column:
+        """The numbers of some rows."""
+        import numpy as np
+
+        read = chosen[self.read]
+        places = np.cumsum(chosen) - 1
+        return Column(
+            self.table,
+            self.name,
+            self.characters[chosen],
+            self.tokens[read],
+            self.scripts[read],
+            places[self.read[read]],
+        )
+
+
+def measure(
+    database: DatasetDatabase, table: str, column: str, progress: Callable[[str, int, int], None] | None = None
+) -> Column:
+    """Count the characters of all texts of a column, and the tokens of all or of every n-th, in two threads."""
+    import numpy as np
+
+    from ragdatakit.columnar.allocation import keep_freed_memory
+    from ragdatakit.reports.summary.text_numbers import text_numbers
+
+    keep_freed_memory()
+    connection = database.load(table)
+    lengths = f'select coalesce(length("{column}"), -1) as characters from main."{table}"'
+    characters = np.asarray(connection.execute(lengths).fetchnumpy()["characters"], np.int64)
+    size = connection.execute(f'select coalesce(sum(strlen("{column}")), 0) from main."{table}"').fetchall()[0][0]
+    step = -(-int(size) // _MOST_BYTES) or 1
+    read = np.arange(0, len(characters), step)
+    found: list[TextNumbers] = []
+    done = 0
+    batches = _batches(database, table, column, step, int(size))
+    if size < _WORTH_THREADS:
+        found = [text_numbers(batch) for batch in batches]
+    else:
+        with ThreadPoolExecutor(2) as pool:
+            for numbers in _in_turn(pool, text_numbers, batches):
+                found.append(numbers)
+                done += len(numbers.characters)
+                if progress is not None:
+                    progress(f"measuring {table}", done, len(read))
+    if not found:
+        return Column(table, column, characters, characters[:0], np.empty(0, np.uint8), read)
+    _, tokens, scripts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Column(table, column, characters, tokens, scripts, read)
+
+
+def _in_turn(pool: ThreadPoolExecutor, work: Callable[[Any], Any], given: Iterator[Any]) -> Iterator[Any]:
+    """Results in order, while only a few are on the way."""
+    waiting: list[Any] = []
+    for item in given:
+        waiting.append(pool.submit(work, item))
+        if len(waiting) > 3:
+            yield waiting.pop(0).result()
+    for future in waiting:
+        yield future.result()
+
+
+def _batches(database: DatasetDatabase, table: str, column: str, step: int, size: int) -> Iterator[Any]:
+    rows = max(2048, min(_BATCH_ROWS, int(_BATCH_BYTES * database.rows(table) / max(size, 1))))
+    where = f" where rowid % {step} = 0" if step > 1 else ""
+    with database.load(table).cursor() as cursor:
+        for batch in cursor.sql(f'select "{column}" from main."{table}"{where}').to_arrow_reader(rows):
+            yield batch.column(0)
+
+
+def distributions(column: Column, what: str, by: str | None = None) -> list[Distribution]:
+    """Lengths in characters and in tokens; missing texts do not count."""
+    place, title = f"{column.table}.{column.name}", f"Length of {what}"
+    made = (
+        of_numbers(column.characters[column.characters >= 0], f"{place}.characters", title, "characters", by),
+        of_numbers(column.tokens[column.tokens >= 0], f"{place}.tokens", title, "tokens", by),
+    )
+    return [one for one in made if one is not None]
+
+
+def sample_note(column: Column, what: str) -> Note | None:
+    """That tokens and scripts are not those of all texts, where that is so."""
+    if not column.sampled:
+        return None
+    words = f"tokens and scripts of {what} are those of {len(column.read):,} of {len(column.characters):,} texts, "
+    return Note(f"sampled.{column.table}.{column.name}.tokens", f"{words}evenly spread", len(column.read))
+
+
+def scripts(column: Column, what: str) -> Frequencies | None:
+    """How many texts are in which script; those without letters are ``none``."""
+    import numpy as np
+
+    from ragdatakit.reports.summary.text_numbers import SCRIPTS
+
+    counts = np.bincount(column.scripts[column.tokens >= 0], minlength=len(SCRIPTS))
+    found = [(SCRIPTS[place], int(count)) for place, count in enumerate(counts) if count]
+    return _frequencies(found, f"{column.table}.{column.name}.script", f"Scripts of {what}")
+
+
+def _frequencies(found: list[tuple[str, int]], name: str, title: str) -> Frequencies | None:
+    if not found:
+        return None
+    found.sort(key=lambda pair: (-pair[1], pair[0]))
+    rest = sum(count for _, count in found[MOST_VALUES:])
+    return Frequencies(name, title, tuple(found[:MOST_VALUES]), len(found), rest)

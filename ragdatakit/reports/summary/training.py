@@ -1,0 +1,246 @@
+"""What judgements and training samples cover, per question; what leaks between splits; splits that are uneven."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.reports.summary.ids import IdNumbers, Place, distinct, distinct_per_id, per_id
+from ragdatakit.reports.summary.numbers import of_numbers, of_query
+from ragdatakit.schemas.summaries import Distribution, Note
+from ragdatakit.database.sql_text import sql_text
+
+if TYPE_CHECKING:
+    from ragdatakit.reports.summary.ids import Numbers
+    from ragdatakit.database.dataset_database import DatasetDatabase
+
+TRAIN = "train"
+_UNEVEN = 0.01
+_BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
+_NAMING = {"qrels": "a judgement", "triplets": "a triplet", "pair_scores": "a score"}
+_PER_QUESTION = {
+    "qrels.positives": (
+        "qrels",
+        "Positives per question",
+        "passages",
+        "select count(distinct (target_kind, target_id)) from main.qrels where grade > 0 {where} group by question_id",
+    ),
+    "qrels.negatives": (
+        "qrels",
+        "Judged negatives per question",
+        "passages",
+        "select count(distinct (target_kind, target_id)) from main.qrels where grade <= 0 {where} group by question_id",
+    ),
+    "pair_scores.per_question": (
+        "pair_scores",
+        "Scored passages per question",
+        "passages",
+        "select count(*) from main.pair_scores where true {where} group by question_id",
+    ),
+}
+
+
+def per_question(database: DatasetDatabase) -> list[Distribution]:
+    """Positives, negatives, triplets and scores per question that has any, over all and by split."""
+    found = []
+    for name, (table, title, unit, query) in _PER_QUESTION.items():
+        if table not in database.tables:
+            continue
+        connection = database.load(table)
+        chosen: list[str | None] = [None]
+        if table != "pair_scores":
+            chosen += splits_of(database, table)
+        for split in chosen:
+            where = "" if split is None else f"and split = {sql_text(split)}"
+            one = of_query(connection, query.format(where=where), name, title, unit, split)
+            if one is not None:
+                found.append(one)
+    return found
+
+
+def splits_of(database: DatasetDatabase, table: str) -> list[str]:
+    """The splits of a table, where it has several."""
+    found = [split for split in database.splits(table) if split is not None]
+    return found if len(found) > 1 else []
+
+
+@dataclass(slots=True)
+class Triplets:
+    """The triplets of a dataset as numbers of questions and passages, in the order of the rows."""
+
+    questions: Numbers
+    positives: Numbers
+    negatives: Numbers
+    question_count: int
+    passage_count: int
+
+    def distinct(self) -> dict[str, int]:
+        """How many distinct values the columns of the table of triplets have."""
+        return {
+            "question_id": distinct(self.questions, self.question_count),
+            "positive_id": distinct(self.positives, self.passage_count),
+            "negative_id": distinct(self.negatives, self.passage_count),
+        }
+
+
+def read_triplets(ids: IdNumbers) -> Triplets:
+    """Number the questions and passages of the triplets."""
+    (questions,), question_count = ids.of(Place("triplets", "question_id"))
+    (positives, negatives), passage_count = ids.of(Place("triplets", "positive_id"), Place("triplets", "negative_id"))
+    return Triplets(questions, positives, negatives, question_count, passage_count)
+
+
+def triplets_per_question(database: DatasetDatabase, ids: IdNumbers, triplets: Triplets) -> list[Distribution]:
+    """Triplets, and different negatives, per question that has any; over all and by split."""
+    import numpy as np
+
+    made: list[Distribution | None] = []
+    for split in (None, *splits_of(database, "triplets")):
+        chosen: Any = slice(None)
+        if split is not None:
+            query = f"select coalesce(split = {sql_text(split)}, false) as chosen from main.triplets"
+            chosen = np.asarray(ids.connection.execute(query).fetchnumpy()["chosen"], np.bool_)
+        owners, count = triplets.questions[chosen], triplets.question_count
+        made.append(
+            of_numbers(per_id(owners, count), "triplets.per_question", "Triplets per question", "triplets", split)
+        )
+        each = distinct_per_id(owners, triplets.negatives[chosen], count, triplets.passage_count)
+        made.append(of_numbers(each, "triplets.negatives", "Negatives per question, each once", "passages", split))
+    return [one for one in made if one is not None]
+
+
+def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
+    """Questions without a positive, passages that nothing names."""
+    notes = []
+    positives = [
+        place
+        for place in (Place("qrels", "question_id", "grade > 0"), Place("triplets", "question_id"))
+        if database.rows(place.table)
+    ]
+    if positives and database.rows("questions"):
+        asked, covered = _covered(ids, Place("questions", "question_id", "question_id is not null"), positives)
+        if asked:
+            words = "every question has a positive" if covered else "no question has a positive"
+            if 0 < covered < asked:
+                has = "has" if asked - covered == 1 else "have"
+                words = f"{covered:,} of {asked:,} questions have a positive, {asked - covered:,} {has} none"
+            notes.append(Note("coverage.questions", words, covered / asked, "warning" if covered < asked else "info"))
+    for table, key, kind in (("documents", "doc_id", "document"), ("chunks", "chunk_id", "chunk")):
+        naming = [
+            place
+            for place in (
+                Place("qrels", "target_id", f"target_kind = '{kind}'"),
+                Place("triplets", "positive_id"),
+                Place("triplets", "negative_id"),
+                Place("pair_scores", "doc_id"),
+            )
+            if database.rows(place.table)
+        ]
+        if not naming or not database.rows(table):
+            continue
+        rows, named = _covered(ids, Place(table, key), naming)
+        if named or _is_judged(database, ids, kind):
+            *others, last = dict.fromkeys(_NAMING[place.table] for place in naming)
+            by = f"{', '.join(others)} or {last}" if others else last
+            words = f"{named:,} of {rows:,} {table} are named by {by}"
+            if named in (0, rows):
+                words = f"{'every' if named else 'no'} {kind} is named by {by}"
+            notes.append(Note(f"coverage.{table}", words, named / rows, "info" if named else "warning"))
+    return notes
+
+
+def _is_judged(database: DatasetDatabase, ids: IdNumbers, kind: str) -> bool:
+    """Whether there are judgements of passages of this kind; those of another kind name no such passage anyway."""
+    if not database.rows("qrels"):
+        return False
+    query = f"select 1 from main.qrels where target_kind = '{kind}' limit 1"
+    return bool(ids.connection.execute(query).fetchall())
+
+
+def _covered(ids: IdNumbers, place: Place, naming: list[Place]) -> tuple[int, int]:
+    """The rows of a column of ids, and how many of them are named in others."""
+    import numpy as np
+
+    (own, *others), count = ids.of(place, *naming)
+    marks = np.zeros(count + 1, np.bool_)
+    for numbers in others:
+        marks[numbers] = True
+    marks[count] = False
+    return len(own), int(np.count_nonzero(marks[own]))
+
+
+def leakage(database: DatasetDatabase) -> list[Note]:
+    """Questions, by their texts, and positives that stand in the training split and in another one.
+
+    Case, blanks around a text, and whether a letter and its accent are one character or two make no difference.
+    """
+    notes = []
+    pairs = _asked(database)
+    if pairs:
+        query = f"""
+            with spelled as (
+                select split, trim(lower(nfc_normalize(text)), {sql_text(_BLANKS)}) as text from ({pairs})
+            ),
+            asked as (select distinct split, text from spelled where text <> '')
+            select other.split, count(*) from asked other join asked train using (text)
+            where train.split = '{TRAIN}' and other.split <> '{TRAIN}' group by 1 order by 1
+        """
+        notes += [
+            Note(
+                "leakage.questions",
+                f"{count:,} question{'s' if count != 1 else ''} of the split {split} "
+                f"{'stand' if count != 1 else 'stands'} in train, too",
+                count,
+                "warning",
+            )
+            for split, count in database.load("questions").execute(query).fetchall()
+        ]
+    if "qrels" in database.tables and splits_of(database, "qrels"):
+        query = f"""
+            with positives as (
+                select distinct split, target_kind, target_id from main.qrels where grade > 0 and split is not null
+            )
+            select other.split, count(train.target_id), count(*)
+            from positives other left join (select * from positives where split = '{TRAIN}') train
+            using (target_kind, target_id)
+            where other.split <> '{TRAIN}' group by 1 having count(train.target_id) > 0 order by 1
+        """
+        notes += [
+            Note(
+                "leakage.positives",
+                f"{count:,} of {total:,} positives of the split {split} are positives in train, too",
+                count,
+            )
+            for split, count, total in database.load("qrels").execute(query).fetchall()
+        ]
+    return notes
+
+
+def _asked(database: DatasetDatabase) -> str:
+    """A query of the texts of questions with each split in which they stand; empty where there are no splits."""
+    if "questions" not in database.tables:
+        return ""
+    database.load("questions")
+    parts = ["select split, text from main.questions where split is not null"]
+    parts += [
+        f"select used.split, q.text from (select distinct question_id, split from main.{table}) used "
+        "join main.questions q using (question_id) where used.split is not null"
+        for table in ("qrels", "triplets")
+        if table in database.tables and splits_of(database, table)
+    ]
+    return " union all ".join(parts)
+
+
+def uneven(database: DatasetDatabase) -> list[Note]:
+    """Splits that have next to nothing beside the largest one."""
+    notes = []
+    for table in ("questions", "qrels", "triplets"):
+        if table not in database.tables or not splits_of(database, table):
+            continue
+        query = f"select split, count(*) from main.{table} where split is not null group by 1 order by 2 desc, 1"
+        rows = database.load(table).execute(query).fetchall()
+        (largest, most), (smallest, least) = rows[0], rows[-1]
+        if least < most * _UNEVEN:
+            words = f"{table}: the split {smallest} has {least:,} rows, {largest} has {most:,}"
+            notes.append(Note(f"splits.{table}", words, least / most, "warning"))
+    return notes

@@ -1,0 +1,1 @@
+"""A-RAG as data: files, records, rules."""

@@ -1,0 +1,1 @@
+"""BEIR as data: files, records, rules."""

@@ -1,0 +1,212 @@
+"""BEIR folders, declared: a corpus, queries, and judgements by split.
+
+Facts: package `beir` 2.2.0, `datasets/data_loader.py:GenericDataLoader`, read and run.
+"""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.beir.rules import RULES
+from ragdatakit.schemas.declarations import (
+    Adopted,
+    Columns,
+    Consistency,
+    Coverage,
+    Field,
+    File,
+    Format,
+    Key,
+    Layout,
+    Record,
+    Reference,
+)
+
+_LINE_RULES = {
+    "syntax": "invalid-json",
+    "blank": "blank-line",
+    "not-object": "line-not-object",
+    "no-records": "no-records",
+}
+
+
+def _id(description: str, example: str) -> Field:
+    rules = {"missing": "missing-id", "null": "missing-id", "type": "id-not-string"}
+    return Field(name="_id", type="string", description=description, examples=(example,), rules=rules)
+
+
+def _text(description: str, example: str) -> Field:
+    rules = {"missing": "text-not-string", "null": "text-not-string", "type": "text-not-string"}
+    return Field(name="text", type="string", description=description, examples=(example,), rules=rules)
+
+
+_METADATA = Field(
+    name="metadata",
+    type="object",
+    required=False,
+    nullable=True,
+    description="Whatever else is known; the loader passes over it.",
+    examples=({},),
+)
+
+QUERY = Record(
+    name="Query",
+    title="BEIR query",
+    description="One query of queries.jsonl.",
+    fields=(_id("Query id, unique.", "q1"), _text("The query.", "who mapped the north reef"), _METADATA),
+    rules=_LINE_RULES,
+    examples=({"_id": "q1", "text": "who mapped the north reef", "metadata": {}},),
+)
+DOCUMENT = Record(
+    name="Document",
+    title="BEIR document",
+    description="One document of corpus.jsonl.",
+    fields=(
+        _id("Document id, unique.", "d1"),
+        Field(
+            name="title",
+            type="string",
+            description="The title; empty where there is none.",
+            examples=("North reef",),
+            rules={"missing": "missing-title", "null": "missing-title", "type": "missing-title"},
+        ),
+        _text("The document.", "The north reef was mapped in one summer."),
+        _METADATA,
+    ),
+    rules=_LINE_RULES,
+    examples=(
+        {"_id": "d1", "title": "North reef", "text": "The north reef was mapped in one summer.", "metadata": {}},
+    ),
+)
+JUDGEMENT = Record(
+    name="Judgement",
+    title="BEIR judgement",
+    description="How relevant one document is for one query: a line of qrels/<split>.tsv, below the header.",
+    fields=(
+        Field(name="query-id", type="string", description="The query.", examples=("q1",)),
+        Field(name="corpus-id", type="string", description="The document.", examples=("d1",)),
+        Field(
+            name="score",
+            type="integer",
+            minimum=0,
+            maximum=3,
+            description="0 for judged and not relevant; the higher, the more relevant.",
+            examples=(1,),
+            rules={"type": "score-not-integer", "range": "unusual-score"},
+        ),
+    ),
+    extra="forbid",
+    rules={
+        "syntax": "wrong-columns",
+        "blank": "blank-line",
+        "extra": "further-columns",
+        "no-header": "no-header",
+        "no-records": "no-records",
+    },
+    examples=({"query-id": "q1", "corpus-id": "d1", "score": 1},),
+)
+
+FILES = (
+    File(
+        kind="queries",
+        title="queries",
+        container="ndjson",
+        records=(QUERY,),
+        suffixes=(".jsonl",),
+        keys=("_id", "text"),
+        without=("title",),
+        description="Every query of all splits, one per line.",
+    ),
+    File(
+        kind="corpus",
+        title="corpus",
+        container="ndjson",
+        records=(DOCUMENT,),
+        suffixes=(".jsonl",),
+        keys=("_id", "title"),
+        signs=(("_id", "text"),),
+        description="Every document, one per line.",
+    ),
+    File(
+        kind="qrels",
+        title="judgements",
+        container="columns",
+        columns=Columns(separator="\t", quoted=True, header=True, further=True),
+        records=(JUDGEMENT,),
+        suffixes=(".tsv",),
+        keys=("query-id", "corpus-id"),
+        description="The judgements of one split, with tabs between the columns, below a header.",
+    ),
+)
+
+# The loader opens no .gz file: they must be seen, not passed over.
+_PLAIN = {
+    "corpus.jsonl": "corpus",
+    "corpus.jsonl.gz": "corpus",
+    "queries.jsonl": "queries",
+    "queries.jsonl.gz": "queries",
+    "qrels/*.tsv": "qrels",
+    "qrels/*.tsv.gz": "qrels",
+}
+_PREFIXED = {f"*-{name}": kind for name, kind in _PLAIN.items() if kind != "corpus"}
+
+BEIR = Format(
+    name="beir",
+    title="BEIR",
+    letters="BE",
+    description="Retrieval benchmarks as the BEIR project lays them out: a corpus, queries, and relevance judgements "
+    "for each split.",
+    homepage="https://github.com/beir-cellar/beir",
+    files=FILES,
+    rules=RULES,
+    layouts=(
+        Layout(
+            name="prefixed",
+            description="the same with `PREFIX-queries.jsonl` and `PREFIX-qrels/`, which are a set by themselves over "
+            "the one corpus (the loader's `prefix`), beside those of other prefixes and of none",
+            files={**_PLAIN, **_PREFIXED},
+            splits={"queries.jsonl": "", "qrels/": "", "*-queries.jsonl": "*", "*-qrels/": "*"},
+            signature=(tuple(_PREFIXED),),
+            sniff=True,
+        ),
+        Layout(
+            name="folder",
+            description="`corpus.jsonl`, `queries.jsonl` and `qrels/` with a file for each split; any of them may be "
+            "missing",
+            files=_PLAIN,
+            signature=(tuple(_PLAIN),),
+            sniff=True,
+        ),
+    ),
+    keys=(
+        Key(kind="queries", fields=("_id",), rule="duplicate-id"),
+        Key(kind="corpus", fields=("_id",), rule="duplicate-id"),
+        Key(kind="corpus", fields=("text",), rule="duplicate-text"),
+        Key(kind="qrels", fields=("@judged", "score"), rule="duplicate-judgement"),
+    ),
+    references=(
+        Reference(kind="qrels", field="query-id", to_kind="queries", to_field="_id", rule="dangling-query-id"),
+        Reference(kind="qrels", field="corpus-id", to_kind="corpus", to_field="_id", rule="dangling-corpus-id"),
+    ),
+    coverages=(Coverage(kind="queries", field="_id", by=(("qrels", "@relevant"),), rule="query-without-judgement"),),
+    consistencies=(
+        Consistency(kind="qrels", names=(("@judged", "score"),), rule="conflicting-judgement"),
+        Consistency(kind="qrels", names=(("query-id", "@split"),), rule="query-in-two-splits"),
+    ),
+    adopts={
+        "unreadable-file": Adopted(severity="error", upstream="the loader stops when it opens the file"),
+        "byte-order-mark": Adopted(
+            severity="error", upstream="the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"
+        ),
+        "duplicate-key": Adopted(severity="error", upstream="the last value wins without a word"),
+        "lone-carriage-return": Adopted(
+            severity="warning", upstream="BEIR ends a line there; DuckDB, orjson and line tools do not"
+        ),
+    },
+    example={
+        "corpus.jsonl": '{"_id": "d1", "title": "Pear trees", "text": "Prune pear trees in late winter."}\n'
+        '{"_id": "d2", "title": "", "text": "The tide tables give high and low water for each harbour."}\n',
+        "queries.jsonl": '{"_id": "q1", "text": "when to prune a pear tree"}\n'
+        '{"_id": "q2", "text": "tide times for small boats"}\n',
+        "qrels/train.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+        "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq2\td2\t1\nq2\td1\t0\n",
+    },
+)

@@ -1,0 +1,1 @@
+"""DataMind as data: files, records, rules."""

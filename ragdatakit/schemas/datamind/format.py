@@ -1,0 +1,277 @@
+"""DataMind profiles, data folders and repositories, declared for both of its loaders (v1 and v2).
+
+Facts: haolpku/DataMind, commit 5a8f883, read and run. The loaders live side by side in one repository and disagree: v1
+is `modules/` and `benchmark/`, v2 is `datamind/`.
+"""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.datamind.bench_rules import BENCH_RULES
+from ragdatakit.schemas.datamind.chunk_rules import CHUNK_RULES
+from ragdatakit.schemas.datamind.graph_rules import GRAPH_RULES
+from ragdatakit.schemas.datamind.image_rules import IMAGE_RULES
+from ragdatakit.schemas.datamind.layout_rules import LAYOUT_RULES
+from ragdatakit.schemas.datamind.records import CHUNK, QUESTION, RESULT, TRIPLE
+from ragdatakit.schemas.datamind.skill_rules import SKILL_RULES
+from ragdatakit.schemas.datamind.sql_rules import SQL_RULES
+from ragdatakit.schemas.declarations import Adopted, Consistency, File, Format, Key, Layout, Variants
+
+FILES = (
+    File(
+        kind="chunks",
+        title="chunks",
+        container="ndjson",
+        records=(CHUNK,),
+        suffixes=(".jsonl",),
+        keys=("text",),
+        without=("question", "query", "qid", "doc_id"),
+        description="The corpus, cut into chunks, one per line.",
+    ),
+    File(
+        kind="triplets",
+        title="triples",
+        container="ndjson",
+        records=(TRIPLE,),
+        suffixes=(".jsonl",),
+        keys=("subject", "relation", "object"),
+        description="The graph, one edge per line.",
+    ),
+    File(
+        kind="tables",
+        title="SQL",
+        container="text",
+        suffixes=(".sql",),
+        description="v1: DDL and DML, run file by file in the order of their path.",
+    ),
+    File(
+        kind="bench",
+        title="question set",
+        container="ndjson",
+        records=(QUESTION,),
+        suffixes=(".jsonl",),
+        keys=("question",),
+        without=("text", "answer"),
+        description="v1: questions of a benchmark, one per line.",
+    ),
+    File(
+        kind="plain-bench",
+        title="plain-text question set",
+        container="text",
+        suffixes=(".jsonl", ".txt"),
+        description="v1: a question set without JSON; every line is a question.",
+    ),
+    File(
+        kind="results",
+        title="benchmark results",
+        container="json-array",
+        records=(RESULT,),
+        suffixes=(".json",),
+        keys=("index", "question", "answer", "latency_s"),
+        description="v1: what `benchmark.run` writes and `benchmark.evaluate` reads.",
+    ),
+    File(
+        kind="skills",
+        title="knowledge skills",
+        container="text",
+        suffixes=(".md",),
+        description="v1: Markdown files, indexed whole.",
+    ),
+    File(
+        kind="claude-skills",
+        title="skills",
+        container="text",
+        suffixes=("SKILL.md",),
+        description="v2: one folder per skill, with a front matter block in SKILL.md.",
+    ),
+    File(
+        kind="uploads-csv",
+        title="uploaded tables",
+        container="text",
+        suffixes=(".csv",),
+        description="v2: CSV files for the import tool.",
+    ),
+    File(
+        kind="documents",
+        title="raw documents",
+        container="text",
+        description="Texts in the folder of a profile, at any depth: v1 indexes them where there are no chunks, v2 "
+        "always.",
+    ),
+    File(
+        kind="not-read",
+        title="files that no loader reads",
+        container="opaque",
+        suffixes=(".bak",),
+        description="What lies beside the data under a name that no loader picks up; never opened.",
+    ),
+    File(
+        kind="images",
+        title="images",
+        container="opaque",
+        suffixes=(".png", ".jpg", ".jpeg", ".gif", ".webp"),
+        description="v1: what chunks name in image_path; looked at through the chunks, never read whole.",
+    ),
+)
+
+_PROFILE_FILES = {
+    "chunks/*.jsonl": "chunks",
+    "triplets/*.jsonl": "triplets",
+    "tables/*.sql": "tables",
+    "uploads/*.csv": "uploads-csv",
+    "images/*.*": "images",
+}
+# Names that people give a file to switch it off, or by mistake: what loads nothing must be said rather than skipped.
+_SWITCHED_OFF = (
+    "chunks/*.jsonl.bak",
+    "chunks/*.JSONL",
+    "chunks/*/*.jsonl",
+    "triplets/*.jsonl.bak",
+    "triplets/*.JSONL",
+    "triplets/*/*.jsonl",
+    "tables/*.sql.bak",
+    "tables/*.SQL",
+    "tables/*/*.sql",
+)
+_PROFILE_SIGNS = (*list(_PROFILE_FILES)[:3], *_SWITCHED_OFF)
+_DOCUMENT_ENDINGS = (".md", ".markdown", ".txt")
+_PROFILE = {**_PROFILE_FILES, **dict.fromkeys(_SWITCHED_OFF, "not-read")}
+_SKILL_SIGNS = (".claude/skills/*/SKILL.md", ".claude/skills/*/*.md", ".claude/skills/*.md")
+_DATA_SIGNS = ("bench/*.jsonl", *(f"profiles/*/{sign}" for sign in _PROFILE_SIGNS))
+_DATA_FILES = {"bench/*.jsonl": "bench", "skills/*.md": "skills"}
+# Signs of raw documents: what is called profiles/ may be anything, and is one where data/ and profiles/ stand together.
+_DOCUMENT_SIGNS = tuple(f"profiles/*/{deep}*{ending}" for deep in ("", "*/") for ending in _DOCUMENT_ENDINGS)
+
+_RESULTS = ("benchmark_results*.json", "*_results.json")
+
+_STOPS = "stops the whole load with UnicodeDecodeError"
+
+DATAMIND = Format(
+    name="datamind",
+    title="DataMind",
+    letters="DM",
+    description="Profiles of a retrieval system: chunks, triples, SQL tables, images, with question sets and skills.",
+    homepage="https://github.com/haolpku/DataMind",
+    files=FILES,
+    rules=(
+        *LAYOUT_RULES,
+        *CHUNK_RULES,
+        *IMAGE_RULES,
+        *GRAPH_RULES,
+        *SQL_RULES,
+        *BENCH_RULES,
+        *SKILL_RULES,
+    ),
+    profiles=("v1", "v2"),
+    layouts=(
+        Layout(
+            name="profile",
+            description="`chunks/`, `triplets/`, `tables/` (and `images/`, `uploads/`) of one profile, with its raw "
+            "documents, or these alone",
+            files=_PROFILE,
+            endings=dict.fromkeys(_DOCUMENT_ENDINGS, "documents"),
+            apart=("chunks", "triplets", "tables", "images"),
+            place="data/profiles/*",
+            signature=((*_PROFILE_SIGNS, *(f"**/*{ending}" for ending in _DOCUMENT_ENDINGS)),),
+        ),
+        Layout(
+            name="profile",
+            description="the same anywhere else, where there is more than raw documents (which are not judged there)",
+            files=_PROFILE,
+            signature=(_PROFILE_SIGNS,),
+        ),
+        Layout(
+            name="data",
+            description="the `data` folder: `bench/`, `skills/`, and profiles below `profiles/`",
+            files=_DATA_FILES,
+            signature=(_DATA_SIGNS,),
+        ),
+        Layout(
+            name="data",
+            description="the same, where the profiles have raw documents only",
+            files=_DATA_FILES,
+            place="data",
+            signature=(_DOCUMENT_SIGNS,),
+        ),
+        Layout(
+            name="repository",
+            description="a repository with `data/` and the skills in `.claude/skills/`",
+            files={**dict.fromkeys(_SKILL_SIGNS, "not-read"), ".claude/skills/*/SKILL.md": "claude-skills"},
+            signature=(
+                _SKILL_SIGNS,
+                tuple(f"data/{sign}" for sign in (*_DATA_SIGNS, *_DOCUMENT_SIGNS)),
+            ),
+        ),
+        Layout(
+            name="repository",
+            description="a repository with skills alone, for both loaders: `.claude/skills/` and `data/skills/`",
+            files={".claude/skills/*/SKILL.md": "claude-skills", "data/skills/*.md": "skills"},
+            signature=((".claude/skills/*/SKILL.md",), ("data/skills/*.md",)),
+        ),
+        Layout(
+            name="results",
+            description="what `benchmark.run` writes",
+            files=dict.fromkeys(_RESULTS, "results"),
+            signature=(_RESULTS,),
+            sniff=True,
+        ),
+    ),
+    keys=(
+        Key(kind="chunks", fields=("@v2_id",), rule="duplicate-chunk-id"),
+        Key(kind="chunks", fields=("@v2_hash",), rule="duplicate-chunk"),
+        Key(kind="chunks", fields=("@text",), rule="repeated-text"),
+        Key(kind="triplets", fields=("subject", "relation", "object"), rule="duplicate-triple"),
+        Key(kind="bench", fields=("@set", "question_id"), rule="duplicate-question-id"),
+    ),
+    consistencies=(
+        Consistency(
+            kind="triplets",
+            names=(("subject", "subject_type"), ("object", "object_type")),
+            rule="conflicting-entity-type",
+            default="entity",
+        ),
+    ),
+    variants=(Variants(kind="triplets", fields=("subject", "object"), rule="name-variants"),),
+    adopts={
+        "invalid-utf8": Adopted(
+            severity="error",
+            upstream={
+                "v1": f"{_STOPS} (in raw documents its reader decides)",
+                "v2": f"{_STOPS} (in raw documents and CSV imports it replaces the bytes without a word)",
+            },
+        ),
+        "byte-order-mark": Adopted(
+            severity="error",
+            upstream={
+                "v1": "the first line is no JSON for it: skipped with a warning, in a question set asked as it stands",
+                "v2": "the first line is no JSON for it: skipped with a warning",
+            },
+        ),
+        "duplicate-key": Adopted(severity="warning", upstream="the last value wins without a word"),
+        "non-finite-number": Adopted(
+            severity="warning",
+            upstream={
+                "v1": "reads it; as a metadata value it is stored as nothing",
+                "v2": "reads it; a metadata key with it disappears, as a confidence it makes graph.json no JSON",
+            },
+        ),
+        "number-out-of-range": Adopted(severity="warning", upstream="is read as infinity"),
+        # Ids become text and metadata keeps 64 bits; beyond that is lossy-metadata-value.
+        "integer-beyond-2-53": Adopted(severity=None, upstream="is kept exactly"),
+        "lone-surrogate": Adopted(
+            severity="error",
+            upstream={
+                "v1": "stops the whole build with UnicodeEncodeError",
+                "v2": "stops the whole build with UnicodeEncodeError",
+            },
+        ),
+        "lone-carriage-return": Adopted(
+            severity="warning", upstream="DataMind ends a line there; DuckDB, orjson and line tools do not"
+        ),
+    },
+    example={
+        "chunks/notes.jsonl": '{"text": "Spring tides follow the new and the full moon.", "metadata": {"page": 3}}\n'
+        '{"text": "Neap tides follow the quarters.", "metadata": {"page": 4}}\n',
+        "triplets/notes.jsonl": '{"subject": "Spring tide", "relation": "caused_by", "object": "Moon", '
+        '"subject_type": "Event", "object_type": "Body"}\n',
+    },
+)

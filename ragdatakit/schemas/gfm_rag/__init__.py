@@ -1,0 +1,1 @@
+"""GFM-RAG as data: files, records, rules."""

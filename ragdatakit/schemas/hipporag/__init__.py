@@ -1,0 +1,1 @@
+"""HippoRAG as data: files, records, rules."""

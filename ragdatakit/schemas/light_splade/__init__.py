@@ -1,0 +1,1 @@
+"""light-splade as data: files, records, rules."""

@@ -1,0 +1,1 @@
+"""SAGE as data: files, records, rules."""

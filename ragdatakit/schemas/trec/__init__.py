@@ -1,0 +1,1 @@
+"""TREC as data: files, records, rules."""

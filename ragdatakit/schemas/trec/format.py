@@ -1,0 +1,258 @@
+"""TREC collections, declared: judgements and runs, as trec_eval reads them; topics and documents, as TREC writes them.
+
+Facts: `trec_eval` (get_qrels.c, get_trec_results.c, form_res_rels.c; read) and `pytrec-eval-terrier` 0.5 (run).
+"""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.declarations import (
+    Adopted,
+    Columns,
+    Coverage,
+    Field,
+    File,
+    Format,
+    Key,
+    Layout,
+    Record,
+    Reference,
+)
+from ragdatakit.schemas.trec.rules import RULES
+
+_LINE_RULES = {"syntax": "wrong-columns", "blank": "blank-line"}
+
+
+def _word(name: str, description: str, example: str) -> Field:
+    return Field(name=name, type="string", description=description, examples=(example,))
+
+
+JUDGEMENT = Record(
+    name="Judgement",
+    title="TREC judgement",
+    description="How relevant one document is for one query.",
+    fields=(
+        _word("qid", "The query.", "q1"),
+        _word("iteration", "Passed over; 0.", "0"),
+        _word("docno", "The document.", "d1"),
+        Field(
+            name="relevance",
+            type="integer",
+            description="0 for not relevant, 1 and above for relevant; below 0: in the pool, but not judged.",
+            examples=(1,),
+            rules={"type": "relevance-not-integer"},
+        ),
+    ),
+    pattern=r"\S+\s+Q?-?\d+\s+\S+\s+-?\d+",
+    rules=_LINE_RULES,
+    examples=({"qid": "q1", "iteration": "0", "docno": "d1", "relevance": 1},),
+)
+RESULT = Record(
+    name="Result",
+    title="TREC result",
+    description="One document that a system found for one query.",
+    fields=(
+        _word("qid", "The query.", "q1"),
+        _word("iteration", "Passed over; Q0.", "Q0"),
+        _word("docno", "The document.", "d1"),
+        Field(name="rank", type="integer", description="The rank, from 1; evaluators do not read it.", examples=(1,)),
+        Field(
+            name="score",
+            type="number",
+            description="The score, which gives the order.",
+            examples=(7.5,),
+            rules={"type": "score-not-number"},
+        ),
+        _word("tag", "The name of the run.", "bm25"),
+    ),
+    pattern=r"\S+\s+\S+\s+\S+\s+-?\d+\s+[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s+\S+"
+    r"|\S+\s+Q0\s+\S+\s+-?\d+\s+(?i:[-+]?(nan|inf|infinity))\s+\S+",  # faults that are told, not other files
+    extra="forbid",
+    rules={**_LINE_RULES, "extra": "comment-line"},
+    examples=({"qid": "q1", "iteration": "Q0", "docno": "d1", "rank": 1, "score": 7.5, "tag": "bm25"},),
+)
+TOPIC = Record(
+    name="Topic",
+    title="TREC topic",
+    description="One information need.",
+    fields=(
+        Field(
+            name="num",
+            type="string",
+            description="The number, by which judgements and runs name it; a label `Number:` is left out.",
+            examples=("401",),
+            rules={"missing": "missing-number"},
+        ),
+        Field(
+            name="title",
+            type="string",
+            required=False,
+            description="A few words; what is usually searched for.",
+            examples=("mapping of reefs",),
+        ),
+        Field(
+            name="desc",
+            type="string",
+            required=False,
+            description="One sentence.",
+            examples=("How were reefs mapped?",),
+        ),
+        Field(
+            name="narr",
+            type="string",
+            required=False,
+            description="What counts as relevant.",
+            examples=("Relevant documents tell who mapped a reef.",),
+        ),
+    ),
+    examples=({"num": "401", "title": "mapping of reefs"},),
+)
+TOPIC_LINE = Record(
+    name="TopicLine",
+    title="topic of one line",
+    description="A query id and its text, with a tab between them.",
+    fields=(_word("qid", "The query id.", "q1"), _word("text", "The query.", "mapping of reefs")),
+    rules={"syntax": "wrong-columns", "blank": "blank-line"},
+    examples=({"qid": "q1", "text": "mapping of reefs"},),
+)
+DOCUMENT = Record(
+    name="Document",
+    title="TREC document",
+    description="One document.",
+    fields=(
+        Field(
+            name="docno",
+            type="string",
+            description="The number, by which judgements and runs name it.",
+            examples=("d1",),
+            rules={"missing": "missing-number"},
+        ),
+        Field(name="title", type="string", required=False, description="The title.", examples=("North reef",)),
+        Field(
+            name="text",
+            type="string",
+            required=False,
+            description="The text; where there is no such element, all that is neither number nor header.",
+            examples=("The north reef was mapped in one summer.",),
+        ),
+    ),
+    examples=({"docno": "d1", "title": "North reef", "text": "The north reef was mapped in one summer."},),
+)
+
+FILES = (
+    File(
+        kind="documents",
+        title="documents",
+        container="tagged",
+        tags=("doc",),
+        records=(DOCUMENT,),
+        suffixes=(".trec", ".xml", ".sgml", ".txt", ".gz"),
+        keys=("docno",),
+        description="Documents between `<doc>` and `</doc>`, in SGML or XML.",
+    ),
+    File(
+        kind="topics",
+        title="topics",
+        container="tagged",
+        tags=("top", "topic"),
+        records=(TOPIC,),
+        suffixes=(".xml", ".trec", ".txt", ".gz"),
+        keys=("num",),
+        description="Topics between `<top>` and `</top>` (their elements need not be closed), or `<topic number=…>`.",
+    ),
+    File(
+        kind="topic-lines",
+        title="topics, one a line",
+        container="columns",
+        columns=Columns(separator="\t"),
+        records=(TOPIC_LINE,),
+        suffixes=(".tsv", ".tsv.gz"),
+        description="Query id and text with a tab between them, as MS MARCO has them.",
+    ),
+    File(
+        kind="qrels",
+        title="judgements",
+        container="columns",
+        records=(JUDGEMENT,),
+        suffixes=(".txt", ".qrels", ".tsv", ".gz"),
+        description="Four columns with blanks or tabs between them: query, 0, document, relevance.",
+    ),
+    File(
+        kind="run",
+        title="run",
+        container="columns",
+        columns=Columns(comment="#"),
+        records=(RESULT,),
+        suffixes=(".txt", ".run", ".res", ".gz"),
+        description="Six columns with blanks or tabs between them: query, Q0, document, rank, score, tag.",
+    ),
+)
+
+_ENDINGS = (".txt", ".tsv", ".trec", ".xml", ".sgml", ".sgm", ".qrels", ".qrel", ".run", ".res", ".results")
+_BARE = {"qrels*": "qrels", "run*": "run", "topics*": "topics"}
+_USUAL = {".trec": "documents", ".xml": "topics", ".sgml": "documents", ".sgm": "documents", ".run": "run"}
+_USUAL |= {".res": "run", ".results": "run"}
+
+
+def _sniffed() -> dict[str, str]:
+    """What to look into, and what it usually is; its content decides."""
+    plain = {f"*{ending}": _USUAL.get(ending, "qrels") for ending in _ENDINGS}
+    return {**_BARE, **plain, **{f"{name}.gz": kind for name, kind in plain.items()}}
+
+
+TREC = Format(
+    name="trec",
+    title="TREC",
+    letters="TR",
+    description="Relevance judgements and runs as trec_eval reads them, with the topics and documents they are about.",
+    homepage="https://github.com/usnistgov/trec_eval",
+    files=FILES,
+    rules=RULES,
+    profiles=("trec_eval", "pytrec_eval"),
+    profile_words={
+        "trec_eval": "NIST's own program.",
+        "pytrec_eval": "its Python binding, whose readers are stricter.",
+    },
+    layouts=(
+        Layout(
+            name="collection",
+            description="one folder; what each file is, its content tells (a table of topics: its name)",
+            files={
+                f"{name}{ending}": "topic-lines"
+                for name in ("topics*", "queries*", "*.topics", "*.queries")
+                for ending in (".tsv", ".tsv.gz")
+            },
+            sniffed=_sniffed(),
+            signature=(),
+        ),
+    ),
+    keys=(
+        Key(kind="documents", fields=("docno",), rule="duplicate-docno"),
+        Key(kind="topics", fields=("num",), rule="duplicate-topic"),
+        Key(kind="topic-lines", fields=("qid",), rule="duplicate-topic"),
+        Key(kind="qrels", fields=("@judged",), rule="judged-twice"),
+        Key(kind="run", fields=("@judged",), rule="retrieved-twice"),
+    ),
+    references=(
+        Reference(kind="qrels", field="docno", to_kind="documents", to_field="docno", rule="unknown-docno"),
+        Reference(kind="run", field="docno", to_kind="documents", to_field="docno", rule="unknown-docno"),
+    ),
+    coverages=(Coverage(kind="qrels", field="qid", by=(("run", "qid"),), rule="query-without-results"),),
+    adopts={
+        "mixed-line-endings": Adopted(severity=None, upstream="lines are stripped of blanks"),
+        "byte-order-mark": Adopted(
+            severity="error", upstream="the mark becomes part of the first query id, which then matches nothing"
+        ),
+        "mislabelled-compression": Adopted(
+            severity="error", upstream="the tools go by the name, and read nothing but garbage"
+        ),
+    },
+    example={
+        "documents.trec": "<doc>\n<docno>d1</docno>\n<title>Pear trees</title>\n"
+        "<text>Prune pear trees in late winter.</text>\n</doc>\n"
+        "<doc>\n<docno>d2</docno>\n<text>The tide tables give high and low water for each harbour.</text>\n</doc>\n",
+        "topics.xml": "<topics>\n<top>\n<num>q1</num>\n<title>when to prune a pear tree</title>\n</top>\n"
+        "<top>\n<num>q2</num>\n<title>tide times for small boats</title>\n</top>\n</topics>\n",
+        "qrels.txt": "q1 0 d1 1\nq2 0 d2 1\nq2 0 d1 0\n",
+        "run.bm25.txt": "q1 Q0 d1 1 7.5 bm25\nq1 Q0 d2 2 0.5 bm25\nq2 Q0 d2 1 6.25 bm25\n",
+    },
+)

@@ -1,0 +1,1 @@
+"""A-RAG: the checks that its declaration cannot say."""

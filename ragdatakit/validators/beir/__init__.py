@@ -1,0 +1,1 @@
+"""BEIR: the checks that its declaration cannot say."""

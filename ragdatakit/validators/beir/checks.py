@@ -1,0 +1,99 @@
+"""The rules of BEIR folders that their declaration cannot say: missing files, blank texts, ids that do not survive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.validators.checks import Emit, FormatChecks
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+_OF_SETS = {"queries": "queries.jsonl", "qrels": "qrels/<split>.tsv"}
+
+
+class BeirChecks(FormatChecks):
+    """Checks of one BEIR folder."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        self._split = ""
+        self._judgements: Counter[str | None] = Counter()  # by prefix
+
+    def record_checks(self, kind: str) -> bool:
+        return kind != "qrels"
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        return _record_problems(value) if isinstance(value, dict) else ()
+
+    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
+        from ragdatakit.validators.beir.columns import suspect_records
+
+        return suspect_records(table)
+
+    def may_be_empty(self, kind: str, split: str | None) -> bool:
+        return kind == "qrels"  # each split is loaded by itself: see `finish_file`
+
+    def start_file(self, file: DataFile) -> None:
+        self._split = file.name
+
+    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+        if kind != "qrels" or not isinstance(value, dict):
+            return {}
+        query, document, score = value.get("query-id"), value.get("corpus-id"), value.get("score")
+        relevant = query if isinstance(score, int) and score > 0 else None
+        return {"@judged": f"{self._split}\n{query}\n{document}", "@relevant": relevant, "@split": self._split}
+
+    def start(self, emit: Emit) -> None:
+        for file in self.dataset.files:
+            if file.path.name.endswith(".gz"):
+                emit(file, Problem("compressed-file"))
+
+    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+        if file.kind == "qrels":
+            self._judgements[file.split] += records
+            if not records and file.readable:
+                emit(file, Problem("no-records"))
+
+    def finish(self, emit: Emit) -> None:
+        if self.dataset.layout == "file":
+            return
+        files = self.dataset.files
+        if not self.dataset.of_kind("corpus"):
+            _tell_missing(files[0], "corpus.jsonl", self._judgements.total(), emit)
+        for prefix in list(dict.fromkeys(f.split for f in files if f.kind != "corpus")) or [None]:
+            there = [f for f in files if f.kind != "corpus" and f.split == prefix]
+            for kind, name in _OF_SETS.items():
+                if all(f.kind != kind for f in there):
+                    beside, name = (there[0], f"{prefix}-{name}") if prefix else (files[0], name)
+                    _tell_missing(beside, name, self._judgements[prefix], emit)
+
+
+def _tell_missing(beside: DataFile, name: str, judgements: int, emit: Emit) -> None:
+    told = f", and {judgements:,} judgements need it" if judgements else ""
+    emit(beside, Problem("missing-file", facts={"file": name, "counted": told}))
+
+
+def _record_problems(value: dict[str, Any]) -> Iterator[Problem]:
+    text, found = value.get("text"), value.get("_id")
+    if isinstance(text, str) and not text.strip():
+        yield Problem("blank-text", pointer="/text", value=text)
+    if isinstance(found, str) and (what := unsafe(found)):
+        yield Problem("unsafe-id", pointer="/_id", value=found, facts={"what": what})
+
+
+def unsafe(found: str) -> str:
+    """What of an id does not survive in a file of judgements; ``""`` where nothing is."""
+    if not found:
+        return "nothing in it"
+    if "\t" in found or "\n" in found or "\r" in found:
+        return "a tab or a line break in it"
+    if found != found.strip():
+        return "blanks at its edges"
+    return "a quote mark at its beginning" if found.startswith('"') else ""

@@ -1,0 +1,1 @@
+"""DataMind: the checks that its declaration cannot say."""

@@ -1,0 +1,210 @@
+"""The checks of DataMind datasets that their declaration cannot say, for both loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem, Related
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.datamind.bench import plain_questions, question_problems, reference_problems
+from ragdatakit.validators.datamind.chunks import FATAL_RULES, chunk_problems, v2_hash, v2_id
+from ragdatakit.validators.datamind.csv import csv_problems
+from ragdatakit.validators.datamind.images import ImageFolder
+from ragdatakit.validators.datamind.layout import layout_problems
+from ragdatakit.validators.datamind.shapes import shape_of
+from ragdatakit.validators.datamind.skills import read_skill
+from ragdatakit.validators.datamind.sql import file_problems, read_sql
+from ragdatakit.validators.datamind.sql_run import TrialDatabase
+from ragdatakit.validators.datamind.tallies import Tally, record_traits
+from ragdatakit.validators.datamind.triples import triple_problems
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from ragdatakit.files.datasets import Dataset
+
+_LINES = ("chunks", "triplets", "bench")
+_UTF8 = ("tables", "plain-bench", "claude-skills", "uploads-csv", "documents")
+_BATCH = 2_048
+_FOUND = {"array": "one JSON array", "spread objects": "objects over several lines"}
+
+
+class DataMindChecks(FormatChecks):
+    """Chunks, triples, questions and results one by one; SQL, skills and tables file by file; the layout."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        self._for_v1 = not profiles or "v1" in profiles
+        self._images = ImageFolder(_profile_folder(dataset))
+        self._tally = Tally()
+        self._fatal = 0
+        self._chunks = 0
+        self._skills: dict[str, tuple[DataFile, int | None]] = {}
+        self._trial: TrialDatabase | None = None
+        self._shapes = self._settle_kinds()
+        chunk_files = dataset.of_kind("chunks")
+        self._name = ""
+        if dataset.layout == "profile" and chunk_files:
+            self._images.list_unnamed()
+
+    def _settle_kinds(self) -> list[tuple[DataFile, str, str]]:
+        """Files that are not what their name says get another kind; those that need a word are returned."""
+        found: list[tuple[DataFile, str, str]] = []
+        for file in self.dataset.files:
+            if file.kind in _LINES:
+                shape = shape_of(file.path, plain_allowed=file.kind == "bench")
+                if shape == "plain text":
+                    file.kind = "plain-bench"
+                elif shape != "lines":
+                    rule = "questions-in-array" if file.kind == "bench" else "not-json-lines"
+                    found.append((file, rule, _FOUND[shape]))
+                    file.kind = "not-read"
+        return found
+
+    def record_checks(self, kind: str) -> bool:
+        """All JSON kinds have something that the declaration does not say."""
+        return kind in ("chunks", "triplets", "bench", "results")
+
+    def start_file(self, file: DataFile) -> None:
+        """A chunk without a source gets the file's name for one; question ids are compared within a file."""
+        self._name = file.name.rsplit("/", 1)[-1]
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        """The faults of one chunk, triple, question or result."""
+        self.start_file(file)
+        if file.kind == "chunks":
+            problems = list(chunk_problems(value, self._images, self._for_v1))
+            self._fatal += any(p.rule in FATAL_RULES for p in problems)
+        elif file.kind == "triplets":
+            problems = list(triple_problems(value, self._images))
+        elif file.kind == "bench":
+            return question_problems(value)
+        elif file.kind == "results":
+            return reference_problems(value)
+        else:
+            return ()
+        self._tally.add(record_traits(file.kind, value, self._name))
+        return problems
+
+    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
+        """Rows to look at; what all other rows give to the tallies is counted here."""
+        if kind not in ("chunks", "triplets"):
+            return None
+        from ragdatakit.validators.datamind.columns import chunk_suspects, column_traits, triple_suspects
+
+        rows = chunk_suspects(table) if kind == "chunks" else triple_suspects(table)
+        self._tally.add(column_traits(kind, table, rows, self._name))
+        return rows
+
+    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+        """v2's ids, the texts that stand under several ids, and the set that a question belongs to."""
+        if kind == "bench":
+            return {"@set": self._name}
+        if kind != "chunks":
+            return {}
+        chunk_id = v2_id(value)
+        repeatable = isinstance(value, dict) and (chunk_id is not None or self.profiles == ("v1",))
+        text = value.get("text") if repeatable else None
+        return {
+            "@v2_id": chunk_id,
+            "@v2_hash": v2_hash(value, self._name),
+            "@text": text if isinstance(text, str) and text.strip() else None,
+        }
+
+    def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
+        """The keys of a clean block of chunks."""
+        if kind != "chunks":
+            return False
+        from ragdatakit.validators.datamind.keys import fill_keys
+
+        return fill_keys(table, batch, self._name, self.profiles == ("v1",))
+
+    def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
+        """The faults of one text file."""
+        if file.kind in _UTF8:
+            yield from _invalid_utf8(data)
+        if file.kind == "tables":
+            yield from self._sql(file, data)
+        elif file.kind == "plain-bench":
+            yield from plain_questions(data)
+        elif file.kind == "claude-skills":
+            yield from self._skill(file, data)
+        elif file.kind == "uploads-csv":
+            yield from csv_problems(data)
+
+    def _sql(self, file: DataFile, data: bytes) -> Iterator[Problem]:
+        sql = read_sql(data)
+        yield from file_problems(sql)
+        if self._trial is None:
+            self._trial = TrialDatabase()
+        yield from self._trial.run(file.name, sql)
+
+    def _skill(self, file: DataFile, data: bytes) -> Iterator[Problem]:
+        skill = read_skill(data, Path(file.name).parent.name)
+        yield from skill.problems
+        if skill.name in self._skills:
+            other, line = self._skills[skill.name]
+            related = (Related(other.display, line, "first given here"),)
+            yield Problem("duplicate-skill-name", value=skill.name, line=skill.name_line, related=related)
+        else:
+            self._skills[skill.name] = (file, skill.name_line)
+
+    def start(self, emit: Emit) -> None:
+        """The layout, and files that are not lines of JSON."""
+        for file, problem in layout_problems(self.dataset):
+            emit(file, problem)
+        for file, rule, found in self._shapes:
+            emit(file, Problem(rule, facts={"found": found}))
+
+    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+        """What was counted in the file."""
+        for problem in self._tally.problems():
+            emit(file, problem)
+        if file.kind == "chunks":
+            self._chunks += records
+
+    def finish(self, emit: Emit) -> None:
+        """What shows only when all files were read: late tables, half-built indexes, images that nothing names."""
+        chunk_files = self.dataset.of_kind("chunks")
+        if self._fatal and self._chunks > _BATCH:
+            facts = {"count": f"{self._fatal:,}", "records": f"{self._chunks:,}"}
+            emit(chunk_files[0], Problem("partial-index", facts=facts))
+        named_in = [*chunk_files, *self.dataset.of_kind("triplets")]
+        for name in self._images.unnamed() if all(f.readable for f in named_in) else ():
+            path = self.dataset.root / name
+            emit(DataFile(path, str(path), name, "images"), Problem("unused-image"))
+        self._finish_trial(emit)
+
+    def _finish_trial(self, emit: Emit) -> None:
+        if self._trial is None:
+            return
+        files = {f.name: f for f in self.dataset.files}
+        # A lone file may need tables that its neighbours create.
+        waiting = () if self.dataset.layout == "file" else self._trial.waiting()
+        for name, problem in (*waiting, *self._trial.row_problems()):
+            emit(files[name], problem)
+        self._trial.close()
+
+
+def _profile_folder(dataset: Dataset) -> Path | None:
+    """Where image paths start: known for a profile, and for a lone file in a folder called chunks or triplets."""
+    if dataset.layout == "profile":
+        return dataset.root
+    if dataset.layout == "file" and dataset.root.absolute().name in ("chunks", "triplets"):
+        return dataset.root.absolute().parent
+    return None
+
+
+def _invalid_utf8(data: bytes) -> Iterator[Problem]:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        begin = data.rfind(b"\n", 0, error.start) + 1
+        position = len(data[begin : error.start].decode("utf-8"))
+        line = data.count(b"\n", 0, begin) + 1
+        yield Problem("invalid-utf8", facts={"byte": data[error.start]}, line=line, position=position, length=1)

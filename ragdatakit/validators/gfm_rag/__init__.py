@@ -1,0 +1,1 @@
+"""GFM-RAG: the checks that its declaration cannot say."""

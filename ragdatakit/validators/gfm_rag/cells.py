@@ -1,0 +1,179 @@
+"""The checks of nodes.csv, relations.csv and edges.csv: cells one by one, then the graph that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.missing import MISSING
+from ragdatakit.columnar.small_graphs import Graph, PlainGraph
+from ragdatakit.files.python_literals import Judgement, judge
+from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.gfm_rag.graph import DOCUMENT, GraphFindings
+from ragdatakit.validators.gfm_rag.tables import GraphTables
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import CellSuspects
+    from ragdatakit.validators.csv_runs import CsvTable
+    from ragdatakit.validators.sets import Hits
+
+_NOTHING = ("{}", "None")
+_NAMES = {"nodes": ("uid", "name", "type"), "relations": ("uid", "name"), "edges": ()}
+_EMPTY_RULE = {"nodes": "empty-attributes", "relations": "empty-attributes", "edges": "empty-edge-attributes"}
+_TYPES = {"int": "a number", "float": "a number", "complex": "a number", "str": "a text", "bool": "True or False"}
+
+
+class TableChecks(FormatChecks):
+    """The tables of one dataset; after them it answers what the other files ask about the graph."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        self._tables = GraphTables(wants_names=bool(dataset.of_kind("questions")))
+        self._findings = GraphFindings(dataset, self._tables)
+        self._learnt: dict[str, Any] = {}
+
+    # what others ask
+
+    @property
+    def usable(self) -> bool:
+        """Whether the nodes could be read, so that names can be looked up."""
+        return self._tables.usable
+
+    @property
+    def types(self) -> dict[str, int]:
+        """How many nodes there are of each type."""
+        return self._tables.types
+
+    def node(self, name: str) -> tuple[int, str] | None:
+        """(number, type) of the node that the loader finds under a name; None if there is none."""
+        return self._tables.node(name)
+
+    def expect(self, names: list[str]) -> None:
+        """These names will be asked for (a list without repeats): a big graph looks them up at once."""
+        self._tables.expect(names)
+
+    def graph(self) -> Graph:
+        """The graph that the graph loader makes of the tables; without edges where it cannot."""
+        whole = {"nodes", "relations", "edges"} <= self._tables.read
+        return self._tables.graph() if whole else PlainGraph(0, [], [], [])
+
+    # rows
+
+    def record_checks(self, kind: str) -> bool:
+        """Every row has attributes."""
+        return True
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        """The faults of the cells of one row."""
+        for column in _NAMES[file.kind]:
+            cell = value.get(column, "")
+            if cell and (cell[0].isspace() or cell[-1].isspace()):
+                yield Problem("untrimmed-name", f"/{column}", cell, {"column": column})
+        if "attributes" in value:
+            judged = judge(value["attributes"])
+            yield from _attribute_problems(file.kind, value["attributes"], judged)
+            readable = judged.kind in ("none", "empty", "dict")
+            if file.kind == "nodes" and value.get("type") == DOCUMENT and readable and not judged.has_content:
+                yield Problem("document-without-content", "/attributes", value.get("uid", value.get("name")))
+
+    def cell_suspects(self, kind: str, table: pa.Table) -> CellSuspects | None:
+        """Rows whose names have blanks at an end, or whose attributes are not plainly in order."""
+        from ragdatakit.columnar.literal_cells import LearntForms
+        from ragdatakit.validators.gfm_rag.columns import suspects
+
+        return suspects(kind, table, self._learnt.setdefault(kind, LearntForms()))
+
+    def key_columns(self, kind: str) -> tuple[str, ...]:
+        """What the graph needs to know of a node or relation besides its key."""
+        return {"nodes": ("@spelled", "type", "@key"), "relations": ("@spelled", "@key")}.get(
+            kind, ("@source", "@relation", "@target")
+        )
+
+    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+        """Of a document ``@document``, its key as the loader spells it, and ``@title``, its name."""
+        if kind != "nodes" or not isinstance(value, dict) or value.get("type") != DOCUMENT:
+            return {}
+        key = value.get("@spelled", value.get("uid", value.get("name")))
+        has_uid = "uid" in value or key is None  # a row may be too short for it
+        return {"@document": key, "@title": value.get("name", key) if has_uid else key}
+
+    def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
+        """The same for a block."""
+        if kind == "nodes":
+            from ragdatakit.validators.gfm_rag.columns import fill_documents
+
+            fill_documents(table, batch)
+        return True
+
+    # tables
+
+    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+        """Hand the rows to the graph."""
+        self._tables.batch(kind, batch, sets)
+        return ()
+
+    def accepts(self, kind: str, column: str, inferred: str) -> bool:
+        """Whether names of this kind can be found at all."""
+        return self._tables.accepts(kind, column, inferred)
+
+    def finish_table(self, file: DataFile, table: CsvTable) -> Iterator[Hits]:
+        """What type inference did to the columns."""
+        return self._tables.finish_table(table)
+
+    def finish_sets(self) -> Iterator[Hits]:
+        """Edges that repeat, names that mislead."""
+        return self._findings.hits()
+
+    def finish(self, emit: Emit) -> None:
+        """The graph as a whole."""
+        self._findings.tell(emit)
+
+
+def _attribute_problems(table: str, cell: str, judged: Judgement) -> Iterator[Problem]:
+    """The faults of one attributes cell."""
+    pointer = "/attributes"
+    if not cell.strip():
+        yield Problem(_EMPTY_RULE[table], pointer, cell)
+        return
+    if judged.kind == "unjudged":
+        yield Problem("line-too-long", pointer, None, {"bytes": len(cell)})
+        return
+    if judged.kind == "invalid" and table == "edges" and cell in MISSING:
+        yield Problem("edge-attributes-like-missing", pointer, cell)
+        return
+    if judged.kind == "invalid":
+        yield Problem("attributes-not-literal", pointer, cell, {"reason": judged.reason})
+        return
+    if table != "edges":  # of an edge, they are parsed and not looked at
+        yield from _misread(cell, judged)
+    if judged.kind == "dict":
+        if not judged.portable:
+            yield Problem("attributes-not-portable", pointer, cell, {"reason": _why_not_portable(judged, cell)})
+        if table == "edges":
+            yield Problem("edge-attributes-unused", pointer, cell)
+
+
+def _misread(cell: str, judged: Judgement) -> Iterator[Problem]:
+    """Attributes that are not what they seem, or no attributes at all."""
+    pointer = "/attributes"
+    if judged.kind == "other":
+        yield Problem("attributes-not-dict", pointer, cell, {"kind": _TYPES.get(judged.type, f"a {judged.type}")})
+        return
+    for key in judged.repeated:
+        yield Problem("attributes-repeated-key", pointer, cell, {"key": key})
+    if judged.surrogate:
+        yield Problem("attributes-surrogate", pointer, cell, {"surrogate": judged.surrogate})
+    if judged.escaped_slash:
+        yield Problem("attributes-escaped-slash", pointer, cell)
+
+
+def _why_not_portable(judged: Judgement, cell: str) -> str:
+    if judged.is_json:
+        return "a JSON reader reads another value"
+    if "'" in cell:
+        return "single quotes"
+    return next((word for word in ("None", "True", "False") if word in cell), "not JSON")

@@ -1,0 +1,1 @@
+"""HippoRAG: the checks that its declaration cannot say."""

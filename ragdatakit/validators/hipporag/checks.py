@@ -1,0 +1,156 @@
+"""The checks of HippoRAG data that its declaration cannot say: passages, and which module judges which file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.files.hipporag_passages import (
+    CORPUS_END,
+    corpus_of,
+    joiner_of,
+    passage_code,
+    passage_id,
+    passage_text,
+    set_name,
+    set_of_results,
+)
+from ragdatakit.files.sniffing import json_container
+from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.hipporag.openie import ResultsCheck
+from ragdatakit.validators.hipporag.questions import question_problems
+from ragdatakit.validators.sets import Hits
+
+if TYPE_CHECKING:
+    from ragdatakit.files.datasets import DataFile, Dataset
+
+CORPORA = ("corpus", "legacy-corpus")
+
+
+class HippoRagChecks(FormatChecks):
+    """Corpora are read first; questions and OpenIE results are compared with the one of their name."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        self._passages: dict[str, set[int]] = {}
+        self._incomplete: set[str] = set()
+        self._name = ""
+        self._place = 0
+        self._results = ResultsCheck()
+
+    def _known(self, name: str | None) -> set[int] | None:
+        """The codes of a data set's passages; None where it has no corpus, or one that could not be read whole."""
+        if name is None or name in self._incomplete:
+            return None
+        whole = all(file.readable for file in corpus_of(name, self.dataset))
+        return self._passages.get(name) or None if whole else None
+
+    def record_checks(self, kind: str) -> bool:
+        """All records have something that the declaration does not say."""
+        return kind in (*CORPORA, "questions", "openie")
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        """The faults of one passage, of one question, or of a whole file of results."""
+        if not isinstance(value, dict):
+            return ()
+        if file.kind in CORPORA:
+            return _passage_problems(value)
+        if file.kind == "questions":
+            return question_problems(value, joiner_of(self._name), self._known(self._name))
+        names = list(self._passages)
+        return self._results.problems(value, self._known(set_of_results(file.name, names)))
+
+    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+        """``@passage``: the passage's id; ``@id``: the question's; both are unique within their ``@set``."""
+        if kind == "questions":
+            return {"@set": self._name, "@id": _question_key(value)}
+        passage = self._passage(kind, value)
+        return {"@set": self._name, "@passage": passage_id(passage) if passage is not None else None}
+
+    def _passage(self, kind: str, value: Any) -> str | None:
+        if not isinstance(value, dict) or not isinstance(value.get("title"), str):
+            return None
+        text = value.get("text")
+        if kind == "legacy-corpus":
+            sentences = value.get("sentences")
+            usable = isinstance(sentences, list) and all(isinstance(s, str) for s in sentences)
+            text = joiner_of(self._name).join(sentences) if isinstance(sentences, list) and usable else None
+        return passage_text(value["title"], text) if isinstance(text, str) else None
+
+    def needs_values(self, kind: str) -> bool:
+        """The passages are remembered."""
+        return kind in CORPORA
+
+    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+        """Remember the passages; idx that are no places."""
+        if kind not in CORPORA:
+            return
+        known = self._passages.setdefault(self._name, set())
+        rows, facts = [], []
+        for row, value in enumerate(values or (), batch.first_row):
+            passage = self._passage(kind, value)
+            if passage is None:
+                self._incomplete.add(self._name)
+            else:
+                known.add(passage_code(passage))
+            idx = value.get("idx", self._place) if isinstance(value, dict) else self._place
+            if kind == "corpus" and (idx != self._place or isinstance(idx, bool)):
+                rows.append(row)
+                facts.append({"expected": self._place})
+            self._place += 1
+        yield Hits("idx-out-of-order", kind, "idx", rows, facts=facts)
+
+    def start(self, emit: Emit) -> None:
+        """Questions without a corpus, where they are looked at as a dataset."""
+        if self.dataset.layout == "file":
+            return
+        for file in self.dataset.of_kind("questions"):
+            name = set_name(file.name)
+            if not corpus_of(name, self.dataset):
+                emit(file, Problem("questions-without-corpus", facts={"expected": f"{name}{CORPUS_END}"}))
+
+    def start_file(self, file: DataFile) -> None:
+        """From here on records are of this file's data set."""
+        self._name = set_name(file.name)
+        self._place = 0
+        if file.kind in CORPORA:
+            self._passages.setdefault(self._name, set())
+
+    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+        """What is told of a file as a whole."""
+        if file.kind == "legacy-corpus":
+            emit(file, Problem("legacy-corpus"))
+        elif file.kind == "openie" and file.readable:
+            if records > 1 or json_container(file.path) == "json-array":
+                emit(file, Problem("openie-as-list"))
+            for problem in self._results.finish():
+                emit(file, problem)
+
+    def finish(self, emit: Emit) -> None:
+        """What an index left behind."""
+        for file in self.dataset.of_kind("graph"):
+            emit(file, Problem("pickled-graph"))
+        for file in self.dataset.of_kind("embeddings"):
+            if file.readable:
+                from ragdatakit.validators.hipporag.embeddings import embedding_problems
+
+                for problem in embedding_problems(file.path):
+                    emit(file, problem)
+
+
+def _question_key(value: Any) -> str | None:
+    found = value.get("id", value.get("_id")) if isinstance(value, dict) else None
+    return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+
+def _passage_problems(value: dict[str, Any]) -> Iterator[Problem]:
+    for field in ("title", "text"):
+        found = value.get(field)
+        if isinstance(found, str) and not found.strip():
+            yield Problem("blank-passage", f"/{field}", found, {"field": field})
+    sentences = value.get("sentences")
+    if isinstance(sentences, list) and not any(isinstance(s, str) and s.strip() for s in sentences):
+        blank = all(isinstance(s, str) for s in sentences)
+        if blank:
+            yield Problem("blank-passage", "/sentences", None, {"field": "sentences"})

@@ -1,0 +1,1 @@
+"""light-splade: the checks that its declaration cannot say."""

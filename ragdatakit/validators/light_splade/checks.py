@@ -1,0 +1,311 @@
+"""The rules of light-splade that its declaration cannot say: texts, field order, teacher scores, the data config."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.strict_json import escape
+from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.sets import Hits
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+LONG_TEXT = 8192
+"""Characters from which on a text surely has more than 512 tokens (no tokenizer makes tokens of 16 characters)."""
+
+CAP = 900_000
+_ABOUT_DOCUMENTS = {"positive-without-score", "scores-for-unknown"}
+_READ = {"queries", "documents", "positives", "scores", "triplets"}
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+
+
+class LightSpladeChecks(FormatChecks):
+    """Checks of one light-splade dataset."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        self._positives: dict[int, tuple[int, ...]] = {}
+        self._split: str | None = None
+        self._queries: set[int] = set()
+        self._scored: set[int] = set()
+        self._has_scores = bool(dataset.of_kind("scores"))
+        self._scales: dict[DataFile, _Scale] = {}
+        self._numeric: dict[DataFile, bool] = {}
+        self._records: dict[tuple[str, str | None], int] = {}
+
+    def record_checks(self, kind: str) -> bool:
+        return kind != "triplets"
+
+    def may_be_empty(self, kind: str, split: str | None) -> bool:
+        return kind == "triplets" and split == "validation"
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        if not isinstance(value, dict):
+            return ()
+        if file.kind in ("queries", "documents"):
+            return self._master(file, value)
+        if file.kind == "positives":
+            return _repeated_positives(value)
+        return self._scores(file, value)
+
+    def _master(self, file: DataFile, value: dict[str, Any]) -> Iterator[Problem]:
+        name = "qid" if file.kind == "queries" else "doc_id"
+        first = next(iter(value), name)
+        if first == "text" and name in value:
+            yield Problem("field-order", pointer="/text", facts={"field": first})
+        text = value.get("text")
+        if not isinstance(text, str):
+            return
+        if not text.strip():
+            yield Problem("blank-text", pointer="/text", value=text)
+        elif len(text) > LONG_TEXT:
+            yield Problem("very-long-text", pointer="/text", facts={"length": len(text)})
+        if self._numeric.get(file, True):
+            self._numeric[file] = _NUMBER.fullmatch(text) is not None
+
+    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
+        from ragdatakit.validators.light_splade.columns import suspect_masters, suspect_positives
+
+        if kind == "positives":
+            return suspect_positives(table)
+        return suspect_masters(table, LONG_TEXT) if kind in ("queries", "documents") else None
+
+    def _scores(self, file: DataFile, value: dict[str, Any]) -> Iterator[Problem]:
+        scores = value.get("scores")
+        if not isinstance(scores, dict):
+            return
+        seen: dict[int, str] = {}
+        for key in scores:
+            doc_id = score_key(key)
+            if doc_id is None:
+                yield Problem("score-key-not-integer", f"/scores/{escape(key)}", key)
+            elif doc_id in seen:
+                yield Problem("colliding-score-keys", f"/scores/{escape(key)}", key, {"doc_id": doc_id})
+            else:
+                seen[doc_id] = key
+        numbers = [s for s in scores.values() if isinstance(s, int | float) and not isinstance(s, bool)]
+        if len(numbers) > 1 and len(set(numbers)) == 1:
+            yield Problem("constant-scores", "/scores", value.get("qid"))
+        self._scales.setdefault(file, _Scale()).add(numbers)
+
+    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+        scores = value.get("scores") if isinstance(value, dict) else None
+        if kind != "scores" or not isinstance(scores, dict):
+            return {}
+        return {"@doc_ids": [d for d in map(score_key, scores) if d is not None and -(2**63) <= d < 2**63]}
+
+    def key_columns(self, kind: str) -> tuple[str, ...]:
+        return ("@doc_ids",) if kind == "scores" else ()
+
+    def needs_values(self, kind: str) -> bool:
+        return kind == "scores"
+
+    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+        if kind == "queries" and self._has_scores:
+            self._queries.update(_integers(batch.codes(("qid",))[0]))
+        if kind == "positives" and self._has_scores:
+            self._remember_positives(split, batch)
+        if kind == "scores" and values is not None:
+            self._scored.update(_integers(batch.codes(("qid",))[0]))
+            return list(self._judge_scores(split, values, batch, sets))
+        return ()
+
+    def _remember_positives(self, split: str | None, batch: Any) -> None:
+        if split != self._split:
+            self._split, self._positives = split, {}
+        found: dict[int, list[int]] = {}  # by row: of two lists for a query the last one counts
+        _, rows = batch.codes(("positive_doc_ids",))
+        documents = _integers(batch.codes(("positive_doc_ids",))[0])
+        queries, query_rows = batch.codes(("qid",))
+        of_row = dict(zip(map(int, query_rows), _integers(queries), strict=True))
+        for row, document in zip(map(int, rows), documents, strict=True):
+            found.setdefault(row, []).append(document)
+        self._positives.update({of_row[row]: tuple(found[row]) for row in sorted(found) if row in of_row})
+
+    def _judge_scores(self, split: str | None, values: list[Any], batch: Any, sets: Any) -> Iterator[Hits]:
+        """What a query's scores lack or contradict, given its positive list and the document master."""
+        documents, rows = batch.codes(("@doc_ids",))
+        index = sets.lookup("documents", "doc_id")
+        known = set(map(int, index.present(index.find(documents)))) if index is not None else None
+        by_row: dict[int, list[tuple[int, bool]]] = {}
+        for i, (document, row) in enumerate(zip(_integers(documents), map(int, rows), strict=True)):
+            by_row.setdefault(row, []).append((document, known is None or i in known))
+        queries, query_rows = batch.codes(("qid",))
+        of_row = dict(zip(map(int, query_rows), _integers(queries), strict=True))
+        unreliable = bool({"positives", "documents"} & sets.unreliable)
+        found: dict[str, tuple[list[int], list[Any]]] = {}
+        for i, value in enumerate(values):
+            row = batch.first_row + i
+            if not isinstance(value, dict) or not isinstance(value.get("scores"), dict) or unreliable:
+                continue
+            for rule, told in self._judge_query(split, of_row.get(row), by_row.get(row, []), value["scores"]):
+                rows_, values_ = found.setdefault(rule, ([], []))
+                rows_.append(row)
+                values_.append(told)
+        for rule, (rows_, values_) in found.items():
+            yield Hits(rule, "scores", "scores" if rule in _ABOUT_DOCUMENTS else "qid", rows_, values_)
+
+    def _judge_query(
+        self, split: str | None, query: int | None, scored: list[tuple[int, bool]], scores: dict[str, Any]
+    ) -> Iterator[tuple[str, Any]]:
+        positives = self._positives.get(query) if query is not None else None
+        if positives is None:
+            return
+        ids = {document for document, _ in scored}
+        for document in positives:
+            if document not in ids:
+                yield "positive-without-score", document
+        usable = [document for document, known in scored if known and document not in positives]
+        if not usable:
+            yield "no-validation-negative" if split == "validation" else "no-negative", query
+        if any(not known for _, known in scored):
+            yield "scores-for-unknown", next(document for document, known in scored if not known)
+        numbers = {score_key(k): v for k, v in scores.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+        above = [numbers[d] for d in positives if d in numbers]
+        below = [numbers[d] for d in usable if d in numbers]
+        if above and below and max(above) < min(below):
+            yield "reversed-scores", query
+
+    def start(self, emit: Emit) -> None:
+        dataset = self.dataset
+        if dataset.layout in ("splits", "split"):
+            self._missing_files(emit)
+        for file in dataset.files:
+            if file.kind in _READ and not file.path.name.endswith((".ndjson", ".ndjson.gz")):
+                emit(file, Problem("wrong-suffix"))
+        for file in dataset.ignored:
+            emit(file, Problem("ignored-shard"))
+        self._doubles(emit)
+        for file in dataset.of_kind("triplets", "validation"):
+            emit(file, Problem("unused-triplets"))
+        if dataset.config is not None:
+            self._config(dataset.config, emit)
+
+    def _missing_files(self, emit: Emit) -> None:
+        splits: list[str | None] = list(dict.fromkeys(f.split for f in self.dataset.files if f.split))
+        splits = splits or [None]
+        stems = {"queries": "query_master", "documents": "doc_master", "positives": "positive_lists"}
+        for split in splits:
+            place = next((f for f in self.dataset.files if f.split == split), self.dataset.files[0])
+            folder = f"{split}/" if split else "the folder"
+            for kind, stem in stems.items():
+                if not self.dataset.of_kind(kind, split):
+                    emit(place, Problem("missing-file", facts={"file": f"{stem}.ndjson", "split": folder}))
+            without_samples = not self.dataset.of_kind("triplets", split) and not self._has_scores
+            if self.profiles == ("distil",) and not self._has_scores and split in ("train", None):
+                emit(place, Problem("missing-file", facts={"file": "file of teacher scores", "split": "the dataset"}))
+            elif split in ("train", None) and without_samples and self.dataset.layout == "splits":
+                facts = {"file": "triplets.ndjson (nor a file of teacher scores)", "split": folder}
+                emit(place, Problem("missing-file", facts=facts))
+
+    def _doubles(self, emit: Emit) -> None:
+        names = {f.path for f in self.dataset.files}
+        for file in self.dataset.files:
+            if file.path.name.endswith(".ndjson.gz") and (plain := file.path.with_suffix("")) in names:
+                emit(file, Problem("loaded-twice", facts={"other": plain.name}))
+
+    def _config(self, config: DataFile, emit: Emit) -> None:
+        options = self.dataset.options
+        lines: dict[str, int] = options["lines"]
+        for key in options["missing_keys"]:
+            emit(config, Problem("missing-config-key", facts={"key": key}))
+        for key, reason in options["problems"]:
+            emit(config, Problem("broken-config", facts={"reason": reason}, line=lines.get(key)))
+        for key, value, reason in options["missing_paths"]:
+            facts = {"key": key, "reason": reason}
+            emit(config, Problem("missing-path", value=value, facts=facts, line=lines.get(key)))
+
+    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+        self._records[file.kind, file.split] = self._records.get((file.kind, file.split), 0) + records
+        if records > 1 and file.kind in ("queries", "documents") and self._numeric.get(file):
+            emit(file, Problem("numeric-texts", facts={"records": records}))
+        scale = self._scales.get(file)
+        if scale is not None and (what := scale.suspicion()):
+            emit(file, Problem("suspicious-score-scale", facts={"what": what}))
+
+    def finish(self, emit: Emit) -> None:
+        unknown = self._scored - self._queries
+        queries = self.dataset.of_kind("queries")
+        if unknown and queries and all(f.readable for f in queries):
+            facts = {
+                "what": f"query {min(unknown)}" + (f" (and {len(unknown) - 1:,} more)" if len(unknown) > 1 else "")
+            }
+            emit(self.dataset.of_kind("scores")[0], Problem("scores-for-unknown", facts=facts))
+        config, options = self.dataset.config, self.dataset.options
+        if config is None or "eval_loss_size" in options["missing_keys"]:
+            return
+        size, line = options["eval_loss_size"], options["lines"].get("eval_loss_size")
+        kinds = ["triplets"] if self.dataset.of_kind("triplets", "train") else ["queries"]
+        samples = sum(self._records.get((kind, "train"), 0) for kind in kinds)
+        if not isinstance(size, int) or isinstance(size, bool):
+            emit(
+                config,
+                Problem(
+                    "broken-config", facts={"reason": "gives an eval_loss_size that is no whole number"}, line=line
+                ),
+            )
+        elif size >= samples:
+            emit(config, Problem("eval-loss-size-too-large", value=size, facts={"samples": samples}, line=line))
+
+
+class _Scale:
+    """The range of all scores of a file."""
+
+    def __init__(self) -> None:
+        self.least = float("inf")
+        self.greatest = float("-inf")
+        self.number = 0
+        self.capped = 0
+
+    def add(self, numbers: list[float]) -> None:
+        """Take in scores."""
+        finite = [n for n in numbers if abs(n) < 1e300]
+        if finite:
+            self.least = min(self.least, *finite)
+            self.greatest = max(self.greatest, *finite)
+            self.number += len(finite)
+            self.capped += sum(1 for n in finite if abs(n) >= CAP)
+
+    def suspicion(self) -> str:
+        """What looks wrong with the scale, if anything."""
+        if self.capped:
+            return f"{self.capped:,} of {self.number:,} scores are at or near the cap of a million"
+        if self.number > 10 and self.least >= 0 and self.greatest <= 1 and self.least < self.greatest:
+            return f"all {self.number:,} scores are within 0..1"
+        return ""
+
+
+def score_key(key: str) -> int | None:
+    """What ``int()`` makes of a score key, or None where it refuses."""
+    try:
+        return int(key)
+    except ValueError:
+        return None
+
+
+def _repeated_positives(value: dict[str, Any]) -> Iterator[Problem]:
+    documents = value.get("positive_doc_ids")
+    if isinstance(documents, list):
+        seen: set[int] = set()
+        for i, document in enumerate(documents):
+            if isinstance(document, int) and not isinstance(document, bool):
+                if document in seen:
+                    yield Problem("duplicate-positive", f"/positive_doc_ids/{i}", document)
+                seen.add(document)
+
+
+def _integers(codes: Any) -> list[int]:
+    """Integer keys of a batch, whichever kind it is."""
+    if isinstance(codes, list):
+        return codes
+    import numpy as np
+
+    found: list[int] = codes.view(np.int64).tolist()
+    return found

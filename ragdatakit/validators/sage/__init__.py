@@ -1,0 +1,1 @@
+"""SAGE: the checks that its declaration cannot say."""

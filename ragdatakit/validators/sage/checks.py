@@ -1,0 +1,159 @@
+"""The checks of SAGE files that their declaration cannot say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.files.folders import size_of
+from ragdatakit.files.sniffing import json_container
+from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.sage.files import (
+    COMPARED_BYTES,
+    Documents,
+    benchmark_problems,
+    document_id,
+    document_problems,
+    dump_problems,
+    mapping_problems,
+    suspect_documents,
+)
+from ragdatakit.validators.sage.keys import generation, key_problems
+from ragdatakit.validators.sage.older import older_problems
+from ragdatakit.validators.sage.operators import gold_problems, operator_problems
+from ragdatakit.validators.sage.record import answer_problems, question_problems
+from ragdatakit.validators.sage.refining import refining_problems
+from ragdatakit.validators.sage.stages import prompt_problems, stage_problems, stages_of
+from ragdatakit.validators.sage.times import time_problems
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from ragdatakit.files.datasets import DataFile, Dataset
+
+_CALLED = {
+    "documented": "as documented",
+    "operators": "as today's operators write them",
+    "older": "older than the documentation",
+}
+
+
+class SageChecks(FormatChecks):
+    """Records one by one, and with the documents beside them; the other files."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        self._operators = "operators" in profiles
+        self._unified = "unified" in profiles
+        self._generations: Counter[str] = Counter()
+        self._documents = Documents() if self._compares() else None
+        self._document_count: int | None = None
+        self._all_read = False
+
+    def _compares(self) -> bool:
+        files = self.dataset.of_kind("documents")
+        return len(files) == 1 and bool(self.dataset.of_kind("records")) and size_of(files[0].path) <= COMPARED_BYTES
+
+    def record_checks(self, kind: str) -> bool:
+        """Benchmark questions are declared in full."""
+        return kind != "benchmark-questions"
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        """The faults of one record of any kind."""
+        if file.kind == "records":
+            return self._record(value) if isinstance(value, dict) else ()
+        if file.kind == "documents":
+            return document_problems(value)
+        if file.kind == "mapping":
+            return mapping_problems(value, self._document_count)
+        if file.kind == "benchmark-results":
+            return benchmark_problems(value)
+        return dump_problems(value)
+
+    def _record(self, record: dict[str, Any]) -> Iterator[Problem]:
+        self._generations[generation(record)] += 1
+        stages = stages_of(record)
+        yield from question_problems(record)
+        yield from key_problems(record)
+        yield from answer_problems(record)
+        yield from stage_problems(record, stages, operators_only=not self._unified)
+        yield from refining_problems(stages.refining)
+        yield from time_problems(record)
+        yield from older_problems(record)
+        if self._unified:
+            yield from prompt_problems(record, stages)
+            yield from gold_problems(record, stages)
+        if self._operators:
+            yield from operator_problems(record, stages)
+        if self._documents is not None:
+            yield from self._documents.problems(stages)
+
+    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
+        """Only documents can be told from their columns."""
+        return suspect_documents(table) if kind == "documents" else None
+
+    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+        """The id of a document, and of the sample in a record's question; numbers by their digits.
+
+        Few long records at a time are read line by line: there a hash of Python's costs much less than a query to hash
+        a column. When all is read, the id itself is asked for, to be shown.
+        """
+        if kind == "documents":
+            key = document_id(value)
+            return {"@id": key if self._all_read or self._documents is None or key is None else hash(key)}
+        question = value.get("question") if isinstance(value, dict) else None
+        key = document_id(question)
+        return {"@question_id": key if self._all_read or key is None else hash(key)}
+
+    def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
+        """The ids of a clean block of documents."""
+        if kind != "documents":
+            return False
+        from ragdatakit.validators.sage.columns import fill_ids
+
+        return fill_ids(table, batch)
+
+    def needs_values(self, kind: str) -> bool:
+        """Documents are kept for comparison with the results that name them."""
+        return kind == "documents" and self._documents is not None
+
+    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
+        """Take in the documents, in order."""
+        if kind == "documents" and self._documents is not None:
+            for value in values or ():
+                self._documents.add(value)
+        return ()
+
+    def start(self, emit: Emit) -> None:
+        """Documents that are no lines."""
+        for file in self.dataset.of_kind("documents"):
+            container = json_container(file.path)
+            if container == "json-array":
+                emit(file, Problem("documents-as-array"))
+            elif container == "json-single":
+                emit(file, Problem("document-not-json", facts={"reason": "one object over several lines"}))
+
+    def start_file(self, file: DataFile) -> None:
+        """Each file has generations of its own."""
+        self._generations.clear()
+
+    def finish(self, emit: Emit) -> None:
+        """From now on keys are asked for to be shown."""
+        self._all_read = True
+
+    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+        """How many documents there are; records of another generation."""
+        if file.kind == "documents":
+            loaded = records if self._documents is None else self._documents.count
+            self._document_count = (self._document_count or 0) + loaded
+            if self._documents is not None:
+                self._documents.whole = file.readable
+        expected = {"documented"} if self._unified else {"operators"}
+        for name in _CALLED if file.kind == "records" else ():
+            if self._generations[name] and name not in expected and not (self._operators and name == "operators"):
+                facts = {"count": self._generations[name], "records": records, "generation": _CALLED[name]}
+                emit(file, Problem("records-of-another-generation", facts=facts))

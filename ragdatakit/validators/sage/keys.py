@@ -1,0 +1,73 @@
+"""The keys of a SAGE record: which of its generations they belong to, which are unknown, which stand in for others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.sage.older import OLDER, TIMES
+from ragdatakit.schemas.sage.records import RECORD
+from ragdatakit.files.strict_json import escape
+
+DOCUMENTED = frozenset(f.name for f in RECORD.fields)
+_BATCHES = ("context", "external_corpus", "sources", "all_classes", "length", "sample_id")
+_REFINER = (
+    *("compressed_context", "original_tokens", "compressed_tokens", "compression_rate", "query_type"),
+    "granularity_used",
+)
+KNOWN = DOCUMENTED.union(TIMES.values(), OLDER, _BATCHES, _REFINER)
+_PREFIXED = re.compile(r"[^\W_]*[_.:/\-]+\w")
+_MEANT = sorted(DOCUMENTED.union(TIMES.values()))
+
+
+def key_problems(record: dict[str, Any]) -> Iterator[Problem]:
+    """Unknown keys: misspelt ones each, those without a prefix all at once."""
+    if record.keys() <= KNOWN:
+        return
+    bare = []
+    for key, value in record.items():
+        if key in KNOWN:
+            continue
+        meant = next((known for known in _MEANT if one_edit_apart(key, known)), "")
+        if meant:
+            facts = {"key": key, "meant": meant}
+            yield Problem("misspelt-key", f"/{escape(key)}", value, facts)
+        elif not _PREFIXED.match(key):
+            bare.append(key)
+    if bare:
+        yield Problem("unprefixed-key", f"/{escape(bare[0])}", record[bare[0]], {"keys": ", ".join(bare)})
+
+
+def one_edit_apart(one: str, other: str) -> bool:
+    """Whether a letter more, less or changed, or two neighbours swapped, makes one of the other."""
+    if one == other or abs(len(one) - len(other)) > 1:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    a, b = one[start:], other[start:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
+
+
+def generation(record: dict[str, Any]) -> str:
+    """``documented``, ``operators`` or ``older``, by the strongest signal; ``""`` where the keys fit more than one."""
+    keys = record.keys()
+    refined = record.get("refining_results")
+    if any(k in keys for k in _ONLY_DOCUMENTED):
+        return "documented"
+    if "compressed_context" in keys or (isinstance(refined, list) and refined and isinstance(refined[0], str)):
+        return "operators"
+    if any(k in keys for k in _ONLY_OLDER):
+        return "older"
+    if any(k in keys for k in TIMES.values()):
+        return "operators"
+    return "older" if "results" in keys and "retrieval_results" not in keys else ""
+
+
+_ONLY_DOCUMENTED = (
+    *("retrieval_docs", "reranking_docs", "refining_docs", "reranking_results", "prompt"),
+    *("retrieval_time", "reranking_time", "refining_time", "generation_time"),
+)
+_ONLY_OLDER = OLDER[1:]

@@ -1,0 +1,1 @@
+"""TREC: the checks that its declaration cannot say."""
