@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from ragdatakit.api.report import open_database, report
     from ragdatakit.api.search import index, open_retriever, retrieve
     from ragdatakit.api.validate import validate
+    from ragdatakit.database.canonical_frames import Dataset
     from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.results import Report
-    from ragdatakit.database.canonical_frames import Dataset
 
 _HOMES = {
     "connect": "ragdatakit.api.read",

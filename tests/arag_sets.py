@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.arag.format import ARAG
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.arag.checks import ARagChecks
+from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import RecordChecker
 
 NAMES = {

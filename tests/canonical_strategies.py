@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.canonical import Answer, Chunk, Document, Edge, Node, Qrel, Question, Relation, Run
 from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.schemas.canonical import Answer, Chunk, Document, Edge, Node, Qrel, Question, Relation, Run
 from tests.conversion_tools import tables_of
 
 # Letters of several alphabets, digits, what formats put a meaning to, line separators, characters beyond the first

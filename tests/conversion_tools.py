@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.schemas.canonical import TABLES
-from ragdatakit.schemas.conversions import Losses
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.detection import detect
-from ragdatakit.outputs.outputs import Output
 from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.outputs.outputs import Output
+from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.conversions import Losses
 
 
 def read_tables(path: Path, format_name: str | None = None, name: str = "", **given: str) -> CanonicalTables:

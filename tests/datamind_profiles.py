@@ -10,12 +10,12 @@ from typing import Any
 
 import ragdatakit
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.schemas.conversions import Losses
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.detection import detect
-from ragdatakit.outputs.outputs import Output
 from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.outputs.outputs import Output
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
+from ragdatakit.schemas.conversions import Losses
 
 
 def read_repository(path: Path, name: str = "", **given: str) -> CanonicalTables:

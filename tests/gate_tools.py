@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.gates.derived_columns import FOUND
 from ragdatakit.reports.gates.first_suite import first_suite
 from ragdatakit.reports.gates.frames import GateFrames
@@ -17,7 +18,6 @@ from ragdatakit.reports.gates.running import GateLibrary, run_suite
 from ragdatakit.reports.gates.suites import parse_suite
 from ragdatakit.schemas.canonical import Document, Edge, PairScore, Qrel, Question
 from ragdatakit.schemas.gates import Check
-from ragdatakit.database.dataset_database import DatasetDatabase
 from tests.conversion_tools import tables_of
 
 needs_library = pytest.mark.skipif(

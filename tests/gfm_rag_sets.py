@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.columnar.small_graphs import PlainGraph
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.columnar.small_graphs import PlainGraph
-from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.gfm_rag.questions import QuestionChecks
+from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import RecordChecker
 
 PATHS = {

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.declarations import Container, Field, File, Format, Key, Record, Reference, Rule
 from ragdatakit.schemas.findings import Finding, Problem
-from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Selection

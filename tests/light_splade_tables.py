@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.canonical import Chunk, Document, PairScore, Qrel, Question, Run, Triplet
 from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.schemas.canonical import Chunk, Document, PairScore, Qrel, Question, Run, Triplet
 from tests.conversion_tools import tables_of
 
 _INTEGERS = ["0", "1", "2", "7", "11", "4096"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.parts import Progress, Ranking
 from ragdatakit.retrieval.passages import Passages
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.files.canonical_tables import CanonicalTables
 
 DOCUMENTS = {
     "ferry": ("The ferry", "The ferry leaves the harbour at nine and crosses the strait."),

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ragdatakit.database.canonical_frames import Dataset
+from ragdatakit.files import plain_tokens
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import Distribution
-from ragdatakit.files import plain_tokens
-from ragdatakit.database.canonical_frames import Dataset
 
 Key = tuple[str, str | None]
 TEXTS = ("documents", "chunks", "questions", "summaries", "answers", "runs")

@@ -19,10 +19,10 @@ import ragdatakit
 from docs.generator.markdown import fences
 from docs.generator.pages import filled
 from docs.generator.workspaces import ROOT, Workspace
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.declarations import Container, Damage, Field, File, Format, Layout, Record, Rule
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.validators import CHECKS
 from ragdatakit.validators.checks import FormatChecks
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ragdatakit.schemas.arag.format import ARAG
 from ragdatakit.schemas.arag.published import SUBSETS, subset_named
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.arag import checks as arag
 from ragdatakit.validators.ages import in_words
+from ragdatakit.validators.arag import checks as arag
 from ragdatakit.validators.arag.checks import ARagChecks
 from ragdatakit.validators.arag.corpus import AnswerSearch
 from tests.arag_sets import ASKED, LAMP, NAMES, dataset, examine, hits, rules

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.detection import detect
+from ragdatakit.schemas.errors import RagdataError
 
 ANSWERED = {"id": "1", "question": "When was it lit?", "answer": "1871"}
 PASSAGE = {"idx": 0, "title": "Skarn", "paragraph_text": "It was lit in 1871.", "is_supporting": True}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.database.canonical_frames import Dataset, arrow_schema
+from ragdatakit.schemas.canonical import TABLES
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.converters.chunking import ChunkOptions, chunk_tables, splitter
-from ragdatakit.schemas.canonical import Document, Qrel
-from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.files import plain_tokens
 from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.schemas.canonical import Document, Qrel
+from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from tests.conversion_tools import tables_of
 
 pytest.importorskip("semantic_text_splitter", reason="needs ragdatakit[split]")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.schemas import all_formats
-from ragdatakit.schemas.declarations import Record
 from ragdatakit.columnar.columnar import ColumnarDecoder, ColumnBlock, can_decode
 from ragdatakit.files.lines import iter_lines
+from ragdatakit.schemas import all_formats
+from ragdatakit.schemas.declarations import Record
 from ragdatakit.validators.records import RecordChecker
 from tests.columnar_mutations import block, mutated, tries
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.canonical import Answer, Chunk, Document, Edge, Qrel, Question
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.own_files import RENAMED_IDS
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
+from ragdatakit.schemas.canonical import Answer, Chunk, Document, Edge, Qrel, Question
+from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.datamind_profiles import account, errors, read_repository, records
 from tests.upstream_data import UPSTREAM_DATA

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.canonical import Asset, Chunk, Document, Edge, Node, Qrel, Question, Relation
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.schemas.canonical import Asset, Chunk, Document, Edge, Node, Qrel, Question, Relation
+from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.datamind_profiles import account, errors, read_repository, records
 

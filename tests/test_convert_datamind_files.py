@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
+from ragdatakit.files.own_files import RENAMED_IDS
 from ragdatakit.schemas.canonical import Asset, Chunk, Document
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.own_files import RENAMED_IDS
 from tests.conversion_tools import rows, tables_of, write_tables
 from tests.datamind_profiles import account, errors, read_repository, records, write_repository
 

@@ -12,10 +12,10 @@ from ragdatakit import RagdataError, validate
 from ragdatakit.converters.gfm_rag.attributes import cell_of_json, json_of_cell
 from ragdatakit.converters.gfm_rag.mentions import NameFinder
 from ragdatakit.converters.gfm_rag.names import NameColumn, looks_like_number
-from ragdatakit.schemas import get_format
-from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
 from ragdatakit.files.csv_cells import chunk_rows
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
+from ragdatakit.schemas import get_format
+from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.gfm_rag_sets import SAMPLE, write
 from tests.stage1_sets import graph_of, held_out_questions, knowledge_graph

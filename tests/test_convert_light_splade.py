@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 import ragdatakit
 from ragdatakit.converters import Options, get_converter
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.outputs.outputs import Output
 from ragdatakit.schemas.canonical import Chunk, Document, PairScore, Qrel, Question, Run, Triplet
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.outputs import Output
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.light_splade_oracle import installed, silent_losses, verdict
 from tests.light_splade_tables import OPTIONS, any_tables

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ragdatakit
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Answer, Asset, Chunk, Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.sage_cases import FULL, OTHER, QUERY, SHORT
 from tests.sage_records import JSON, TEXTS, WORDS, documented_records

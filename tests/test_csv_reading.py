@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.missing import MISSING
 from ragdatakit.files.csv_cells import ColumnScan, chunk_rows, coerced, split_record
 from ragdatakit.files.csv_rows import CsvReader, locate_rows
 from ragdatakit.files.positions import BlockTable
 from ragdatakit.files.sources import Source
+from ragdatakit.schemas.missing import MISSING
 
 NUMBER_LIKE = [
     *"1 01 +7 -0 1.5 18446744073709551615 9223372036854775807 9223372036854775808 -1 -9223372036854775808".split(),

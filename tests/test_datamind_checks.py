@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.datamind.format import DATAMIND
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.compared_answers import as_datamind_compares
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.validators.datamind.checks import DataMindChecks
+from ragdatakit.schemas.datamind.format import DATAMIND
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.datamind.bench import plain_questions, question_problems, reference_problems
+from ragdatakit.validators.datamind.checks import DataMindChecks
 from ragdatakit.validators.datamind.chunks import chunk_problems, v2_hash, v2_id
 from ragdatakit.validators.datamind.csv import csv_problems
 from ragdatakit.validators.datamind.images import ImageFolder

@@ -8,9 +8,9 @@ import pytest
 
 import ragdatakit
 from ragdatakit.converters.chunking import ChunkOptions, chunk_tables
+from ragdatakit.files.detection import detect
 from ragdatakit.schemas.canonical import Asset, Document
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.detection import detect
 from tests.conversion_tools import rows, tables_of, write_tables
 from tests.datamind_profiles import account, errors, read_repository, records
 

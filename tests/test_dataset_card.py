@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from ragdatakit.hub.dataset_card import BEGIN, END, CardFacts, DataFile, card
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.results import Report
-from ragdatakit.hub.dataset_card import BEGIN, END, CardFacts, DataFile, card
 
 
 def facts(name: str = "chunks.json", **words: Any) -> CardFacts:

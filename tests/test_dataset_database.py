@@ -17,10 +17,10 @@ import ragdatakit
 from ragdatakit.api.report import open_database, report
 from ragdatakit.converters.run import ConvertOptions, find_sources, read_source
 from ragdatakit.converters.sql_tables import sql_tables
-from ragdatakit.schemas.canonical import TABLES
-from ragdatakit.schemas.conversions import Losses
 from ragdatakit.database.dataset_database import DatasetDatabase, SqlTable
 from ragdatakit.database.file_counts import count_files
+from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.conversions import Losses
 from tests.conversion_tools import tables_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -321,8 +321,8 @@ def test_what_rows_cannot_be_is_told() -> None:
 
 
 def test_reading_that_fails_keeps_what_was_read() -> None:
-    from ragdatakit.schemas.canonical import Document
     from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.schemas.canonical import Document
 
     def failing() -> Iterator[Document]:
         yield Document("1", "x")

@@ -12,6 +12,7 @@ import pytest
 
 from ragdatakit.converters import CONVERTERS, Converter, get_converter
 from ragdatakit.converters.run import ConvertOptions, Source, find_sources, read_source
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import (
     TABLES,
     Answer,
@@ -31,7 +32,6 @@ from ragdatakit.schemas.canonical import (
     Triplet,
 )
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import tables_of, write_tables
 
 Columns = dict[str, set[str]]

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ragdatakit
+from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.dataset_diff import Compared, DiffOptions, compare_datasets
 from ragdatakit.reports.diff.text import diff_lines
 from ragdatakit.reports.html.diff import marked
@@ -25,7 +26,6 @@ from ragdatakit.schemas.canonical import TABLES, Asset, Document, Edge, Qrel, Qu
 from ragdatakit.schemas.diffs import DatasetDiff, Side, TableDiff
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.summaries import Distribution, Summary, TableSummary
-from ragdatakit.database.dataset_database import DatasetDatabase
 from tests.browser_tools import launched, open_page
 from tests.command_line import FIXTURES, GOOD, run
 from tests.conversion_tools import tables_of

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.git_files import extract_revision, parse_revision
+from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import run
 from tests.test_diff import DOCUMENTS, write_beir
 

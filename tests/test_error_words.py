@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.files.detection import detect
 from ragdatakit.database.select_statements import QueryError, parse_select
-from ragdatakit.validators.collector import Selection
+from ragdatakit.files.detection import detect
 from ragdatakit.quality.run import Quality, check_quality
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.validators.collector import Selection
 from tests.command_line import FIXTURES, run
 
 SEARCH = FIXTURES / "demo-search"

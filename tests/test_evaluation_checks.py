@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.ceiling import ceiling
 from ragdatakit.retrieval.checks import check_evaluation
 from ragdatakit.retrieval.gold import Gold, GoldQuestion, read_gold
@@ -25,7 +26,6 @@ from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.evaluation_rules import RULES
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.command_line import run as run_command
 from tests.conversion_tools import tables_of
 

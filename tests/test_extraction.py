@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.extraction.graph_store import GraphStore
 from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions, extract_graph
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, StartNode
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import rows, tables_of, write_tables
 
 LOG = Document("d1", "The tug Osprey towed the barge Lena into Port Hale. Captain Jane Moor signed.", "Harbour log")

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.endpoint import EndpointError
 from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions, extract_graph
 from ragdatakit.retrieval.extraction.model import ModelOptions, estimate
 from ragdatakit.retrieval.extraction.prompts import SYSTEM
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import rows, tables_of
 from tests.model_server import KEY, Fault, ModelServer, refusal, running_models
 

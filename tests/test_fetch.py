@@ -17,9 +17,9 @@ import pytest
 
 pytest.importorskip("huggingface_hub")
 
+from ragdatakit.files.manifest import compare, read_manifest
 from ragdatakit.schemas import public_datasets
 from ragdatakit.schemas.public_datasets import ARAG_REPO, ARAG_REVISION, PUBLIC_DATASETS
-from ragdatakit.files.manifest import compare, read_manifest
 from tests.hub_server import (
     COMMAND,
     ROOT,
@@ -550,8 +550,8 @@ def test_the_list_needs_no_library(tmp_path: Path) -> None:
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    from ragdatakit.schemas.errors import MissingExtraError
     from ragdatakit.hub.client import hub_api
+    from ragdatakit.schemas.errors import MissingExtraError
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(MissingExtraError, match=r"ragdatakit\[hub\]"):

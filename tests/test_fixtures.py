@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.schemas import all_formats, all_rules, evaluation_rules
 from ragdatakit.quality import rules as quality_rules
+from ragdatakit.schemas import all_formats, all_rules, evaluation_rules
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.dataset_run import RunOptions

@@ -18,6 +18,7 @@ import pytest
 from pandera.errors import SchemaErrors, SchemaWarning
 
 from ragdatakit import validate
+from ragdatakit.files.python_literals import judge
 from ragdatakit.schemas import all_formats, frame_reading, frames
 from ragdatakit.schemas.cells import cell_damage
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
@@ -25,7 +26,6 @@ from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.frame_cells import coded_rules
 from ragdatakit.schemas.frame_models import Table
 from ragdatakit.schemas.results import DatasetSummary
-from ragdatakit.files.python_literals import judge
 from ragdatakit.validators.records import RecordChecker
 from tests.columnar_mutations import record_value
 from tests.command_line import spawn

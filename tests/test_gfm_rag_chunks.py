@@ -10,8 +10,8 @@ from unittest import mock
 import pytest
 
 import ragdatakit
-from ragdatakit.schemas.findings import Finding
 from ragdatakit.files import csv_rows
+from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 
 WHOLE = 131_072  # rows of a table of four columns

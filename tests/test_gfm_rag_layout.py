@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.schemas import get_format
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection import detect
+from ragdatakit.schemas import get_format
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators.gfm_rag.layout import Places, layout_problems, mark_built
 from tests.gfm_rag_sets import changed, write
 

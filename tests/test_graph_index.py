@@ -13,12 +13,12 @@ pytest.importorskip("scipy", reason="needs ragdatakit[retrieval]")
 pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
 
 import ragdatakit
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.graph import Graph
 from ragdatakit.retrieval.graph_ranker import GraphPart
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Relation
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.conversion_tools import tables_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.columnar import numpy_graphs
-from ragdatakit.columnar.small_graphs import Graph, PlainGraph
 from ragdatakit.columnar.numpy_graphs import NumpyGraph
+from ragdatakit.columnar.small_graphs import Graph, PlainGraph
 
 Make = Callable[..., Graph]
 

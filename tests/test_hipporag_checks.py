@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
+from ragdatakit.files.hipporag_passages import gold_answers, joiner_of, paragraphs_of, passage_id, set_of_results
 from ragdatakit.schemas import find_rules
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.hipporag_passages import gold_answers, joiner_of, paragraphs_of, passage_id, set_of_results
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.hipporag.questions import question_problems
 from tests.hipporag_oracle import CASES, VERDICTS

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit import validate
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Triplet
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.canonical_tables import CanonicalTables
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.upstream_data import UPSTREAM_DATA

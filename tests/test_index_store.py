@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from ragdatakit.api.search import dataset_source
+from ragdatakit.outputs.sealed_json import read_sealed, sealed
 from ragdatakit.retrieval import fingerprints, index_places, index_store
 from ragdatakit.retrieval.index_store import Index, open_index
 from ragdatakit.retrieval.passages import Passages
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.outputs.sealed_json import read_sealed, sealed
 from tests.command_line import ROOT, run
 from tests.search_tools import BLANK, DOCUMENTS, CountedPart, CountedRanker, write_beir
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.schemas.declarations import File
 from ragdatakit.files.sniffing import guess_kind, json_container, looks_like, read_head
+from ragdatakit.schemas.declarations import File
 from tests.arrays_of_elements import array
 from tests.columnar_mutations import TOKENS, tries
 from tests.json_containers import NOTE, TRACE, notebook, run, validate, written

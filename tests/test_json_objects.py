@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.schemas.findings import Finding
 from ragdatakit.files import element_scans, strict_json
 from ragdatakit.files.arrays import ObjectSource
 from ragdatakit.files.record_forms import REFUSED, MemberForm
 from ragdatakit.files.sources import Source
+from ragdatakit.schemas.findings import Finding
 from tests.columnar_mutations import TOKENS, tries
 from tests.json_containers import run, validate, written
 from tests.objects_of_members import pairs, read, written_object

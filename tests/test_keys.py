@@ -12,13 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.schemas import get_format
 from ragdatakit.columnar import numpy_keys
-from ragdatakit.files.arrow_columns import string_array
 from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
-from ragdatakit.validators.python_keys import PythonConsistency, PythonIndex, spelling
 from ragdatakit.columnar.string_hash import hash_strings, spelled
+from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.schemas import get_format
 from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.python_keys import PythonConsistency, PythonIndex, spelling
 from ragdatakit.validators.sets import Hits, SetChecks, key_columns
 
 DENSE = st.integers(0, 9)

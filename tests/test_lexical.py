@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.retrieval import lexical
 from ragdatakit.retrieval.lexical import LexicalPart, LexicalRanker
 from ragdatakit.retrieval.parts import Ranking
@@ -17,7 +18,6 @@ from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.retrieval.tokens import Tokenizer
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.files.canonical_tables import CanonicalTables
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")

@@ -15,7 +15,8 @@ PACKAGE = Path(ragdatakit.__file__).parent
 
 
 def modules(room: str) -> list[str]:
-    return [f"ragdatakit.{room}.{p.stem}" for p in sorted((PACKAGE / room).glob("[!_]*.py"))]
+    files = sorted((PACKAGE / room).rglob("[!_]*.py"))
+    return [".".join(("ragdatakit", *p.relative_to(PACKAGE).with_suffix("").parts)) for p in files]
 
 
 def test_formats_are_the_modules_that_declare_one() -> None:
@@ -39,7 +40,8 @@ def test_checks_are_the_classes_of_the_folder() -> None:
         if value.__module__ == name and not attribute.startswith("_")
     }
     homes = {home for home, _ in validators.CHECKS.values()}
-    parts = {(name, a) for name, a in found if any(name.startswith(f"{home}_") for home in homes)}
+    folders = {home.rpartition(".")[0] for home in homes}
+    parts = {(name, a) for name, a in found if name not in homes and name.rpartition(".")[0] in folders}
 
     assert set(validators.CHECKS.values()) == found - parts
     assert validators.CHECKS.keys() <= FORMATS.keys()
@@ -48,8 +50,9 @@ def test_checks_are_the_classes_of_the_folder() -> None:
 def test_one_word_for_a_format_in_every_room() -> None:
     for name, (module, _) in FORMATS.items():
         word = name.replace("-", "_")
-        assert module == f"ragdatakit.schemas.{word}"
-        assert validators.CHECKS.get(name, (f"ragdatakit.validators.{word}", ""))[0] == f"ragdatakit.validators.{word}"
+        checks = f"ragdatakit.validators.{word}.checks"
+        assert module == f"ragdatakit.schemas.{word}.format"
+        assert validators.CHECKS.get(name, (checks, ""))[0] == checks
 
 
 def test_codes_are_the_formats_letters_and_unique() -> None:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragdatakit.api.report import open_database
+from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.neighbourhoods import read_neighbourhoods
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, StartNode
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
-from ragdatakit.database.dataset_database import DatasetDatabase
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import tables_of
 

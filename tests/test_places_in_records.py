@@ -7,11 +7,11 @@ import json
 
 import pytest
 
+from ragdatakit.files import strict_json
 from ragdatakit.reports.columns import width_of
 from ragdatakit.reports.text import TextOptions, text_lines
 from ragdatakit.schemas.findings import Excerpt, Finding
 from ragdatakit.schemas.results import Report
-from ragdatakit.files import strict_json
 
 NAMES = [f"n{number}" for number in range(3000)]
 LONG = json.dumps({"other": [1, 2], "docs": [{"id": name, "text": "é" * 20, "at": [name, {}]} for name in NAMES]})

@@ -15,10 +15,10 @@ pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
 pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ragdatakit import validate
-from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.files.configuration import project_settings
 from ragdatakit.quality.options import QualityOptions, thresholds_in
 from ragdatakit.quality.rules import RULES
-from ragdatakit.files.configuration import project_settings
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from tests.command_line import FIXTURES, GOOD, run, spawn
 
 QUALITY = FIXTURES / "quality"

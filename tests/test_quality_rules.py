@@ -20,19 +20,19 @@ pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 from ftfy.badness import is_bad
 
 from ragdatakit import validate
-from ragdatakit.schemas import find_rules, get_format
-from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
-from ragdatakit.schemas.findings import Finding
-from ragdatakit.quality.options import QualityOptions
-from ragdatakit.quality.rules import LETTERS, RULES
+from ragdatakit.columnar.word_codes import word_codes
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.flat_text import flat_words
-from ragdatakit.columnar.word_codes import word_codes
-from ragdatakit.validators.collector import Selection
 from ragdatakit.quality.garbled import _SUSPICIOUS, garbled
 from ragdatakit.quality.near_copies import NearCopies
+from ragdatakit.quality.options import QualityOptions
+from ragdatakit.quality.rules import LETTERS, RULES
 from ragdatakit.quality.run import Quality, check_quality
+from ragdatakit.schemas import find_rules, get_format
+from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
+from ragdatakit.schemas.findings import Finding
+from ragdatakit.validators.collector import Selection
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import tables_of
 from tests.upstream_data import UPSTREAM_DATA

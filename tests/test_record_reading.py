@@ -13,13 +13,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.declarations import Columns, Field, File, Record
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files import json_text
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.json_text import HALVES, Raw
 from ragdatakit.files.record_reading import RecordReader, Refused
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.declarations import Columns, Field, File, Record
+from ragdatakit.schemas.errors import RagdataError
 
 _FIELDS = (Field(name="a", type="any", description=""), Field(name="b", type="any", description=""))
 _RECORD = Record(name="r", title="R", description="", fields=_FIELDS)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.conversions import Losses
 from ragdatakit.files import record_runs
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.record_reading import RecordReader, Refused
+from ragdatakit.schemas.conversions import Losses
 from tests.conversion_tools import read_tables
 
 LINES = st.lists(

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import ragdatakit
 from ragdatakit.cli import group
-from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 from ragdatakit.files.folders import Tree
+from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 
 
 @pytest.fixture

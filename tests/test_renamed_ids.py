@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.own_files import RENAMED_IDS
 from ragdatakit.outputs.renamed_ids import read_renamed
+from ragdatakit.schemas.errors import RagdataError
 
 
 def test_questions_and_passages_may_have_had_one_id(tmp_path: Path) -> None:

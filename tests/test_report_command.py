@@ -17,6 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
+from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.columns import cut_to, flowing, width_of, wrapped
 from ragdatakit.reports.summary.json import summary_json
 from ragdatakit.reports.summary.markdown import code, prose, summary_markdown
@@ -25,7 +26,6 @@ from ragdatakit.reports.summary.text import SummaryTextOptions, summary_lines
 from ragdatakit.reports.summary.words import PLAIN_SIGNS, Signs, amount, bars, percent
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.summaries import Bin, Summary
-from ragdatakit.database.dataset_database import DatasetDatabase
 from tests import summaries_made
 from tests.command_line import DEMO, FIXTURES, ROOT, Outcome, run
 from tests.conversion_tools import tables_of

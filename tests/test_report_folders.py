@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 import ragdatakit
 from ragdatakit.converters.plain_folders import plain_datasets
 from ragdatakit.converters.run import ConvertOptions, find_sources
+from ragdatakit.files.left_out import left_out_folders
 from ragdatakit.reports.html.page import summary_page
 from ragdatakit.reports.summary.markdown import summary_markdown
 from ragdatakit.reports.summary.schema import summary_schema
@@ -20,7 +21,6 @@ from ragdatakit.reports.summary.text import SummaryTextOptions, summary_lines
 from ragdatakit.reports.summary.words import left_out_words
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import LeftOut
-from ragdatakit.files.left_out import left_out_folders
 from tests.command_line import FIXTURES, run
 from tests.summaries_made import HOSTILE
 

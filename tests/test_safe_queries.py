@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ragdatakit.schemas.canonical import Document, Qrel, Question
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.safe_queries import SafeQueries
 from ragdatakit.database.select_statements import QueryError, parse_select
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.schemas.canonical import Document, Qrel, Question
+from ragdatakit.schemas.conversions import Losses
 from tests.conversion_tools import tables_of
 
 ENDLESS = "with recursive t(x) as (select 1 union all select x + 1 from t) select count(*) from t"

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit import validate
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.detection import detect
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators import dataset_run
 from tests.command_line import FIXTURES
 from tests.sage_cases import DOCUMENTED, OPERATORS

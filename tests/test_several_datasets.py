@@ -13,13 +13,13 @@ import pytest
 import ragdatakit
 from ragdatakit.api.arguments import reading_options
 from ragdatakit.api.sources import find_datasets
-from ragdatakit.schemas.canonical import Document
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.database.database_group import DatabaseGroup, Opener
 from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
 from ragdatakit.database.safe_queries import SafeQueries
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.schemas.canonical import Document
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES, run
 
 TWO_SETS = FIXTURES / "hipporag" / "valid" / "two-sets"

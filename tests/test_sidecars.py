@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragdatakit.outputs import sidecar_entries
+from ragdatakit.outputs.sidecars import FOLDER, put_back, restored_format, write_sidecar
 from ragdatakit.schemas.canonical import Asset, Chunk, Document, Edge, Qrel, Question, Trace
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.outputs import sidecar_entries
-from ragdatakit.outputs.sidecars import FOLDER, put_back, restored_format, write_sidecar
 
 Rows = dict[str, list[Any]]
 

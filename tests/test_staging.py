@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.outputs.staging import StagedFolder
+from ragdatakit.schemas.errors import RagdataError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="processes and locks of POSIX")
 

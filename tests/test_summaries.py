@@ -13,6 +13,8 @@ import pytest
 
 import ragdatakit
 from ragdatakit.api.report import report
+from ragdatakit.database.dataset_database import DatasetDatabase
+from ragdatakit.database.row_batches import row_batches
 from ragdatakit.reports.summaries import loss_words, summarize
 from ragdatakit.schemas.canonical import (
     Answer,
@@ -30,8 +32,6 @@ from ragdatakit.schemas.canonical import (
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import Summary
-from ragdatakit.database.dataset_database import DatasetDatabase
-from ragdatakit.database.row_batches import row_batches
 from tests.conversion_tools import tables_of
 from tests.stage1_sets import graph_of, knowledge_graph
 from tests.upstream_data import UPSTREAM_DATA

@@ -11,13 +11,13 @@ import pytest
 
 import ragdatakit
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.schemas.canonical import Answer, Document, Edge, Node, Qrel, Question, Run, StartNode, Triplet
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.front_matter import split_front_matter
 from ragdatakit.files.plain_sources import text_dataset
 from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.schemas.canonical import Answer, Document, Edge, Node, Qrel, Question, Run, StartNode, Triplet
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 
 DOCUMENTS = [Document("d1", "The ferry leaves at nine.", "Ferries"), Document("d2", "The lamp was lit.", "Lamps")]

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files import training_samples
 from ragdatakit.files.training_samples import Sample, TrainingSamples, permuted
+from ragdatakit.schemas.errors import RagdataError
 from tests.light_splade_oracle import installed, verdict
 
 QUERIES = [{"qid": 2, "text": "tide times é"}, {"qid": 1, "text": "how to prune a pear tree"}]

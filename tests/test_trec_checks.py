@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragdatakit import validate
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.tagged_text import UNCLOSED, ElementFinder, TaggedReader, escape, unescape
+from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES
 from tests.upstream_data import UPSTREAM_DATA
 

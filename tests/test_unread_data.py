@@ -15,11 +15,11 @@ import pytest
 import ragdatakit
 from ragdatakit.api.gate import first_suite
 from ragdatakit.api.query import query
+from ragdatakit.database.row_batches import row_batches
 from ragdatakit.reports.summaries import loss_words
 from ragdatakit.schemas.canonical import Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.database.row_batches import row_batches
 from tests.command_line import run
 from tests.gate_tools import expect, needs_library, write_files, write_suite
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.database.views import open_views
+from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES, run
 
 Lock = Callable[[Path], Path]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.outputs.user_cache import cache_folder
+from ragdatakit.schemas.errors import RagdataError
 
 
 @pytest.fixture(autouse=True)

@@ -13,11 +13,11 @@ from ragdatakit.schemas.errors import NotMeantError, RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.converters.run import ConvertOptions, Source
+    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.record_reading import Refused
     from ragdatakit.retrieval.preparation import Preparation
     from ragdatakit.schemas.conversions import Conversion, ConversionResult, ExtractionEstimate
     from ragdatakit.schemas.results import Report
-    from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.files.record_reading import Refused
     from ragdatakit.validators.source_check import SourceCheck
 
 MOST_SEED = 2**63 - 1
@@ -75,8 +75,8 @@ def convert(
         refuse_target_in_source,
         refuse_unknown_options,
     )
-    from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.outputs.staging import refuse_target
+    from ragdatakit.schemas.conversions import ConversionResult
 
     started = time.perf_counter()
     refuse_memory(memory_limit)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import PathLike, Progress, reading_options, refuse_number
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.folders import unreadable_folders
+from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset

@@ -15,6 +15,7 @@ from ragdatakit.schemas.evaluations import Evaluation
 from ragdatakit.schemas.retrieved import MODES
 
 if TYPE_CHECKING:
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.evaluation import NamedRun
     from ragdatakit.retrieval.gold import Gold
     from ragdatakit.retrieval.gold_facts import GoldFacts
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.evaluations import RunResult, Sanity
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 MOST_DEPTH = 100_000
 _ANSWER_DEPTHS = (1, 2, 5, 10, 20)

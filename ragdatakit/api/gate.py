@@ -13,9 +13,9 @@ from ragdatakit.api.report import open_database
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.schemas.gates import GateResult, GateTable, Suite
-    from ragdatakit.database.dataset_database import DatasetDatabase
 
 USUAL_TOLERANCE = 0.1
 USUAL_MEMORY = 1 << 30

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.collector import Selection
     from ragdatakit.quality.run import Quality
+    from ragdatakit.validators.collector import Selection
 
 
 def asks_for_quality(selection: Selection) -> bool:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ragdatakit.api.sources import FoundDataset
-    from ragdatakit.schemas.conversions import Losses
     from ragdatakit.database.database_group import Opener
     from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
     from ragdatakit.database.safe_queries import SafeQueries
+    from ragdatakit.schemas.conversions import Losses
 
 
 def query(

@@ -50,8 +50,8 @@ def read(
     nothing is recognised, or several datasets are.
     """
     from ragdatakit.converters.run import read_source
-    from ragdatakit.schemas.conversions import Losses
     from ragdatakit.database.canonical_frames import Dataset
+    from ragdatakit.schemas.conversions import Losses
 
     wanted = reading_options(source_format, options, chunking, name=name)
     found = only_dataset(Path(path), wanted, dataset)

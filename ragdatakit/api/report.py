@@ -15,9 +15,9 @@ from ragdatakit.schemas.errors import RagdataError
 if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import Source
+    from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
     from ragdatakit.schemas.summaries import LeftOut, Note, NotRead, Summaries, Summary
-    from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
 
 USUAL_EXAMPLES = 3
 
@@ -52,9 +52,9 @@ def report(
     """
     from contextlib import ExitStack, nullcontext
 
-    from ragdatakit.schemas.summaries import Summaries
     from ragdatakit.database.dataset_database import DatabaseFile
     from ragdatakit.files.left_out import files_not_read, left_out_folders
+    from ragdatakit.schemas.summaries import Summaries
 
     paths = given_paths(path)
     refuse_number("examples", examples, 0)
@@ -149,8 +149,8 @@ def _is_of(source: Source, error: RagdataError | OSError) -> bool:
 
 def _unread(source: Source, error: RagdataError | OSError) -> Summary:
     """Of a dataset among others that cannot be read at all: why."""
-    from ragdatakit.schemas.summaries import Summary
     from ragdatakit.database.file_counts import count_files
+    from ragdatakit.schemas.summaries import Summary
 
     told = str(error) if isinstance(error, RagdataError) else f"{os.fsdecode(error.filename)}: {error.strerror}"
     files, splits = count_files(source.parts)
@@ -162,8 +162,8 @@ def database_of(found: FoundDataset, memory_limit: int = 0, shared: SharedConnec
     cannot be read at all."""
     from ragdatakit.converters.run import read_source
     from ragdatakit.converters.sql_tables import sql_tables
-    from ragdatakit.schemas.conversions import Losses
     from ragdatakit.database.dataset_database import USUAL_MEMORY, DatasetDatabase
+    from ragdatakit.schemas.conversions import Losses
 
     source, wanted = found.source, found.wanted
     return DatasetDatabase(
@@ -181,8 +181,8 @@ def _summary(
     found: FoundDataset, database: DatasetDatabase, examples: int, seed: int, progress: Progress | None
 ) -> Summary:
     from ragdatakit.converters.hipporag.data_sets import own_parts
-    from ragdatakit.reports.summaries import summarize
     from ragdatakit.database.file_counts import count_files
+    from ragdatakit.reports.summaries import summarize
 
     summary = summarize(database, path=found.source.display, examples=examples, seed=seed, progress=progress)
     summary.files, summary.file_splits = count_files(own_parts(found.source, found.wanted), database, progress)
@@ -218,8 +218,8 @@ def _label(found: FoundDataset, summary: Summary) -> None:
 
 def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
     """That texts and files of their parts are counted as documents together, with the records of each file."""
-    from ragdatakit.schemas.summaries import Note
     from ragdatakit.files.plain_sources import READ_TOGETHER
+    from ragdatakit.schemas.summaries import Note
 
     notes = []
     for part in found.source.parts:

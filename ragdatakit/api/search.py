@@ -13,12 +13,12 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
     from ragdatakit.converters.run import Source
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.index_store import IndexSource, Tell
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.canonical import Qrel
     from ragdatakit.schemas.retrieved import IndexSummary, Query, Retrieval
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 _LOOKED_AT = 1000
 
@@ -131,8 +131,8 @@ def with_gold(
     Without ``unit`` the judgements are of chunks where most of their ids are those of chunks in ``passages``, else of
     documents. Judged questions that are nowhere told have no text. What is not read of the files is told in the losses.
     """
-    from ragdatakit.schemas.canonical import Question
     from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.schemas.canonical import Question
 
     sources = dict(tables.sources)
 

@@ -137,8 +137,8 @@ def command(**words: Any) -> int:
         raise click.UsageError(f"--loss-report: there is no folder {report.absolute().parent}")
     result = _run(words)
     if report is not None:
-        from ragdatakit.reports.conversion import loss_report
         from ragdatakit.files.writing import write_whole
+        from ragdatakit.reports.conversion import loss_report
 
         write_whole(report, loss_report(result))
     _print(result, words)

@@ -209,9 +209,9 @@ def _minimums(given: tuple[str, ...]) -> dict[str, float]:
 
 
 def _write(done: Evaluation, words: dict[str, Any]) -> None:
+    from ragdatakit.files.writing import write_whole
     from ragdatakit.reports.evaluation import EvaluationOptions, evaluation_lines
     from ragdatakit.reports.evaluation_files import evaluation_json, question_lines, question_table
-    from ragdatakit.files.writing import write_whole
 
     place = words["per_question"]
     if place is not None:

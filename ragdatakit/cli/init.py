@@ -12,9 +12,9 @@ import click
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def command(format_name: str, folder: Path) -> None:
     """Write a minimal valid dataset of FORMAT into DIR (which must be empty or not exist yet)."""
+    from ragdatakit.files.writing import write_whole
     from ragdatakit.schemas import get_format
     from ragdatakit.schemas.errors import RagdataError
-    from ragdatakit.files.writing import write_whole
 
     fmt = get_format(format_name)
     if folder.exists() and any(folder.iterdir()):

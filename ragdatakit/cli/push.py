@@ -12,8 +12,8 @@ from ragdatakit.cli import wants_colour
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
-    from ragdatakit.schemas.results import Report
     from ragdatakit.hub.push import PushPlan
+    from ragdatakit.schemas.results import Report
 
 
 @click.command("push", short_help="Upload a dataset to the Hugging Face hub.")

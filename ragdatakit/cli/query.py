@@ -157,9 +157,9 @@ def _answer(result: QueryResult, words: dict[str, Any]) -> None:
 def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
     from pyarrow import ArrowException
 
-    from ragdatakit.reports.query_output import write_parquet
     from ragdatakit.database.select_statements import QueryError
     from ragdatakit.files.writing import write_pieces
+    from ragdatakit.reports.query_output import write_parquet
 
     with tempfile.TemporaryFile(prefix="ragdata-") as file:
         try:

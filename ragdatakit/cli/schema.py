@@ -51,9 +51,9 @@ def command(format_name: str | None, kind: str | None, folder: Path | None, base
 def _write(folder: Path, format_name: str | None, base_url: str | None) -> None:
     import orjson
 
+    from ragdatakit.files.writing import write_whole
     from ragdatakit.schemas import all_formats, get_format
     from ragdatakit.schemas.catalog import CATALOG, documents
-    from ragdatakit.files.writing import write_whole
 
     folder.mkdir(parents=True, exist_ok=True)
     formats = (get_format(format_name),) if format_name else all_formats()

@@ -16,10 +16,10 @@ from ragdatakit.cli.output_format import output_form, output_format_option
 from ragdatakit.cli.output_place import check_place
 
 if TYPE_CHECKING:
+    from ragdatakit.quality.run import Quality
     from ragdatakit.schemas.findings import Severity
     from ragdatakit.schemas.results import Report
     from ragdatakit.validators.collector import Selection
-    from ragdatakit.quality.run import Quality
 
 _FORMS = ("text", "json", "ndjson")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
@@ -169,8 +169,8 @@ def _quality(words: dict[str, Any], selection: Selection) -> Quality | None:
             if words[name]:
                 raise click.UsageError(f"--{name[:-1].replace('_', '-')} needs --quality")
         return None
-    from ragdatakit.quality.options import QualityOptions
     from ragdatakit.files.configuration import project_settings
+    from ragdatakit.quality.options import QualityOptions
 
     given = _pairs("--quality-option", words["quality_options"])
     reading = _pairs("--option", words["options"])

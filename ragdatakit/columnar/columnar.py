@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from ragdatakit.schemas.declarations import Record
-from ragdatakit.files.arrow_columns import string_array
 from ragdatakit.columnar.text_template import TextTemplate
+from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.schemas.declarations import Record
 
 pa.set_memory_pool(pa.system_memory_pool())  # gives back more than the default one: a tenth less at the peak
 

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.declarations import Record
 from ragdatakit.files.arrays import ArraySource
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.element_scans import Element
 from ragdatakit.files.sources import Block, Source
+from ragdatakit.schemas.declarations import Record
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
-    from ragdatakit.schemas.findings import Finding
     from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.datasets import Dataset
-    from ragdatakit.outputs.outputs import Output
     from ragdatakit.files.record_reading import RecordReader
+    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.schemas.findings import Finding
 
 CONVERTERS: dict[str, str] = {
     "arag": "ragdatakit.converters.arag.converter",

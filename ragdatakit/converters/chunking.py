@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ragdatakit.schemas.canonical import Chunk, Document
-from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.files import json_text, plain_tokens
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.noted_rows import Note, NotedRows
+from ragdatakit.schemas.canonical import Chunk, Document
+from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 
 if TYPE_CHECKING:
     from semantic_text_splitter import TextSplitter

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Protocol
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files import triple_files
+from ragdatakit.schemas.errors import RagdataError
 
 TARGETS: dict[str, str] = {
     "text": "a document's text",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 
-from ragdatakit.schemas.canonical import Qrel, Question
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.outputs.outputs import IdKind, LineWriter, Output
+from ragdatakit.schemas.canonical import Qrel, Question
 
 Splits = Mapping[str, str | None]
 """The splits of questions by their ids; None for those that have none, or several."""

@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from ragdatakit.converters.column_maps import maps_edges
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.plain_sources import (
     PASSED_OVER,
@@ -19,6 +18,7 @@ from ragdatakit.files.plain_sources import (
     text_dataset,
     without_notes,
 )
+from ragdatakit.schemas.errors import RagdataError
 
 _PART = re.compile(
     r"corpus|collection|doc(?:ument)?s?|texts?|passages?|chunks?|quer(?:y|ies)|questions?|topics?|answers?|qrels?|"

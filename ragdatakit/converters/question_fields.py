@@ -14,8 +14,8 @@ from functools import cached_property
 
 import msgspec
 
-from ragdatakit.schemas.canonical import Question
 from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.schemas.canonical import Question
 
 _STRINGS = msgspec.json.Decoder(tuple[str, ...])
 _COLUMNS = ("question_id", "text", "answer", "aliases", "split")

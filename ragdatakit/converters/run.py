@@ -16,19 +16,19 @@ from typing import Any
 from ragdatakit import __version__
 from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
-from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
-from ragdatakit.schemas.errors import NotMeantError, RagdataError, UnknownNameError
-from ragdatakit.schemas.findings import Finding
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection import detect
 from ragdatakit.files.folders import not_looked_into
 from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
-from ragdatakit.outputs.outputs import Output
 from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.record_reading import Progress, RecordReader, Refused
+from ragdatakit.outputs.outputs import Output
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
+from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
+from ragdatakit.schemas.errors import NotMeantError, RagdataError, UnknownNameError
+from ragdatakit.schemas.findings import Finding
 
 RAW = "gfm-rag-raw"
 """GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
-from ragdatakit.schemas.canonical import TABLES
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.columnar.decoded_files import Progress, Unproved, incoming
-from ragdatakit.files.sources import Source
 from ragdatakit.database.sql_text import sql_text, unglobbed
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.sources import Source
+from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragdatakit.converters.run import ConvertOptions, Source, converted_root
 from ragdatakit.converters.arag.sql_tables import arag_tables
 from ragdatakit.converters.beir.sql_tables import beir_tables
 from ragdatakit.converters.datamind.sql_tables import datamind_tables
 from ragdatakit.converters.gfm_rag.sql_tables import gfm_rag_tables
 from ragdatakit.converters.light_splade.sql_tables import light_splade_tables
+from ragdatakit.converters.run import ConvertOptions, Source, converted_root
 from ragdatakit.database.dataset_database import SqlTable
 
 _LEAST_BYTES = 1 << 20

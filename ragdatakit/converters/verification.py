@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.detection import detect
 from ragdatakit.files.manifest import Difference, Manifest, compare, read_manifest, source_digest
 from ragdatakit.files.own_files import MANIFEST as NAME
+from ragdatakit.schemas.errors import RagdataError
 
 
 def verify_folder(

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.scratch import ScratchFolder
 
 if TYPE_CHECKING:
     import duckdb

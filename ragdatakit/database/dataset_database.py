@@ -9,19 +9,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ragdatakit.columnar.decoded_files import Unproved, incoming
+from ragdatakit.database.canonical_frames import arrow_schema
+from ragdatakit.database.row_batches import row_batches
+from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.database.views import file_views
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.sources import Source, is_lfs_pointer
+from ragdatakit.files.writing import part_of
+from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.database.canonical_frames import arrow_schema
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.columnar.decoded_files import Unproved, incoming
-from ragdatakit.database.row_batches import row_batches
-from ragdatakit.outputs.scratch import ScratchFolder
-from ragdatakit.files.sources import Source, is_lfs_pointer
-from ragdatakit.database.sql_text import sql_name, sql_text
-from ragdatakit.database.views import file_views
-from ragdatakit.files.writing import part_of
 
 if TYPE_CHECKING:
     import duckdb

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.results import FileSummary
 from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
 from ragdatakit.files.csv_rows import CsvReader
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import is_regular
 from ragdatakit.files.sniffing import json_container
 from ragdatakit.files.sources import Source
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.results import FileSummary
 
 if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase

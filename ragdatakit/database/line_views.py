@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import Field, File
 from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.schemas.declarations import Field, File
 
 _LINES = (
     "read_csv([{paths}], auto_detect = false, columns = {{'line': 'VARCHAR'}}, delim = '\x01', quote = '', "

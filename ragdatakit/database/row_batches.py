@@ -7,10 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.database.canonical_frames import arrow_schema
 from ragdatakit.files.json_text import HALVES
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,8 +10,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.database.canonical_frames import arrow_schema
 from ragdatakit.database.database_group import DatabaseGroup, SingleDatabase
 from ragdatakit.database.dataset_database import FILES, USUAL_MEMORY, DatasetDatabase, close_connection
@@ -26,6 +24,8 @@ from ragdatakit.database.select_statements import (
     without_end,
 )
 from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     import duckdb

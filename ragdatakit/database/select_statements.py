@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.database.sql_text import sql_name
+from ragdatakit.schemas.errors import RagdataError
 
 TABLE_FUNCTIONS = frozenset(
     "generate_series range unnest repeat repeat_row json_each json_tree summary test_all_types pg_timezone_names "

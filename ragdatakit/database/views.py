@@ -11,15 +11,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.schemas.declarations import Field, File, Record
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.database.sql_text import sql_name, sql_text, unglobbed
 from ragdatakit.files.csv_rows import CsvReader
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import detect
 from ragdatakit.files.folders import Tree, is_regular, not_looked_into
 from ragdatakit.files.sniffing import json_container, read_head
 from ragdatakit.files.sources import Source
-from ragdatakit.database.sql_text import sql_name, sql_text, unglobbed
+from ragdatakit.schemas.declarations import Field, File, Record
+from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     import duckdb

@@ -11,14 +11,14 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 
-from ragdatakit.schemas import all_formats, get_format
-from ragdatakit.schemas.declarations import File, Format, Layout
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import Tree, is_regular, not_looked_into
 from ragdatakit.files.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.files.own_files import MANIFEST
 from ragdatakit.files.sniffing import emptiness, fits_by_text, guess_by_text, guess_kind, looks_like, read_head
+from ragdatakit.schemas import all_formats, get_format
+from ragdatakit.schemas.declarations import File, Format, Layout
+from ragdatakit.schemas.errors import RagdataError
 
 DATA_SUFFIXES = (
     ".json",

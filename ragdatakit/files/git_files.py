@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.git_links import FILE, LINK, GitEntry, GitLinks
+from ragdatakit.schemas.errors import RagdataError
 
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d+)\n"

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.summaries import LeftOut, NotRead
 from ragdatakit.files.detection import PACKED, detect
 from ragdatakit.files.folders import Tree, size_of
 from ragdatakit.files.plain_sources import is_about
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.summaries import LeftOut, NotRead
 
 _MOST_TOLD = 5
 

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.schemas.declarations import Format
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import is_regular
+from ragdatakit.schemas.declarations import Format
+from ragdatakit.schemas.errors import RagdataError
 
 CONFIG_SUFFIXES = (".yaml", ".yml")
 _MASTERS = {"query_master": "queries", "doc_master": "documents", "positives": "positives"}

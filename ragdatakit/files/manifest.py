@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 import orjson
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.own_files import MANIFEST as NAME
 from ragdatakit.files.writing import write_whole
+from ragdatakit.schemas.errors import RagdataError
 
 VERSION = 1
 _MOST_BYTES = 1 << 26

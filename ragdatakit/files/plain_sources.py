@@ -11,12 +11,12 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ragdatakit.schemas.declarations import File, Format
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import Tree, is_regular, not_looked_into
 from ragdatakit.files.sniffing import read_head
 from ragdatakit.files.triple_files import TRIPLE_SUFFIXES, triple_files
+from ragdatakit.schemas.declarations import File, Format
+from ragdatakit.schemas.errors import RagdataError
 
 TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 PACKABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 import orjson
 
-from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.files import strict_json
 from ragdatakit.files.strict_json import Decoded
 from ragdatakit.files.tagged_text import TaggedReader
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 
 REFUSED: Any = object()
 """What a quick reader gives for a text that readers may read differently."""

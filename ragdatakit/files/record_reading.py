@@ -15,10 +15,6 @@ from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
-from ragdatakit.schemas.conversions import Losses, LossKind
-from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.line_cells import LineError, LineReader
 from ragdatakit.files import json_text
 from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
 from ragdatakit.files.csv_cells import split_record
@@ -30,6 +26,10 @@ from ragdatakit.files.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_
 from ragdatakit.files.sniffing import json_container
 from ragdatakit.files.sources import Source
 from ragdatakit.files.tagged_text import ElementFinder, TaggedReader
+from ragdatakit.schemas.conversions import Losses, LossKind
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.line_cells import LineError, LineReader
 
 T = TypeVar("T")
 Progress = Callable[[str, int, int], None]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.files.folders import is_regular
 from ragdatakit.files.sources import BOM, GZIP_MAGIC
+from ragdatakit.schemas.declarations import File, Format
 
 HEAD_BYTES = 1 << 16
 LONG_HEAD_BYTES = 1 << 20

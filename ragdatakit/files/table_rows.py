@@ -20,13 +20,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files import json_text
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.json_text import Raw
 from ragdatakit.files.noted_rows import Note
 from ragdatakit.files.record_reading import RecordReader, refuse_encoding
 from ragdatakit.files.sniffing import json_container
+from ragdatakit.schemas.errors import RagdataError
 
 Cell = str | Raw | None
 Row = dict[str, Cell]

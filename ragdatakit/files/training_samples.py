@@ -22,12 +22,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import detect
 from ragdatakit.files.folders import not_looked_into
 from ragdatakit.files.lines import iter_lines
 from ragdatakit.files.sources import Source
+from ragdatakit.schemas.errors import RagdataError
 
 _KEPT_TEXTS = 4096
 _STEP = 1 << 13

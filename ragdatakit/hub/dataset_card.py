@@ -14,11 +14,11 @@ from typing import Any
 
 import yaml
 
+from ragdatakit.files.front_matter import yaml_fields
+from ragdatakit.files.json_text import loads
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.results import Report
-from ragdatakit.files.front_matter import yaml_fields
-from ragdatakit.files.json_text import loads
 
 BEGIN = "<!-- ragdata:begin: `ragdata push` writes this part anew, what stands outside of it stays -->"
 END = "<!-- ragdata:end -->"

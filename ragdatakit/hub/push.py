@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, refusals
+from ragdatakit.hub.dataset_card import Card, CardFacts, DataFile, card
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.results import Report
-from ragdatakit.hub.dataset_card import Card, CardFacts, DataFile, card
-from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, refusals
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

@@ -14,10 +14,10 @@ from typing import IO, Any, Literal
 
 import msgspec
 
-from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses, WrittenFile
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.manifest import file_digest
 from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses, WrittenFile
+from ragdatakit.schemas.errors import RagdataError
 
 _ENCODER = msgspec.json.Encoder()
 _FLUSH = 1 << 20

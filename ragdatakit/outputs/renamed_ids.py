@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.canonical_tables import RowSource
 from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.schemas.errors import RagdataError
 
 _COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "documents": {"passage": ("doc_id",)},

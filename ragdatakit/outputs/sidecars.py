@@ -21,13 +21,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from ragdatakit.schemas.canonical import TABLES, Chunk, Document
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.canonical_tables import RowSource
 from ragdatakit.files.folders import not_looked_into
 from ragdatakit.files.own_files import SIDECAR as FOLDER
 from ragdatakit.outputs.sidecar_entries import Entry, Head, encode, entries, key_bytes, read_head, short_digest
+from ragdatakit.schemas.canonical import TABLES, Chunk, Document
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 
 _KEPT = "changed since it was written; the sidecar's value was not used"
 _UNUSED = "its row was changed or removed since it was written; what the sidecar keeps of it was not used"

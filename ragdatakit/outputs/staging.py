@@ -17,9 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.folder_locks import DIGITS, make_beside, name_beside, remove_unlocked, stem_beside
 from ragdatakit.files.writing import umask
+from ragdatakit.schemas.errors import RagdataError
 
 _OLD = "old-"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2

@@ -9,11 +9,11 @@ from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.converters.run import ConvertOptions, Source, read_source
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import MissingExtraError, NotMeantError, RagdataError
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.record_reading import Progress
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import MissingExtraError, NotMeantError, RagdataError
 
 
 def checked_tables(

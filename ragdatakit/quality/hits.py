@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.declarations import Format
-from ragdatakit.quality.options import QualityOptions
-from ragdatakit.quality.rules import RULES
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.record_reading import Progress
+from ragdatakit.quality.options import QualityOptions
+from ragdatakit.quality.rules import RULES
+from ragdatakit.schemas.declarations import Format
 from ragdatakit.validators.collector import Collector, RuleState
 
 if TYPE_CHECKING:

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.findings import Related
 from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
 from ragdatakit.files.csv_cells import CsvForm, split_record
 from ragdatakit.files.csv_rows import CsvReader
@@ -30,9 +28,11 @@ from ragdatakit.files.sniffing import beginning, json_container
 from ragdatakit.files.sources import HeadedSource, Source
 from ragdatakit.files.strict_json import escape
 from ragdatakit.files.tagged_text import ElementFinder
+from ragdatakit.quality.hits import Hits, Sought
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.findings import Related
 from ragdatakit.validators.collector import Place
 from ragdatakit.validators.excerpts import place_of
-from ragdatakit.quality.hits import Hits, Sought
 
 _ELEMENTS = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
 _DEEPEST = 12

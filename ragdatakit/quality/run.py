@@ -14,16 +14,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.schemas.errors import MissingExtraError, RagdataError
-from ragdatakit.schemas.findings import Finding, Problem, Related
-from ragdatakit.quality.options import QualityOptions
-from ragdatakit.quality.rules import RULES
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.plain_sources import NO_DATA, PLAIN_SOURCES
 from ragdatakit.files.record_reading import Progress
-from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.quality.hits import Checked, Doing, Hit, Hits, QualityCollector, Sought
+from ragdatakit.quality.options import QualityOptions
+from ragdatakit.quality.rules import RULES
+from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+from ragdatakit.schemas.findings import Finding, Problem, Related
+from ragdatakit.validators.collector import Collector, Place, Selection
 
 if TYPE_CHECKING:
     from ragdatakit.quality.places import Found

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.plain_tokens import count
 from ragdatakit.columnar.word_codes import word_codes
+from ragdatakit.files.plain_tokens import count
 from ragdatakit.quality.garbled import garbled
 from ragdatakit.quality.hits import Checked, Hit, Sought, shown_id, sought_question
 

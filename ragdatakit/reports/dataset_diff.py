@@ -10,17 +10,17 @@ from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.dataset_database import FILES, DatasetDatabase
+from ragdatakit.database.file_counts import unpacked_size
+from ragdatakit.database.sql_text import sql_text
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.manifest import file_digest
+from ragdatakit.files.own_files import MANIFEST
 from ragdatakit.reports.kind_diff import KindSide, compare_kind
 from ragdatakit.reports.table_diff import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Side, TableDiff
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.database.dataset_database import FILES, DatasetDatabase
-from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.database.file_counts import unpacked_size
-from ragdatakit.files.manifest import file_digest
-from ragdatakit.files.own_files import MANIFEST
-from ragdatakit.database.sql_text import sql_text
 
 if TYPE_CHECKING:
     import duckdb

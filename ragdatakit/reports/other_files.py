@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from ragdatakit.schemas.diffs import FileDiff
 from ragdatakit.files.folders import SKIPPED
 from ragdatakit.files.own_files import OWN
+from ragdatakit.schemas.diffs import FileDiff
 
 Progress = Callable[[str, int, int], None]
 _PIECE = 1 << 20

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.sql_text import sql_text
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
 from ragdatakit.reports.summary.examples import examples as example_rows
 from ragdatakit.reports.summary.graph import graph_summary, read_edges
@@ -26,7 +27,6 @@ from ragdatakit.reports.summary.training import (
 )
 from ragdatakit.schemas.conversions import Loss, Losses
 from ragdatakit.schemas.summaries import Distribution, Note, Summary
-from ragdatakit.database.sql_text import sql_text
 
 if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.diffs import ColumnUse, RecordChange, RecordShown, TableDiff, ValueChange
-from ragdatakit.reports.diff.file_records import comparable
 from ragdatakit.database.sql_text import sql_name
+from ragdatakit.reports.diff.file_records import comparable
+from ragdatakit.schemas.diffs import ColumnUse, RecordChange, RecordShown, TableDiff, ValueChange
 
 if TYPE_CHECKING:
     import duckdb

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.retrieval.metrics import mean_score
-from ragdatakit.schemas.evaluations import AnswerScores
 from ragdatakit.files.compared_answers import as_arag_compares, as_datamind_compares
 from ragdatakit.files.json_text import fields_of, loads, string_of
+from ragdatakit.retrieval.metrics import mean_score
+from ragdatakit.schemas.evaluations import AnswerScores
 
 if TYPE_CHECKING:
-    from ragdatakit.schemas.canonical import Answer, Question
     from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.schemas.canonical import Answer, Question
 
 METRICS = ("exact_match", "f1", "contain_arag", "contain_datamind", "f1_datamind")
 _GOLD = ("gold_answer", "reference_answer")

@@ -18,10 +18,10 @@ from ragdatakit.schemas.evaluations import Ceiling, RunResult
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
 
 if TYPE_CHECKING:
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.gold import Gold
     from ragdatakit.retrieval.gold_facts import GoldFacts
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 SELF_RETRIEVAL = 0.8
 _FIRST = 10

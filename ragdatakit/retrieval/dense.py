@@ -10,24 +10,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.embedders import Embedder, EmbeddingError, make_embedder
 from ragdatakit.retrieval.server_replies import one_line
 from ragdatakit.retrieval.top import no_ranking
 from ragdatakit.retrieval.vector_stores import Search, get_store, store_version
 from ragdatakit.retrieval.vectors import Placing, QueryVectors, file_settings, placed_blocks, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.outputs.user_cache import cache_folder
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.retrieval.parts import Progress, Ranker, Ranking
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.vector_stores import Block
     from ragdatakit.schemas.retrieved import Query
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 LAYOUT = 1
 

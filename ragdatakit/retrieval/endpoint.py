@@ -27,10 +27,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 import orjson
 
+from ragdatakit.files.writing import write_whole
 from ragdatakit.retrieval.connections import Request, in_order, make_opener
 from ragdatakit.retrieval.server_replies import ReplyError, json_body, json_object, one_line, server_message
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.writing import write_whole
 
 RETRIED = frozenset((408, 409, 425, 429, *range(500, 600)))
 """Answers after which the same request may succeed."""

@@ -11,9 +11,9 @@ from ragdatakit.retrieval.index_notes import left_out
 from ragdatakit.schemas import FORMATS
 
 if TYPE_CHECKING:
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.gold import Gold
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 _WORDS = {
     "qrels": ("qrel", "judg"),

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.manifest import file_digest
+from ragdatakit.schemas.errors import RagdataError
 
 REST_NS = 2_000_000_000
 """The coarsest clock of a file system in use (FAT) ticks every two seconds."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.files.canonical_tables import CanonicalTables
 
 UNITS = ("document", "chunk", "node")
 TYPE_FIELDS = ("question_type", "type", "hop", "hops", "level", "category")

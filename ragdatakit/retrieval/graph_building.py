@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.json_text import fields_of, loads
 from ragdatakit.retrieval.graph import MENTION, PART, Edges, write_graph
 from ragdatakit.retrieval.linking import NodeLinker, Terms
 from ragdatakit.retrieval.string_table import StringTable, write_strings
-from ragdatakit.files.json_text import fields_of, loads
 
 if TYPE_CHECKING:
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.retrieval.passages import Passage, Passages
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 DOCUMENT = "document"
 """The type of nodes that are documents."""

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.tokens import Tokenizer
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 MODES = ("auto", "given", "names")
 _MOST_SEEDS = 20

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.manifest import file_digest
 from ragdatakit.outputs.user_cache import VARIABLE
+from ragdatakit.schemas.errors import RagdataError
 
 INDEX, PART, SOURCES, PASSAGES = "index.json", "part.json", "sources", "passages"
 KINDS = ("lexical", "sparse", "dense", "graph")

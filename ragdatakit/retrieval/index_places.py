@@ -7,13 +7,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.folder_locks import remove_abandoned
+from ragdatakit.outputs.sealed_json import read_sealed
+from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.fingerprints import are_unchanged, read_states
 from ragdatakit.retrieval.index_files import INDEX, KINDS, PASSAGES, SOURCES
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import StoredIndex
-from ragdatakit.files.folder_locks import remove_abandoned
-from ragdatakit.outputs.sealed_json import read_sealed
-from ragdatakit.outputs.user_cache import cache_folder
 
 _FOLDER = re.compile(r"[^.].*-[0-9a-f]{16}")
 _PART = re.compile(rf"({'|'.join(KINDS)})-[0-9a-f]{{16}}")

@@ -17,6 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit import __version__
+from ragdatakit.files.writing import write_whole
+from ragdatakit.outputs.outputs import safe_part
+from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed
+from ragdatakit.outputs.staging import StagedFolder
+from ragdatakit.outputs.user_cache import VARIABLE, cache_folder
 from ragdatakit.retrieval.fingerprints import FileState, digest_of_files, file_states, read_states
 from ragdatakit.retrieval.index_files import (
     INDEX,
@@ -35,15 +40,10 @@ from ragdatakit.retrieval.passages import Passages, read_passages, write_passage
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.retrieved import IndexPart, IndexSummary
-from ragdatakit.outputs.outputs import safe_part
-from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed
-from ragdatakit.outputs.staging import StagedFolder
-from ragdatakit.outputs.user_cache import VARIABLE, cache_folder
-from ragdatakit.files.writing import write_whole
 
 if TYPE_CHECKING:
-    from ragdatakit.retrieval.parts import Part, Progress, Ranker
     from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.retrieval.parts import Part, Progress, Ranker
 
 LAYOUT = 4
 """The version of the passages' layout on the disk."""

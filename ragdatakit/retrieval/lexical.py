@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import tantivy
 
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.tokens import Tokenizer
     from ragdatakit.schemas.retrieved import Query
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
     Array = npt.NDArray[Any]
 

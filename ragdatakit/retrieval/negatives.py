@@ -17,6 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.retrieval.lexical import LexicalPart
 from ragdatakit.retrieval.parts import Progress
 from ragdatakit.retrieval.passages import Passage, Passages, read_passages, write_passages
@@ -24,8 +26,6 @@ from ragdatakit.retrieval.tokens import Tokenizer
 from ragdatakit.schemas.canonical import Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.retrieved import Query
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.scratch import ScratchFolder
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.parts import Ranker

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.retrieved import PathStep, Query
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""

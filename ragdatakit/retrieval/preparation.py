@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions
     from ragdatakit.retrieval.extraction.model import ModelOptions
     from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.schemas.conversions import ExtractionEstimate
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 Prepare = Callable[["CanonicalTables"], "CanonicalTables"]
 

@@ -19,10 +19,10 @@ from ragdatakit.retrieval.evaluation import NamedRun
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.gold import Gold
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 TEXT = "text: "
 """Begins what stands for a result that has a text only, which no passage has."""

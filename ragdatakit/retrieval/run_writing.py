@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.json_text import dumps
+from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.retrieved import Retrieval

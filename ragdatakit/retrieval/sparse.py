@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.retrieval.parts import Progress, Ranker, Ranking
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.retrieved import Query
-    from ragdatakit.files.canonical_tables import CanonicalTables
 
 LAYOUT = 1
 TERMS, STARTS, ORDINALS, WEIGHTS = "terms.json", "starts.npy", "ordinals.npy", "weights.npy"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.lines import LONG_LINE, iter_lines
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:

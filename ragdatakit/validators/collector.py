@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity
 from ragdatakit.schemas.shared import RULES as SHARED
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.validators.excerpts import plain_value, show, visible
 
 _SHARED = {rule.name: rule for rule in SHARED}

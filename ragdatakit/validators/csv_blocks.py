@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragdatakit.schemas.missing import MISSING
+from ragdatakit.columnar.numpy_keys import NumpyBatch
+from ragdatakit.columnar.string_hash import hash_columns, spelled
 from ragdatakit.files.arrow_columns import mask_of, offsets_of, one_array, string_array
 from ragdatakit.files.csv_cells import ColumnScan, Kind, coerced, key_of
 from ragdatakit.files.csv_columns import CsvDecoder, first_and_last_bytes
 from ragdatakit.files.csv_rows import CsvBlock, RawRow, cut_rows
-from ragdatakit.columnar.numpy_keys import NumpyBatch
-from ragdatakit.columnar.string_hash import hash_columns, spelled
+from ragdatakit.schemas.missing import MISSING
 
 if TYPE_CHECKING:
     import pyarrow as pa

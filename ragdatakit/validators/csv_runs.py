@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.columnar.allocation import pin_worker
 from ragdatakit.files.csv_cells import ColumnScan, CsvForm, Kind, coerced, key_of, split_record
 from ragdatakit.files.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
 from ragdatakit.files.positions import Located
-from ragdatakit.validators.python_keys import PythonBatch
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.blocks import few_of_each
 from ragdatakit.validators.file_runs import FileRun
+from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import decoded_text
 from ragdatakit.validators.sets import key_columns
 

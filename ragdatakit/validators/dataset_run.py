@@ -11,9 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.findings import Finding, Problem
-from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.columnar.allocation import keep_freed_memory
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import Tree, size_of
@@ -22,6 +19,9 @@ from ragdatakit.files.record_forms import JSON, RecordForm
 from ragdatakit.files.sniffing import json_container
 from ragdatakit.files.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
 from ragdatakit.files.strict_json import MOST_LOCATED
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.findings import Finding, Problem
+from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
@@ -30,8 +30,8 @@ from ragdatakit.validators.held import HeldFindings, RowMap
 from ragdatakit.validators.sets import SetChecks, key_columns
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.file_runs import FileRun
     from ragdatakit.quality.run import Quality
+    from ragdatakit.validators.file_runs import FileRun
 
 SMALL_DATASET = 3 << 20
 """Below this many bytes (a quarter of them in CSV) a dataset is checked in plain Python, without importing numpy,

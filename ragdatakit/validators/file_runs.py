@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.line_cells import LineReader
 from ragdatakit.columnar.allocation import pin_worker
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.files.record_forms import RecordForm, form_of
 from ragdatakit.files.sources import Block, HeadedSource
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.line_cells import LineReader
 from ragdatakit.validators.blocks import BlockJudge, JudgedBlock, LineEnds, Segment
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker

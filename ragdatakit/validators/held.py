@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.files import strict_json
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.positions import Located
 from ragdatakit.files.record_forms import RecordForm
+from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.validators.collector import Collector, Place
 from ragdatakit.validators.excerpts import place_of
 from ragdatakit.validators.sets import Hits
@@ -212,8 +212,8 @@ def _is_meant(item: Any, value: Any) -> bool:
     if isinstance(value, int | str | float):
         return bool(item == value or str(item) == str(value))
     if isinstance(item, str):
-        from ragdatakit.files.arrow_columns import string_array
         from ragdatakit.columnar.string_hash import hash_strings
+        from ragdatakit.files.arrow_columns import string_array
 
         return bool(hash_strings(string_array([item.encode("utf-8", "backslashreplace").decode()]))[0] == value)
     return isinstance(item, int | float) and int(item) % 2**64 == int(value)

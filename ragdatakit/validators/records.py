@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ragdatakit.schemas.declarations import Damage, Field, Record
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files import strict_json
 from ragdatakit.files.record_forms import JSON, REFUSED, JsonForm
+from ragdatakit.schemas.declarations import Damage, Field, Record
+from ragdatakit.schemas.findings import Problem
 
 MAX_FLOAT = sys.float_info.max
 _NUMERIC_TEXT = re.compile(

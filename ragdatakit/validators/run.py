@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.schemas.findings import Finding, Problem
-from ragdatakit.schemas.results import Report
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import Detected, UnreadableError, detect
 from ragdatakit.files.plain_sources import PLAIN_SOURCES
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.findings import Finding, Problem
+from ragdatakit.schemas.results import Report
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun, RunOptions

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ragdatakit.files.record_reading import Progress, Refused
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
-from ragdatakit.files.record_reading import Progress, Refused
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import RunOptions
 from ragdatakit.validators.run import validate_paths

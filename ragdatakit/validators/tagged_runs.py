@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.positions import Located
 from ragdatakit.files.tagged_text import ElementFinder, TaggedElement
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.file_runs import FileRun
 
 if TYPE_CHECKING:

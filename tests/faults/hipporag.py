@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.schemas.hipporag.format import HIPPORAG
 from ragdatakit.files.hipporag_passages import passage_id
+from ragdatakit.schemas.hipporag.format import HIPPORAG
 from tests.faults.drafts import BLANK, Draft, DraftFile, Place, cell, member
 
 SIZE = 40

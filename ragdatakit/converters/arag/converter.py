@@ -16,18 +16,18 @@ from ragdatakit.converters.arag.predictions import (
     write_predictions,
 )
 from ragdatakit.converters.question_fields import QuestionFields
-from ragdatakit.schemas.arag.published import SUBSETS
-from ragdatakit.schemas.canonical import Chunk, Edge, Node, Question
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.compared_answers import as_arag_compares
 from ragdatakit.files.json_text import Raw, object_text, string_of
 from ragdatakit.outputs.outputs import ArrayWriter
+from ragdatakit.schemas.arag.published import SUBSETS
+from ragdatakit.schemas.canonical import Chunk, Edge, Node, Question
+from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.outputs.outputs import Output
     from ragdatakit.files.record_reading import RecordReader
+    from ragdatakit.outputs.outputs import Output
 
 QUESTIONS = QuestionFields(
     names={"question_id": "id", "text": "question", "answer": "answer", "aliases": "aliases", "split": "split"},

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ragdatakit.columnar.decoded_files import Progress, Unproved, element_values
 from ragdatakit.converters.sql_files import canonical_columns, fill
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.columnar.decoded_files import Progress, Unproved, element_values
 
 if TYPE_CHECKING:
     import duckdb

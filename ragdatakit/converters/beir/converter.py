@@ -25,14 +25,14 @@ from ragdatakit.converters.judgements import (
     question_ids,
 )
 from ragdatakit.converters.question_fields import BESIDE
-from ragdatakit.schemas.beir.format import BEIR
-from ragdatakit.schemas.canonical import Document, Qrel, Question
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.json_text import Raw, compact, fields_of, loads, object_text, string_of
-from ragdatakit.outputs.outputs import Output
 from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.outputs.outputs import Output
+from ragdatakit.schemas.beir.format import BEIR
+from ragdatakit.schemas.canonical import Document, Qrel, Question
+from ragdatakit.schemas.errors import RagdataError
 
 USUAL_SPLIT = "test"
 _HEADER = b"query-id\tcorpus-id\tscore\n"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ragdatakit.columnar.decoded_files import Progress, Unproved, line_blocks
 from ragdatakit.converters.beir.converter import files_read
 from ragdatakit.converters.sql_files import canonical_columns, fill, is_empty
-from ragdatakit.schemas.beir.format import BEIR
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.columnar.decoded_files import Progress, Unproved, line_blocks
+from ragdatakit.schemas.beir.format import BEIR
 
 if TYPE_CHECKING:
     import duckdb

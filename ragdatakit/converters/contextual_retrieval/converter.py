@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from ragdatakit.converters import Converter, Options
-from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 from ragdatakit.files.canonical_tables import RowSource
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.json_text import Raw, fields_of, loads, object_text, string_of
 from ragdatakit.files.noted_rows import Note, NotedRows
 from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 
 _LIST = msgspec.json.Decoder(list[Raw])
 _OF_DOCUMENT = ("doc_id", "content", "chunks")

@@ -8,15 +8,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.question_fields import ASIDE, QuestionFields
-from ragdatakit.schemas.canonical import Answer, Question
 from ragdatakit.files.compared_answers import as_datamind_compares
 from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of, without_nan
+from ragdatakit.schemas.canonical import Answer, Question
 
 if TYPE_CHECKING:
     from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import DataFile
-    from ragdatakit.outputs.outputs import Output
     from ragdatakit.files.record_reading import RecordReader
+    from ragdatakit.outputs.outputs import Output
 
 QUESTIONS = QuestionFields(
     names={

@@ -7,24 +7,19 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters import Converter, Option, Options
-from ragdatakit.converters.datamind import bench
-from ragdatakit.converters.datamind import chunks
-from ragdatakit.converters.datamind import files
-from ragdatakit.converters.datamind import graph
-from ragdatakit.converters.datamind import refused
-from ragdatakit.converters.datamind import skills
+from ragdatakit.converters.datamind import bench, chunks, files, graph, refused, skills
 from ragdatakit.converters.datamind.repository import group
+from ragdatakit.outputs.outputs import safe_part
 from ragdatakit.schemas.canonical import Asset
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.outputs.outputs import safe_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.outputs.outputs import Output
     from ragdatakit.files.record_reading import RecordReader
+    from ragdatakit.outputs.outputs import Output
 
 _WRITABLE = ("chunks", "documents", "edges", "questions")
 

@@ -21,12 +21,12 @@ from ragdatakit.converters.datamind.tables import (
     Value,
     user_tables,
 )
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.schemas.conversions import Losses
     from ragdatakit.outputs.outputs import LineWriter, Output
+    from ragdatakit.schemas.conversions import Losses
 
 _UNSAFE_IN_NAMES = re.compile(r"[;:\\\x00-\x1f\x7f]")
 _UNSAFE_IN_TEXTS = {";": 59, ":": 58, "\r": 13, "\x00": 0}  # \r: files are read with universal line ends

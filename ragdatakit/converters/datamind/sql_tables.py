@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.columnar.decoded_files import Progress, Unproved, line_blocks, line_blocks_and_bytes
 from ragdatakit.converters.datamind.chunks import made_id
 from ragdatakit.converters.sql_files import canonical_columns, fill, is_empty
-from ragdatakit.schemas.datamind.format import DATAMIND
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.columnar.decoded_files import Progress, Unproved, line_blocks, line_blocks_and_bytes
+from ragdatakit.schemas.datamind.format import DATAMIND
 
 if TYPE_CHECKING:
     import duckdb

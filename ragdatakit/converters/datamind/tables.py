@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ragdatakit.converters.datamind.schemas import lost_clauses
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.database.sql_text import sql_name
+from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     import duckdb

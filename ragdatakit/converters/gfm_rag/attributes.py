@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ragdatakit.schemas.canonical import Edge
 from ragdatakit.files import json_text
 from ragdatakit.files.json_text import Raw
 from ragdatakit.files.python_literals import Judgement, judge
+from ragdatakit.schemas.canonical import Edge
 
 Note = Callable[[str, object], None]
 """Called with what was changed, and an example."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 
-from ragdatakit.schemas.canonical import Chunk
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.outputs.outputs import Output
+from ragdatakit.schemas.canonical import Chunk
+from ragdatakit.schemas.errors import RagdataError
 
 _TITLED_SOURCES = ("hipporag",)
 _ADDITION = " (document)"

@@ -11,10 +11,10 @@ from ragdatakit.converters.gfm_rag.mentions import NameFinder
 from ragdatakit.converters.gfm_rag.passages import Passages
 from ragdatakit.converters.gfm_rag.reading import DOCUMENT, ENTITY, RESERVED, is_aside
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
-from ragdatakit.schemas.canonical import Qrel, Question, StartNode
 from ragdatakit.files import json_text
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.outputs.outputs import ArrayWriter, Output
+from ragdatakit.schemas.canonical import Qrel, Question, StartNode
 
 SPLITS = ("train", "test")
 """The only files of questions that the loaders look for."""

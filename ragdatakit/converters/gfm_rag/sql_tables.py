@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.columnar.decoded_files import Progress, Unproved
 from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
 from ragdatakit.converters.sql_files import look_through_csv, paths
+from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.arrays import ObjectSource
 from ragdatakit.files.csv_rows import CsvReader
-from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.columnar.decoded_files import Progress, Unproved
 from ragdatakit.files.element_scans import Element
 from ragdatakit.files.sources import Source
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from ragdatakit.schemas.canonical import Document, Node
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.hipporag_passages import passage_id, passage_text
 from ragdatakit.files.json_text import dumps, fields_of, loads
 from ragdatakit.outputs.outputs import Output
+from ragdatakit.schemas.canonical import Document, Node
 
 
 class Corpus(Protocol):

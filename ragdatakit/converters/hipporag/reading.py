@@ -9,8 +9,6 @@ import msgspec
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.hipporag.fields import decoded, given_id, made_id, passage_metadata, read_question
-from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Triplet
-from ragdatakit.schemas.errors import NotMeantError, RagdataError
 from ragdatakit.files.canonical_tables import RowSource
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.hipporag_passages import (
@@ -25,6 +23,8 @@ from ragdatakit.files.hipporag_passages import (
 )
 from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Triplet
+from ragdatakit.schemas.errors import NotMeantError, RagdataError
 
 _JOINERS = {"empty": "", "space": " "}
 _DOCS = msgspec.json.Decoder(list[Raw])

@@ -16,8 +16,6 @@ from ragdatakit.converters import Options
 from ragdatakit.converters.hipporag.fields import decoded, passage_extras, write_question
 from ragdatakit.converters.hipporag.graph import write_results
 from ragdatakit.converters.question_fields import ASIDE
-from ragdatakit.schemas.canonical import Document, Question
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.hipporag_passages import (
     CORPUS_END,
@@ -32,6 +30,8 @@ from ragdatakit.files.hipporag_passages import (
 )
 from ragdatakit.files.json_text import Raw, dumps, fields_of, loads
 from ragdatakit.outputs.outputs import Output, safe_part
+from ragdatakit.schemas.canonical import Document, Question
+from ragdatakit.schemas.errors import RagdataError
 
 _QUESTION = ("question_id", "text", "answer", "aliases", "metadata")
 

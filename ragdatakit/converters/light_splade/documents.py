@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 
 from ragdatakit.converters import Options
+from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.outputs.outputs import LineWriter, Output
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.conversions import MOST_EXAMPLES
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.outputs import LineWriter, Output
 
 _DRAFT = "documents.ndjson"
 _MOST = 1 << 53

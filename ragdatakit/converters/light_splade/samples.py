@@ -14,10 +14,10 @@ import msgspec
 from ragdatakit.converters import Options
 from ragdatakit.converters.light_splade.documents import DocumentMasters
 from ragdatakit.converters.light_splade.splits import TRAIN, VALIDATION, Judged, Plan, Planner, seeded
-from ragdatakit.schemas.canonical import PairScore
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.outputs.outputs import LineWriter, Output
+from ragdatakit.schemas.canonical import PairScore
+from ragdatakit.schemas.errors import RagdataError
 
 SCORES_NAME = "hard-negatives-cross-encoder-scores.ndjson"
 _TRIPLET = b'{"qid": %d, "pos_doc_id": %d, "neg_doc_id": %d}\n'

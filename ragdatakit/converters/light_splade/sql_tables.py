@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.columnar.decoded_files import Progress, Unproved, line_blocks
 from ragdatakit.converters.sql_files import fill, paths, text
-from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.columnar.decoded_files import Progress, Unproved, line_blocks
+from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 
 if TYPE_CHECKING:
     import duckdb

@@ -30,9 +30,9 @@ from ragdatakit.converters.light_splade.splits import (
     judgements,
     usable_question,
 )
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.outputs.outputs import Output
+from ragdatakit.schemas.errors import RagdataError
 
 _MOST_EVALUATED = {"triplets": 10_000, "queries": 5_000}
 _NO_NEGATIVES = (

@@ -16,9 +16,6 @@ from typing import Any
 from ragdatakit.converters import Converter, Option, Options
 from ragdatakit.converters.column_maps import EDGE, ColumnMap, guess_columns, id_like_columns, map_columns, parse
 from ragdatakit.converters.plain.table_graph import GraphRows
-from ragdatakit.schemas.canonical import Document, Qrel, Question
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.files import json_text
 from ragdatakit.files.canonical_tables import RowSource
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -29,6 +26,9 @@ from ragdatakit.files.record_reading import RecordReader
 from ragdatakit.files.sources import IS_POINTER, is_lfs_pointer
 from ragdatakit.files.table_rows import HEAD_ROWS, CsvForm, Row, TableFile, text_of
 from ragdatakit.files.triple_files import read_triple_head
+from ragdatakit.schemas.canonical import Document, Qrel, Question
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
 

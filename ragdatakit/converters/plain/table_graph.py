@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.converters.column_maps import EDGE, ColumnMap
-from ragdatakit.schemas.canonical import Edge, Node, Relation
 from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text
 from ragdatakit.files.noted_rows import Note
 from ragdatakit.files.plain_sources import split_of
 from ragdatakit.files.table_rows import Cell, Row, TableFile, text_of
+from ragdatakit.schemas.canonical import Edge, Node, Relation
 
 Names = tuple[str, str, str]
 """Source, relation and target."""

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 
 from ragdatakit.converters import Converter, Option, Options
-from ragdatakit.schemas.canonical import Document
 from ragdatakit.files.canonical_tables import RowSource
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.front_matter import split_front_matter
@@ -15,6 +14,7 @@ from ragdatakit.files.noted_rows import FileRows, Note
 from ragdatakit.files.plain_sources import PASSED_OVER
 from ragdatakit.files.record_reading import RecordReader, refuse_encoding
 from ragdatakit.files.text_titles import heading, telling_name
+from ragdatakit.schemas.canonical import Document
 
 
 def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:

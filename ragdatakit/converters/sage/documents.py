@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ragdatakit.converters.sage.generations import Fields, is_object, is_string
-from ragdatakit.schemas.canonical import Document
 from ragdatakit.files import json_text
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.json_text import Raw
 from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.schemas.canonical import Document
 
 KEPT_METADATA = "ragdata_metadata"
 """Where metadata stand that would be taken for something else if they stood by themselves."""

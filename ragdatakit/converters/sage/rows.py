@@ -16,11 +16,11 @@ from ragdatakit.converters.sage.generations import (
     raw_of,
     text_in,
 )
+from ragdatakit.files import json_text
+from ragdatakit.files.json_text import Raw
 from ragdatakit.schemas.canonical import Answer, Question, Run
 from ragdatakit.schemas.sage.older import STAGES, TEXT_KEYS
 from ragdatakit.schemas.sage.records import RECORD
-from ragdatakit.files import json_text
-from ragdatakit.files.json_text import Raw
 
 KEPT_ORDER = "ragdata_field_order"
 """The member of ``question`` that holds the order of its source's fields, where it does not show it."""

@@ -22,15 +22,15 @@ from ragdatakit.converters.judgements import (
     passage_ids,
     question_ids,
 )
-from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
-from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.trec.format import TREC
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text, string_of
-from ragdatakit.outputs.outputs import LineWriter, Output
 from ragdatakit.files.record_reading import RecordReader
 from ragdatakit.files.tagged_text import UNCLOSED, escape
+from ragdatakit.outputs.outputs import LineWriter, Output
+from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.trec.format import TREC
 
 _SPLIT = re.compile(r"qrels[._-](.+?)(?:\.(?:txt|tsv|qrels|qrel))?(?:\.gz)?", re.I)
 _ELEMENT = re.compile(r"[a-z][a-z0-9_-]*")

@@ -8,10 +8,6 @@ from contextlib import suppress
 
 import msgspec
 
-from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.line_cells import LineError, LineReader
 from ragdatakit.files.csv_cells import split_record
 from ragdatakit.files.csv_rows import CsvReader
 from ragdatakit.files.datasets import DataFile
@@ -22,6 +18,10 @@ from ragdatakit.files.record_runs import ANY, FIELDS, as_utf8
 from ragdatakit.files.sniffing import json_container
 from ragdatakit.files.sources import Source
 from ragdatakit.files.tagged_text import ElementFinder, TaggedReader
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.line_cells import LineError, LineReader
 
 WHOLE = "value"
 """The field of a record that has no fields, such as a text."""

@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.reports.gates.derived_columns import DAMAGED, FOUND, KEYS, LANGUAGE, LENGTH, REFERENCES, SHARE
 from ragdatakit.reports.gates.frames import GateFrames
 from ragdatakit.reports.gates.suites import FILES, TABLE
 from ragdatakit.reports.summary.languages import UNCLEAR
 from ragdatakit.schemas.canonical import TABLES
-from ragdatakit.database.sql_text import sql_name, sql_text
 
 _CONTENTS = ("text", "title", "answer", "context", "image_description", "prompt")
 _LEFT_OUT = ("field_order", "file")

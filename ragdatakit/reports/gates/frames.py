@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.sql_text import sql_name
 from ragdatakit.reports.gates.derived_columns import (
     DAMAGED,
     FOUND,
@@ -25,7 +26,6 @@ from ragdatakit.reports.gates.derived_columns import (
 from ragdatakit.reports.gates.suites import FILES
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
-from ragdatakit.database.sql_text import sql_name
 
 if TYPE_CHECKING:
     import duckdb

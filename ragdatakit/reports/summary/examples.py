@@ -11,8 +11,8 @@ from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import Example
 
 if TYPE_CHECKING:
-    from ragdatakit.reports.summary.texts import Column
     from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.reports.summary.texts import Column
 
 _LONGEST = 400
 _MOST_ITEMS = 10

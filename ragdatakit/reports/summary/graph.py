@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.columnar.numpy_graphs import NumpyGraph
+    from ragdatakit.database.dataset_database import DatasetDatabase
 
     Numbers = npt.NDArray[np.int32]
 

@@ -12,8 +12,8 @@ from ragdatakit.reports.summary.numbers import MOST_VALUES
 from ragdatakit.schemas.summaries import Frequencies, Note
 
 if TYPE_CHECKING:
-    from ragdatakit.reports.summary.texts import Column
     from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.reports.summary.texts import Column
 
 UNCLEAR = "unclear"
 """What is said of a text whose language nothing tells: too short, code, or a language that is not known here."""

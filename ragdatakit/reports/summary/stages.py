@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.sql_text import sql_text
 from ragdatakit.reports.summary.numbers import of_query
 from ragdatakit.schemas.summaries import Distribution
-from ragdatakit.database.sql_text import sql_text
 
 if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase

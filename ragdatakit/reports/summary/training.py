@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.database.sql_text import sql_text
 from ragdatakit.reports.summary.ids import IdNumbers, Place, distinct, distinct_per_id, per_id
 from ragdatakit.reports.summary.numbers import of_numbers, of_query
 from ragdatakit.schemas.summaries import Distribution, Note
-from ragdatakit.database.sql_text import sql_text
 
 if TYPE_CHECKING:
-    from ragdatakit.reports.summary.ids import Numbers
     from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.reports.summary.ids import Numbers
 
 TRAIN = "train"
 _UNEVEN = 0.01

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files import json_text, plain_tokens
+from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.connections import in_order
 from ragdatakit.retrieval.endpoint import SAME_FOR_ALL, Endpoint, EndpointError
 from ragdatakit.retrieval.extraction.names import name_key
@@ -21,8 +23,6 @@ from ragdatakit.retrieval.extraction.replies import FoundGraph, UnreadableReplyE
 from ragdatakit.retrieval.parts import Progress
 from ragdatakit.schemas.conversions import ExtractionEstimate
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.files import json_text, plain_tokens
-from ragdatakit.files.canonical_tables import CanonicalTables
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.extraction.graph_store import GraphStore

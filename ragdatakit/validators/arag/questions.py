@@ -7,9 +7,9 @@ import string
 from collections.abc import Iterator
 from typing import Any
 
+from ragdatakit.files.compared_answers import as_arag_compares
 from ragdatakit.schemas.arag.published import Evidence, Subset, subset_named, subset_of_source
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.files.compared_answers import as_arag_compares
 
 _MARK_INSIDE = re.compile(rf"\w[{re.escape(string.punctuation)}]+\w")
 _EVIDENCE_WORDS: dict[Evidence, str] = {

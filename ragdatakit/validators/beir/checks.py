@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Emit, FormatChecks
 
 if TYPE_CHECKING:

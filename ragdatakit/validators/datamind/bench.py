@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.compared_answers import as_datamind_compares
+from ragdatakit.schemas.findings import Problem
 
 
 def question_problems(value: Any) -> Iterator[Problem]:

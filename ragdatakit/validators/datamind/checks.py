@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.validators.checks import Emit, FormatChecks
 from ragdatakit.validators.datamind.bench import plain_questions, question_problems, reference_problems
 from ragdatakit.validators.datamind.chunks import FATAL_RULES, chunk_problems, v2_hash, v2_id

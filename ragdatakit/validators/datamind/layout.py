@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.excerpts import show
 
 Placed = tuple[DataFile, Problem]

@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.database.sql_text import sql_name
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.datamind.sql import Lines, Statement, as_run, statements
 from ragdatakit.validators.excerpts import visible
 

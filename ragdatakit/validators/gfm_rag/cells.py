@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.missing import MISSING
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph
 from ragdatakit.files.python_literals import Judgement, judge
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.missing import MISSING
 from ragdatakit.validators.checks import Emit, FormatChecks
 from ragdatakit.validators.gfm_rag.graph import DOCUMENT, GraphFindings
 from ragdatakit.validators.gfm_rag.tables import GraphTables

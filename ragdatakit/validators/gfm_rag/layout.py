@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import is_regular
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.ages import in_words, lag_seconds
 
 Placed = tuple[DataFile, Problem]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.sources import BOM, LFS_PREFIX, lfs_size
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Emit, FormatChecks
 
 if TYPE_CHECKING:

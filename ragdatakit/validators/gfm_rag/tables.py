@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.csv_cells import Kind
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph, RepeatedEdges
+from ragdatakit.files.csv_cells import Kind
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.sets import Hits
 
@@ -389,8 +389,8 @@ class _Arrays:
         return int(order[place]) if place < len(hashes) and hashes[place] == wanted else -1
 
     def numbers_of(self, names: Iterable[str], relations: bool = False) -> dict[str, int]:
-        from ragdatakit.files.arrow_columns import string_array
         from ragdatakit.columnar.string_hash import hash_strings
+        from ragdatakit.files.arrow_columns import string_array
 
         index = self._sets.lookup("relations" if relations else "nodes", "@key") if self._sets is not None else None
         names = list(names)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.hipporag_passages import (
     CORPUS_END,
     corpus_of,
@@ -17,6 +16,7 @@ from ragdatakit.files.hipporag_passages import (
     set_of_results,
 )
 from ragdatakit.files.sniffing import json_container
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Emit, FormatChecks
 from ragdatakit.validators.hipporag.openie import ResultsCheck
 from ragdatakit.validators.hipporag.questions import question_problems

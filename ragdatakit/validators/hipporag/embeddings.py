@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.hipporag_passages import passage_id
+from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa

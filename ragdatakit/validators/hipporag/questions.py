@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.hipporag_passages import (
     contexts_of,
     gold_answers,
@@ -17,6 +16,7 @@ from ragdatakit.files.hipporag_passages import (
     passage_text,
     supporting_titles,
 )
+from ragdatakit.schemas.findings import Problem
 
 _HOPS = re.compile(r"(\d+)hop")
 

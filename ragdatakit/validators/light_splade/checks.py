@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.strict_json import escape
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Emit, FormatChecks
 from ragdatakit.validators.sets import Hits
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.folders import size_of
 from ragdatakit.files.sniffing import json_container
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Emit, FormatChecks
 from ragdatakit.validators.sage.files import (
     COMPARED_BYTES,

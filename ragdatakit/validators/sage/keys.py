@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ragdatakit.files.strict_json import escape
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.sage.older import OLDER, TIMES
 from ragdatakit.schemas.sage.records import RECORD
-from ragdatakit.files.strict_json import escape
 
 DOCUMENTED = frozenset(f.name for f in RECORD.fields)
 _BATCHES = ("context", "external_corpus", "sources", "all_classes", "length", "sample_id")

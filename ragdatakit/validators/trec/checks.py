@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.tagged_text import UNCLOSED
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Emit, FormatChecks
 from ragdatakit.validators.sets import Hits
 
