@@ -15,7 +15,8 @@ from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Selection
-from ragdatakit.validators.dataset_run import DatasetRun, RunOptions
+from ragdatakit.validators.dataset_run import DatasetRun
+from ragdatakit.validators.run_options import RunOptions
 
 NAMES = (
     *("not-json", "not-records", "only-text", "nothing-there", "no-text", "no-name", "no-object", "title-twice"),

@@ -16,9 +16,10 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.database.select_statements import QueryError, parse_select
 from ragdatakit.files.detection import detect
-from ragdatakit.quality.run import Quality, check_quality
+from ragdatakit.quality.run import Quality
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.run_options import RunOptions
 from tests.command_line import FIXTURES, run
 
 SEARCH = FIXTURES / "demo-search"
@@ -128,7 +129,7 @@ def test_what_was_not_checked_is_told_of_the_file_that_the_reason_names(name: st
         yield
 
     parts = detect(SEARCH).datasets
-    checked = check_quality(parts, Quality(read=read, plain=lambda *_: []), Selection(), Counter(), 1 << 24)
+    checked = Quality(read=read, plain=lambda *_: []).check(parts, RunOptions(), Selection(), Counter(), alone=False)
 
     assert [(f.code, Path(f.path)) for f in checked.kept] == [("QU101", SEARCH / name)]
 

@@ -22,11 +22,10 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.quality import rules as quality_rules
-from ragdatakit.schemas import all_formats, all_rules, evaluation_rules
+from ragdatakit.schemas import all_formats, all_rules, evaluation_rules, quality_rules
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
-from ragdatakit.validators.dataset_run import RunOptions
+from ragdatakit.validators.run_options import RunOptions
 from tests.command_line import FIXTURES, GOOD, run
 
 # What no file kept in git can show, and the test that does.

@@ -163,7 +163,7 @@ def test_one_record_longer_than_the_memory_limit_is_told(tmp_path: Path, monkeyp
 
 
 def _options() -> Any:
-    from ragdatakit.validators.dataset_run import RunOptions
+    from ragdatakit.validators.run_options import RunOptions
 
     return RunOptions(threads=1, memory_limit=1 << 20)
 

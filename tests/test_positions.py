@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
-from ragdatakit.validators.dataset_run import RunOptions
 from ragdatakit.validators.run import validate_paths
+from ragdatakit.validators.run_options import RunOptions
 
 MARK = b"\xef\xbb\xbf"
 PLANTED = {

@@ -17,8 +17,8 @@ pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 from ragdatakit import validate
 from ragdatakit.files.configuration import project_settings
 from ragdatakit.quality.options import QualityOptions, thresholds_in
-from ragdatakit.quality.rules import RULES
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.quality_rules import RULES
 from tests.command_line import FIXTURES, GOOD, run, spawn
 
 QUALITY = FIXTURES / "quality"

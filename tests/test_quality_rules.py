@@ -27,12 +27,13 @@ from ragdatakit.files.flat_text import flat_words
 from ragdatakit.quality.garbled import _SUSPICIOUS, garbled
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.options import QualityOptions
-from ragdatakit.quality.rules import LETTERS, RULES
-from ragdatakit.quality.run import Quality, check_quality
+from ragdatakit.quality.run import Quality
 from ragdatakit.schemas import find_rules, get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.quality_rules import LETTERS, RULES
 from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.run_options import RunOptions
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import tables_of
 from tests.upstream_data import UPSTREAM_DATA
@@ -97,7 +98,7 @@ def checked(tables: CanonicalTables, *rules: str, **options: Any) -> list[Findin
         read=lambda parts, _: [(parts, tables)], plain=lambda *_: [], options=QualityOptions.of_words(options)
     )
     selection = Selection(select=rules, max_per_rule=0)
-    return check_quality([dataset], quality, selection, Counter(), 1 << 30).kept
+    return quality.check([dataset], RunOptions(), selection, Counter(), alone=False).kept
 
 
 def values(findings: Sequence[Finding]) -> list[Any]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ragdatakit.quality.rules import LETTERS as QUALITY
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.evaluation_rules import LETTERS as EVALUATION
+from ragdatakit.schemas.quality_rules import LETTERS as QUALITY
 
 _SPECIAL = re.compile(r"[*<\[\]|]|(?<!\w)_|_(?!\w)")
 _FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<language>[\w-]*)(?P<rest>.*)$")

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from docs.generator.markdown import code, fence, plain, rule_link, rule_page, rule_title, table
 from docs.generator.sightings import sighting
-from ragdatakit.quality.rules import LETTERS as QUALITY
-from ragdatakit.quality.rules import RULES as OF_QUALITY
 from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.evaluation_rules import LETTERS as EVALUATION
 from ragdatakit.schemas.evaluation_rules import RULES as OF_EVALUATION
+from ragdatakit.schemas.quality_rules import LETTERS as QUALITY
+from ragdatakit.schemas.quality_rules import RULES as OF_QUALITY
 from ragdatakit.schemas.shared import RULES as SHARED
 
 NOTE = "<!-- Written by docs/generate.py from the declarations: change those, and run `make docs`. -->\n"

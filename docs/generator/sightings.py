@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 
 import ragdatakit
-from ragdatakit.quality.rules import LETTERS as QUALITY
 from ragdatakit.reports.text import TextOptions, text_lines
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.quality_rules import LETTERS as QUALITY
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,7 @@ def asks_for_quality(selection: Selection) -> bool:
     """Whether some of the rules that are selected, by name or code, are quality rules."""
     if not selection.select:
         return False
-    from ragdatakit.quality.rules import LETTERS, RULES
+    from ragdatakit.schemas.quality_rules import LETTERS, RULES
 
     names = {rule.name for rule in RULES}
     return any(s in names or s[: len(LETTERS)].upper() == LETTERS for s in selection.select)

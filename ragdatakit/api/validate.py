@@ -43,8 +43,8 @@ def validate(
     """
     from ragdatakit.api.quality import checked_quality
     from ragdatakit.validators.collector import Selection, known_rules
-    from ragdatakit.validators.dataset_run import RunOptions
     from ragdatakit.validators.run import validate_paths
+    from ragdatakit.validators.run_options import RunOptions
 
     paths = given_paths(path)
     refuse_number("max_per_rule", max_per_rule, 0)

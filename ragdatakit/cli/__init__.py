@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ragdatakit import __version__
+from ragdatakit.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("validate", "Check datasets: what a framework would reject, drop or misread, and where."),

@@ -145,8 +145,8 @@ def _findings(paths: list[Path], words: dict[str, Any], form: str, progress: Any
     """What validation says; None where it was not asked for and has no rules for what is there, such as plain texts."""
     from ragdatakit.schemas.errors import RagdataError
     from ragdatakit.validators.collector import Selection
-    from ragdatakit.validators.dataset_run import RunOptions
     from ragdatakit.validators.run import validate_paths
+    from ragdatakit.validators.run_options import RunOptions
 
     most = _FINDINGS_PER_RULE if form == "html" else 1
     selection = Selection(severity="warning", max_per_rule=most)

@@ -131,8 +131,8 @@ def command(**words: Any) -> int:
 
     from ragdatakit.cli.progress import terminal_progress
     from ragdatakit.validators.collector import Selection, known_rules
-    from ragdatakit.validators.dataset_run import RunOptions
     from ragdatakit.validators.run import validate_paths
+    from ragdatakit.validators.run_options import RunOptions
 
     gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
     select, ignore = known_rules(words["select"]), known_rules(words["ignore"])

@@ -13,7 +13,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ragdatakit import __version__
 from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
@@ -29,6 +28,7 @@ from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import NotMeantError, RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.version import __version__
 
 RAW = "gfm-rag-raw"
 """GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""

@@ -27,7 +27,7 @@ _REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 
 def hub_api() -> HfApi:
     """The hub's client; raises `MissingExtraError` where its library is missing."""
-    from ragdatakit import __version__
+    from ragdatakit.version import __version__
 
     try:
         import httpx2  # noqa: F401 - versions of the library before 2 have another one

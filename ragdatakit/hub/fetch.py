@@ -450,7 +450,7 @@ class _Loading:
                 self._progress(file.name, self._done, self._listing.bytes)
 
     def _put_in_place(self, entries: list[dict[str, Any]], overwrite: bool) -> None:
-        from ragdatakit import __version__
+        from ragdatakit.version import __version__
 
         source = {"hub": endpoint(), **self._request.source(), "revision": self._listing.revision}
         with StagedFolder(self._target, overwrite) as staged:

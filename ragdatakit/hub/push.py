@@ -79,7 +79,7 @@ def plan_push(
 
     Raises `RagdataError` where there is nothing to push.
     """
-    from ragdatakit import __version__
+    from ragdatakit.version import __version__
 
     checked_repo(repo, needs_owner=True)
     root = folder.resolve()

@@ -11,8 +11,8 @@ from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.record_reading import Progress
 from ragdatakit.quality.options import QualityOptions
-from ragdatakit.quality.rules import RULES
 from ragdatakit.schemas.declarations import Format
+from ragdatakit.schemas.quality_rules import RULES
 from ragdatakit.validators.collector import Collector, RuleState
 
 if TYPE_CHECKING:

@@ -20,10 +20,11 @@ from ragdatakit.files.plain_sources import NO_DATA, PLAIN_SOURCES
 from ragdatakit.files.record_reading import Progress
 from ragdatakit.quality.hits import Checked, Doing, Hit, Hits, QualityCollector, Sought
 from ragdatakit.quality.options import QualityOptions
-from ragdatakit.quality.rules import RULES
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
-from ragdatakit.schemas.findings import Finding, Problem, Related
+from ragdatakit.schemas.findings import Problem, Related
+from ragdatakit.schemas.quality_rules import RULES
 from ragdatakit.validators.collector import Collector, Place, Selection
+from ragdatakit.validators.run_options import RunOptions
 
 if TYPE_CHECKING:
     from ragdatakit.quality.places import Found
@@ -50,6 +51,34 @@ class Quality:
     plain: FindPlain
     options: QualityOptions = field(default_factory=QualityOptions)
 
+    def check(
+        self, parts: Sequence[Dataset], options: RunOptions, selection: Selection, carried: Counter[str], alone: bool
+    ) -> Collector:
+        """Check datasets of one format, as `QualityCheck` says."""
+        collector = QualityCollector(parts[0].format, (), selection, options.on_finding, carried)
+        doing = Doing(options.progress) if options.progress is not None else None
+        try:
+            for together, tables in self.read(parts, doing):
+                hits = Hits(together, collector)
+                if isinstance(tables, RagdataError):
+                    _not_checked(hits, str(tables))
+                    continue
+                _guarded(hits, partial(_check, hits, tables, self.options, doing))
+                if together[0].format.name in PLAIN_SOURCES:
+                    _tell_left_out(hits, tables)
+                _place(hits, options.memory_limit, doing)
+        except MissingExtraError:
+            raise
+        except RagdataError as error:
+            told = str(error)
+            if parts[0].format.name in PLAIN_SOURCES:
+                told = told.replace("--map ", "--option map=")
+                if alone:
+                    raise RagdataError(told) from None
+            _not_checked(Hits(parts, collector), told)
+        collector.finish()
+        return collector
+
 
 def refuse_missing_libraries(selection: Selection) -> None:
     """Raise `MissingExtraError` where a rule that is wanted needs a library that is not there."""
@@ -57,46 +86,6 @@ def refuse_missing_libraries(selection: Selection) -> None:
     missing = {_LIBRARIES[name]: 0 for name in wanted if importlib.util.find_spec(_LIBRARIES[name]) is None}
     if missing:
         raise MissingExtraError("quality", " and ".join(missing))
-
-
-def check_quality(
-    parts: Sequence[Dataset],
-    quality: Quality,
-    selection: Selection,
-    carried: Counter[str],
-    memory_limit: int,
-    progress: Progress | None = None,
-    on_finding: Callable[[Finding], None] | None = None,
-    alone: bool = False,
-) -> Collector:
-    """Check datasets of one format, and give the collector that has the findings.
-
-    ``carried`` counts what was kept of each rule in datasets before. ``alone``: nothing else is checked. Faults of the
-    data are not raised, but `RagdataError` where that leaves nothing that could be told: plain data, alone, unread.
-    """
-    collector = QualityCollector(parts[0].format, (), selection, on_finding, carried)
-    doing = Doing(progress) if progress is not None else None
-    try:
-        for together, tables in quality.read(parts, doing):
-            hits = Hits(together, collector)
-            if isinstance(tables, RagdataError):
-                _not_checked(hits, str(tables))
-                continue
-            _guarded(hits, partial(_check, hits, tables, quality.options, doing))
-            if together[0].format.name in PLAIN_SOURCES:
-                _tell_left_out(hits, tables)
-            _place(hits, memory_limit, doing)
-    except MissingExtraError:
-        raise
-    except RagdataError as error:
-        told = str(error)
-        if parts[0].format.name in PLAIN_SOURCES:
-            told = told.replace("--map ", "--option map=")
-            if alone:
-                raise RagdataError(told) from None
-        _not_checked(Hits(parts, collector), told)
-    collector.finish()
-    return collector
 
 
 def _check(hits: Hits, tables: CanonicalTables, options: QualityOptions, progress: Doing | None) -> None:

@@ -280,7 +280,7 @@ class Endpoint:
         return reply
 
     def _headers(self) -> dict[str, str]:
-        from ragdatakit import __version__
+        from ragdatakit.version import __version__
 
         own = {"Content-Type": "application/json", "Accept": "application/json"}
         own["User-Agent"] = f"ragdata/{__version__}"

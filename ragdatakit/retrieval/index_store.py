@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit import __version__
 from ragdatakit.files.writing import write_whole
 from ragdatakit.outputs.outputs import safe_part
 from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed
@@ -40,6 +39,7 @@ from ragdatakit.retrieval.passages import Passages, read_passages, write_passage
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.retrieved import IndexPart, IndexSummary
+from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
     from ragdatakit.files.canonical_tables import CanonicalTables

@@ -20,17 +20,17 @@ from ragdatakit.files.sniffing import json_container
 from ragdatakit.files.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
 from ragdatakit.files.strict_json import MOST_LOCATED
 from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.findings import Finding, Problem
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.excerpts import excerpt, place_of
 from ragdatakit.validators.held import HeldFindings, RowMap
+from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.sets import SetChecks, key_columns
 
 if TYPE_CHECKING:
-    from ragdatakit.quality.run import Quality
     from ragdatakit.validators.file_runs import FileRun
 
 SMALL_DATASET = 3 << 20
@@ -50,25 +50,6 @@ _RUNS = {
     "tagged": ("ragdatakit.validators.tagged_runs", "TaggedRun"),
 }
 """Who reads a file, by its container: module and class, imported when a dataset has such a file."""
-
-Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held.
-
-    ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question. ``quality``: the
-    quality of the data is to be checked, too.
-    """
-
-    memory_limit: int = 1 << 30
-    threads: int = 2
-    follow_links: bool = False
-    max_hops: int = 3
-    progress: Progress | None = None
-    on_finding: Callable[[Finding], None] | None = None
-    quality: Quality | None = None
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import Detected, UnreadableError, detect
@@ -18,10 +17,8 @@ from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Collector, Place, Selection
-from ragdatakit.validators.dataset_run import DatasetRun, RunOptions
-
-if TYPE_CHECKING:
-    from ragdatakit.quality.run import Quality
+from ragdatakit.validators.dataset_run import DatasetRun
+from ragdatakit.validators.run_options import QualityCheck, RunOptions
 
 
 def validate_paths(
@@ -79,7 +76,7 @@ def validate_paths(
     return report
 
 
-def _detected(path: Path, format_name: str | None, quality: Quality | None) -> Detected:
+def _detected(path: Path, format_name: str | None, quality: QualityCheck | None) -> Detected:
     """The datasets at a path; where quality is checked, also plain texts and tables, of which nothing is declared."""
     if format_name in PLAIN_SOURCES:
         if quality is None:
@@ -176,8 +173,6 @@ def _check_quality(
 ) -> None:
     """Format by format, as some read several datasets as one (but plain data); findings go to the dataset that has
     their file."""
-    from ragdatakit.quality.run import check_quality
-
     assert options.quality is not None
     together: dict[str, list[tuple[Dataset, list[Finding]]]] = {}
     for number, (dataset, findings) in enumerate(checked):
@@ -185,21 +180,13 @@ def _check_quality(
         key = f"{name} {number}" if name in PLAIN_SOURCES else name
         together.setdefault(key, []).append((dataset, findings))
     for mine in together.values():
-        collector = check_quality(
-            [dataset for dataset, _ in mine],
-            options.quality,
-            selection,
-            carried,
-            options.memory_limit,
-            options.progress,
-            options.on_finding,
-            alone=len(checked) == 1,
-        )
+        parts = [dataset for dataset, _ in mine]
+        collector = options.quality.check(parts, options, selection, carried, len(checked) == 1)
         owners = {file.display: findings for dataset, findings in mine for file in dataset.files}
         for finding in collector.kept:
             owners.get(finding.path, mine[0][1]).append(finding)
         _add_to(report, collector)
-        _add_to_summaries(report, [dataset for dataset, _ in mine], collector)
+        _add_to_summaries(report, parts, collector)
 
 
 def _add_to_summaries(report: Report, datasets: list[Dataset], collector: Collector) -> None:

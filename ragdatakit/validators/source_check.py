@@ -13,8 +13,8 @@ from ragdatakit.files.record_reading import Progress, Refused
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators.collector import Selection
-from ragdatakit.validators.dataset_run import RunOptions
 from ragdatakit.validators.run import validate_paths
+from ragdatakit.validators.run_options import RunOptions
 
 if TYPE_CHECKING:
     from ragdatakit.validators.side_process import SideProcess

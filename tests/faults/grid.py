@@ -11,8 +11,8 @@ from typing import Any
 from ragdatakit.columnar import numpy_keys
 from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
-from ragdatakit.validators.dataset_run import RunOptions
 from ragdatakit.validators.run import validate_paths
+from ragdatakit.validators.run_options import RunOptions
 from tests.faults import arag, beir, datamind, gfm_rag, hipporag, light_splade, sage, trec
 from tests.faults.csv_faults import csv_faults
 from tests.faults.drafts import Draft, Place, write_file

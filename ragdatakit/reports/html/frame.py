@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-import ragdatakit
 from ragdatakit.reports.html.parts import escape
+from ragdatakit.version import __version__
 
 
 def frame(
@@ -48,7 +48,7 @@ def frame(
         '<button type="button" id="theme" aria-pressed="false" hidden>Dark</button></div>'
         f'<h1 dir="auto">{escape(title)}</h1>{_lead(lead)}</header>\n{_contents(contents)}'
         f'<main id="main" tabindex="-1">\n{body}\n</main>\n'
-        f"<footer><p>Made by ragdata {escape(ragdatakit.__version__)}{_when(made)}. "
+        f"<footer><p>Made by ragdata {escape(__version__)}{_when(made)}. "
         "This page is one file and loads nothing from elsewhere.</p></footer>\n"
         + "".join(f"<script>{code}</script>\n" for code in codes)
         + "</body>\n</html>\n"

@@ -1,0 +1,48 @@
+"""How a validation is to run, as one value, and what it asks of whoever checks quality."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.schemas.findings import Finding
+from ragdatakit.validators.collector import Collector, Selection
+
+Progress = Callable[[str, int, int], None]
+
+
+class QualityCheck(Protocol):
+    """What a run asks of the room above, which it does not know."""
+
+    def plain(self, path: Path, format_name: str, /) -> list[Dataset]:
+        """The plain texts and tables at a path, of a format or (empty name) of any. Raises `RagdataError`."""
+
+    def check(
+        self, parts: Sequence[Dataset], options: RunOptions, selection: Selection, carried: Counter[str], alone: bool
+    ) -> Collector:
+        """Check datasets of one format, and give the collector that has the findings.
+
+        ``carried`` counts what was kept of each rule in datasets before. ``alone``: nothing else is checked. Faults of
+        the data are not raised, but `RagdataError` where nothing of plain data that is alone could be read.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held.
+
+    ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question. ``quality``:
+    what checks the quality of the data, too.
+    """
+
+    memory_limit: int = 1 << 30
+    threads: int = 2
+    follow_links: bool = False
+    max_hops: int = 3
+    progress: Progress | None = None
+    on_finding: Callable[[Finding], None] | None = None
+    quality: QualityCheck | None = None
