@@ -13,6 +13,7 @@ DEMO_BROKEN ?= fixtures/demo-broken
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 REFERENCE_ARGS ?=
+SAME_ARGS ?=
 
 # Tests start the command hundreds of times: compiled modules are kept, also where the environment says otherwise.
 export PYTHONDONTWRITEBYTECODE =
@@ -85,6 +86,11 @@ reference: $(DEV) ## published numbers beside ours: make reference DATA=FOLDER (
 .PHONY: bench-retrieval
 bench-retrieval: $(DEV) ## measure retrieval beside its peers (15 minutes)
 	$(BIN)/python benchmarks/retrieval.py $(BENCH_ARGS)
+
+.PHONY: same
+same: $(DEV) ## compare verdicts and outputs with another revision: make same REV=HEAD~3
+	@test -n "$(REV)" || { echo "make same REV=REVISION: the revision to compare with" >&2; exit 2; }
+	$(BIN)/python -m tests.same $(REV) $(SAME_ARGS)
 
 .PHONY: clean
 clean: ## remove the environment, builds and caches

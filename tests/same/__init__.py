@@ -1,0 +1,1 @@
+"""Whether another revision of ragdata says the same of the same data: ``make same REV=…``."""
