@@ -51,6 +51,7 @@ def reading_options(
     chunking: Mapping[str, object] | None = None,
     progress: Progress | None = None,
     name: str = "",
+    follow_links: bool = False,
 ) -> ConvertOptions:
     """How a dataset is to be read, of the arguments that all functions share that read one."""
     from ragdatakit.converters.run import ConvertOptions
@@ -61,5 +62,6 @@ def reading_options(
         name=name,
         values={key: word(value) for key, value in (options or {}).items()},
         chunking=dict(chunking or {}),
+        follow_links=follow_links,
         progress=progress,
     )

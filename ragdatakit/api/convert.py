@@ -34,6 +34,7 @@ def convert(
     seed: int = 13,
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     extractor: str = "",
     extraction: Mapping[str, object] | None = None,
     negatives: str = "",
@@ -95,6 +96,7 @@ def convert(
         chunking=dict(chunking or {}),
         sidecar=sidecar,
         memory_limit=memory_limit,
+        follow_links=follow_links,
         progress=progress,
     )
     where, place = Path(source), Path(target) if target is not None else Path(to)
@@ -179,7 +181,7 @@ class _ConversionRun:
             return
         values = converter.values(options.values, "read")
         mends = mends_raw(self._found) if options.source_format == RAW else converter.mends
-        wanted = (self._path, converter.name, mends, values, options.memory_limit)
+        wanted = (self._path, converter.name, mends, values, options.memory_limit, options.follow_links)
         if not keep_going and options.prepare is None and self._is_worth_a_process():
             with SourceCheck(*wanted) as check:
                 self._convert(refused, check)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import PathLike, Progress, reading_options, refuse_number
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
+from ragdatakit.files.boundary import boundary_of
 from ragdatakit.files.folders import unreadable_folders
 from ragdatakit.schemas.errors import RagdataError
 
@@ -32,6 +33,7 @@ def diff(
     after_format: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     ignore: Iterable[str] = (),
     exclude: Iterable[str] = (),
     keys: Mapping[str, Iterable[str]] | None = None,
@@ -69,7 +71,7 @@ def diff(
     with ExitStack() as stack:
         sides = []
         for path, format_name in ((before, source_format), (after, after_format or source_format)):
-            wanted = reading_options(format_name, options, chunking, progress)
+            wanted = reading_options(format_name, options, chunking, progress, follow_links=follow_links)
             sides.append(stack.enter_context(_found(path, wanted, dataset, notes)))
         comparing = _Comparing(how, metrics, memory_limit)
         found = comparing.folders(*sides) if any(side.several for side in sides) else comparing.datasets(*sides)
@@ -88,6 +90,7 @@ class _Side:
     place: Path
     datasets: list[FoundDataset]
     beside: list[FoundDataset]
+    follow_links: bool = False
 
     @property
     def several(self) -> bool:
@@ -114,7 +117,7 @@ class _Side:
             folder = source.root
         parts = [part for each in (*self.datasets, *self.beside) for part in each.source.parts]
         known = [file.path for part in parts for file in part.files]
-        return other_files(folder, known) if folder.is_dir() else None
+        return other_files(folder, known, boundary_of(self.place, self.follow_links)) if folder.is_dir() else None
 
     def hidden(self) -> list[str]:
         """The folders below the path that nobody may look into, with ``/``."""
@@ -147,7 +150,7 @@ def _found(path: PathLike, wanted: ConvertOptions, dataset: str, notes: list[str
             folder = stack.enter_context(ScratchFolder()) / "files"
             place, told = extract_revision(revision, folder)
             notes.extend(told)
-        side = _Side(shown, place, [], [])
+        side = _Side(shown, place, [], [], wanted.follow_links)
         try:
             side.datasets.extend(meant_datasets(place, wanted, dataset))
             if dataset:

@@ -51,6 +51,7 @@ class _Wanted:
     search: SearchOptions | None
     index_dir: Path | None
     rebuild: bool
+    follow_links: bool
     progress: Progress | None
     tell: Tell | None
     options: Mapping[str, object] = field(default_factory=dict)
@@ -78,6 +79,7 @@ def evaluate(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     search: SearchOptions | None = None,
     index_dir: PathLike | None = None,
     rebuild: bool = False,
@@ -130,11 +132,18 @@ def evaluate(
         search=search,
         index_dir=Path(index_dir) if index_dir is not None else None,
         rebuild=rebuild,
+        follow_links=follow_links,
         progress=progress,
         tell=tell,
     )
     source, tables = dataset_tables(
-        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
+        path,
+        source_format=source_format,
+        dataset=dataset,
+        options=options,
+        chunking=chunking,
+        follow_links=follow_links,
+        progress=progress,
     )
     done = _Evaluating(source.path, source, tables, wanted).run()
     done.seconds = time.perf_counter() - started
@@ -212,7 +221,9 @@ class _Evaluating:
         from ragdatakit.api.search import with_gold
 
         w = self._wanted
-        return with_gold(tables, w.questions, w.qrels, unit=w.unit, passages=lambda: self._passages)
+        return with_gold(
+            tables, w.questions, w.qrels, unit=w.unit, passages=lambda: self._passages, follow_links=w.follow_links
+        )
 
     def _read_gold(self) -> Gold:
         from ragdatakit.retrieval.gold import read_gold
@@ -334,7 +345,7 @@ class _Evaluating:
         w = self._wanted
         compared = [Path(name) for name in w.compare or () if name not in MODES and Path(name).exists()]
         for place in {path.resolve(): path for path in (*w.runs, *compared)}.values():
-            tables = dataset_tables(place)[1]
+            tables = dataset_tables(place, follow_links=self._wanted.follow_links)[1]
             if not tables.any("runs"):
                 told = "; ".join(left_out(tables, RUNS)) or told_tables(tables)
                 raise RagdataError(f"{place} has no runs ({tables.format}: {told})")
@@ -419,7 +430,7 @@ class _Evaluating:
 
         w = self._wanted
         for place in w.answers:
-            tables = _first_tables(place)
+            tables = _first_tables(place, w.follow_links)
             if not tables.any("answers"):
                 raise RagdataError(f"{place} has no answers ({tables.format}: {told_tables(tables)})")
             label = f"{place.name}:" if len(w.answers) > 1 else ""
@@ -445,7 +456,7 @@ class _Evaluating:
         return what_is_lacking(self._gold, self._tables, self._has_corpus)
 
 
-def _first_tables(place: Path) -> CanonicalTables:
+def _first_tables(place: Path, follow_links: bool) -> CanonicalTables:
     from ragdatakit.api.search import dataset_tables
 
-    return dataset_tables(place)[1]
+    return dataset_tables(place, follow_links=follow_links)[1]

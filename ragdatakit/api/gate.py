@@ -30,6 +30,7 @@ def gate(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     sample_rows: int = 0,
     data_docs: PathLike | None = None,
     memory_limit: int = USUAL_MEMORY,
@@ -68,7 +69,13 @@ def gate(
         check_folder(Path(data_docs))
     library = GateLibrary()
     with open_database(
-        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
+        path,
+        source_format=source_format,
+        dataset=dataset,
+        options=options,
+        chunking=chunking,
+        follow_links=follow_links,
+        progress=progress,
     ) as database:
         frames = GateFrames(database, sample_rows, memory_limit)
         result = GateResult(
@@ -103,6 +110,7 @@ def first_suite(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """A suite made of today's data, as Great Expectations' JSON: `gate` passes on the same data.
@@ -125,7 +133,13 @@ def first_suite(
     for table in tables:
         check_table(table)
     with open_database(
-        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
+        path,
+        source_format=source_format,
+        dataset=dataset,
+        options=options,
+        chunking=chunking,
+        follow_links=follow_links,
+        progress=progress,
     ) as database:
         frames = GateFrames(database)
         for table in tables:
@@ -151,6 +165,7 @@ def batch(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     sample_rows: int = 0,
     memory_limit: int = USUAL_MEMORY,
 ) -> Any:
@@ -167,7 +182,12 @@ def batch(
     check_table(table)
     library = GateLibrary()
     with open_database(
-        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking
+        path,
+        source_format=source_format,
+        dataset=dataset,
+        options=options,
+        chunking=chunking,
+        follow_links=follow_links,
     ) as database:
         frames = GateFrames(database, sample_rows, memory_limit)
         if table not in frames:

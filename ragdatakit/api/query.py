@@ -30,6 +30,7 @@ def query(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     limit: int = 0,
     timeout: float | None = None,
     memory_limit: int = 0,
@@ -58,6 +59,7 @@ def query(
         dataset=dataset,
         options=options,
         chunking=chunking,
+        follow_links=follow_links,
         timeout=timeout,
         memory_limit=memory_limit,
         progress=progress,
@@ -83,6 +85,7 @@ def open_queries(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     timeout: float | None = None,
     memory_limit: int = 0,
     progress: Progress | None = None,
@@ -94,7 +97,7 @@ def open_queries(
 
     if timeout is not None and not timeout > 0:
         raise RagdataError(f"timeout is {timeout}, expected a number of seconds above 0")
-    wanted = reading_options(source_format, options, chunking, progress)
+    wanted = reading_options(source_format, options, chunking, progress, follow_links=follow_links)
     found = meant_datasets(Path(path), wanted, dataset)
     if len(found) == 1:
         with database_of(found[0], memory_limit) as database:

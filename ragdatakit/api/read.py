@@ -21,6 +21,7 @@ def connect(
     path: PathLike,
     *,
     format: str | None = None,  # noqa: A002 - the word of the command line
+    follow_links: bool = False,
 ) -> duckdb.DuckDBPyConnection:
     """A DuckDB database in memory, with one view for each kind of file of the datasets at ``path``.
 
@@ -30,7 +31,7 @@ def connect(
     """
     from ragdatakit.database.views import open_views
 
-    return open_views(Path(path), format)
+    return open_views(Path(path), format, follow_links)
 
 
 def read(
@@ -41,6 +42,7 @@ def read(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
 ) -> Dataset:
     """The dataset at ``path`` as canonical tables (documents, chunks, questions, qrels, edges and so on).
 
@@ -53,12 +55,18 @@ def read(
     from ragdatakit.database.canonical_frames import Dataset
     from ragdatakit.schemas.conversions import Losses
 
-    wanted = reading_options(source_format, options, chunking, name=name)
+    wanted = reading_options(source_format, options, chunking, name=name, follow_links=follow_links)
     found = only_dataset(Path(path), wanted, dataset)
     return Dataset(read_source(found.source, found.wanted, Losses()))
 
 
-def verify(path: PathLike, *, source: PathLike | None = None, progress: Progress | None = None) -> list[Difference]:
+def verify(
+    path: PathLike,
+    *,
+    source: PathLike | None = None,
+    follow_links: bool = False,
+    progress: Progress | None = None,
+) -> list[Difference]:
     """How the files below ``path`` differ from the manifests that ragdata wrote there; empty where nothing does.
 
     With ``source`` the digest of what they were converted from is compared, too. Raises `RagdataError` where there is
@@ -66,10 +74,10 @@ def verify(path: PathLike, *, source: PathLike | None = None, progress: Progress
     """
     from ragdatakit.converters.verification import verify_folder
 
-    return verify_folder(Path(path), Path(source) if source is not None else None, progress)
+    return verify_folder(Path(path), Path(source) if source is not None else None, progress, follow_links)
 
 
-def training_samples(path: PathLike, split: str = "train") -> TrainingSamples:
+def training_samples(path: PathLike, split: str = "train", *, follow_links: bool = False) -> TrainingSamples:
     """The training samples of a light-splade dataset: ``(query_text, positive_text, negative_text)``, by triplet.
 
     They come in the order of the file, or seeded and random by ``shuffled(seed)``; the masters stay on the disk. Use it
@@ -77,4 +85,4 @@ def training_samples(path: PathLike, split: str = "train") -> TrainingSamples:
     """
     from ragdatakit.files.training_samples import TrainingSamples
 
-    return TrainingSamples(path, split)
+    return TrainingSamples(path, split, follow_links=follow_links)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.api.arguments import PathLike, Progress, given_paths, reading_options, refuse_number
 from ragdatakit.api.sources import chosen_datasets, only_dataset
+from ragdatakit.files.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def report(
     dataset: str | Iterable[str] = (),
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     examples: int = USUAL_EXAMPLES,
     seed: int = 13,
     save: PathLike | None = None,
@@ -58,14 +60,14 @@ def report(
 
     paths = given_paths(path)
     refuse_number("examples", examples, 0)
-    wanted = reading_options(source_format, options, chunking, progress)
+    wanted = reading_options(source_format, options, chunking, progress, follow_links=follow_links)
     names = (dataset,) if isinstance(dataset, str) and dataset else tuple(dataset)
     found = chosen_datasets(paths, wanted, names)
     guessed = not source_format and "map" not in wanted.values
     read = _files_read(found)
     whole = () if names else paths  # what lies beside those that were chosen was not asked for
     summaries = Summaries(
-        left_out=_once(each for p in whole for each in left_out_folders(p)) if guessed else (),
+        left_out=_once(each for p in whole for each in left_out_folders(p, follow_links)) if guessed else (),
         not_read=_once(each for p in whole for each in files_not_read(p, read)),
     )
     with DatabaseFile(Path(save)) if save is not None else nullcontext() as file:
@@ -101,6 +103,7 @@ def open_database(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     memory_limit: int = 0,
     progress: Progress | None = None,
 ) -> DatasetDatabase:
@@ -111,7 +114,7 @@ def open_database(
     folder. ``dataset`` says which is meant where there are several, by its name or path. The other arguments are those
     of `report`. Raises `RagdataError` where nothing is recognised, or several datasets are.
     """
-    wanted = reading_options(source_format, options, chunking, progress, name)
+    wanted = reading_options(source_format, options, chunking, progress, name, follow_links)
     return database_of(only_dataset(Path(path), wanted, dataset), memory_limit)
 
 
@@ -122,7 +125,7 @@ def _once(found: Iterable[_Beside]) -> list[_Beside]:
     """What lies beside datasets, each once, where several paths hold it."""
     places: dict[Path, _Beside] = {}
     for each in found:
-        places.setdefault(Path(each.path).resolve(), each)
+        places.setdefault(real_path(Path(each.path)), each)
     return list(places.values())
 
 

@@ -31,6 +31,7 @@ def index(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     search: SearchOptions | None = None,
     index_dir: PathLike | None = None,
     rebuild: bool = False,
@@ -48,6 +49,7 @@ def index(
         dataset=dataset,
         options=options,
         chunking=chunking,
+        follow_links=follow_links,
         search=search,
         index_dir=index_dir,
         rebuild=rebuild,
@@ -74,6 +76,7 @@ def open_retriever(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     search: SearchOptions | None = None,
     index_dir: PathLike | None = None,
     rebuild: bool = False,
@@ -92,7 +95,13 @@ def open_retriever(
     from ragdatakit.retrieval.retriever import Retriever
 
     source = dataset_source(
-        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
+        path,
+        source_format=source_format,
+        dataset=dataset,
+        options=options,
+        chunking=chunking,
+        follow_links=follow_links,
+        progress=progress,
     )
     place = Path(index_dir) if index_dir is not None else None
     opened = open_index(source, index_dir=place, rebuild=rebuild, progress=progress, tell=tell)
@@ -106,6 +115,7 @@ def dataset_tables(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     progress: Progress | None = None,
 ) -> tuple[IndexSource, CanonicalTables]:
     """The dataset at ``path`` as a source of an index, and its canonical tables.
@@ -113,7 +123,13 @@ def dataset_tables(
     Raises `RagdataError` as `read` does.
     """
     source = dataset_source(
-        path, source_format=source_format, dataset=dataset, options=options, chunking=chunking, progress=progress
+        path,
+        source_format=source_format,
+        dataset=dataset,
+        options=options,
+        chunking=chunking,
+        follow_links=follow_links,
+        progress=progress,
     )
     return source, source.tables()
 
@@ -125,6 +141,7 @@ def with_gold(
     *,
     unit: str = "",
     passages: Callable[[], Passages | None],
+    follow_links: bool = False,
 ) -> CanonicalTables:
     """The tables with the questions and the judgements of these files in place of their own.
 
@@ -140,13 +157,13 @@ def with_gold(
         sources[table] = lambda: iter(rows)
 
     if questions is not None:
-        asked, judged = _questions_in(questions, tables)
+        asked, judged = _questions_in(questions, tables, follow_links)
         put("questions", asked)
         sources.pop("start_nodes", None)
         if judged:
             put("qrels", _of_unit(judged, unit, passages))
     if qrels is not None:
-        put("qrels", _of_unit(_qrels_in(qrels, tables), unit, passages))
+        put("qrels", _of_unit(_qrels_in(qrels, tables, follow_links), unit, passages))
     found = CanonicalTables(tables.name, tables.format, sources, tables.losses)
     if not found.any("questions") and found.any("qrels"):
         ids = dict.fromkeys(q.question_id for q in found.peek("qrels"))
@@ -165,28 +182,30 @@ def _of_unit(qrels: Sequence[Qrel], unit: str, passages: Callable[[], Passages |
     return [q._replace(target_kind=unit) for q in qrels]
 
 
-def _questions_in(place: Path, tables: CanonicalTables) -> tuple[list[Any], list[Qrel]]:
-    questions, qrels = _gold_in(place, ("questions", "qrels"), tables)
+def _questions_in(place: Path, tables: CanonicalTables, follow_links: bool) -> tuple[list[Any], list[Qrel]]:
+    questions, qrels = _gold_in(place, ("questions", "qrels"), tables, follow_links)
     if not questions:
         raise RagdataError(f"{place} has no questions")
     return questions, qrels
 
 
-def _qrels_in(place: Path, tables: CanonicalTables) -> list[Qrel]:
-    qrels = _gold_in(place, ("qrels",), tables)[1]
+def _qrels_in(place: Path, tables: CanonicalTables, follow_links: bool) -> list[Qrel]:
+    qrels = _gold_in(place, ("qrels",), tables, follow_links)[1]
     if not qrels:
         raise RagdataError(f"{place} has no judgements")
     return qrels
 
 
-def _gold_in(place: Path, names: tuple[str, ...], into: CanonicalTables) -> tuple[list[Any], list[Qrel]]:
+def _gold_in(
+    place: Path, names: tuple[str, ...], into: CanonicalTables, follow_links: bool
+) -> tuple[list[Any], list[Qrel]]:
     """The questions and judgements of a file, or those of these tables."""
     from ragdatakit.retrieval.gold_files import is_json, read_gold_file
     from ragdatakit.retrieval.index_notes import GOLD
 
     if place.is_file() and is_json(place):
         return read_gold_file(place)
-    tables = dataset_tables(place)[1]
+    tables = dataset_tables(place, follow_links=follow_links)[1]
     questions, qrels = ([*tables.peek(name)] if name in names else [] for name in ("questions", "qrels"))
     for loss in tables.losses:
         if loss.kind == "dropped" and loss.table in (GOLD if "questions" in names else ("qrels",)):
@@ -202,6 +221,7 @@ def dataset_source(
     dataset: str = "",
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
+    follow_links: bool = False,
     progress: Progress | None = None,
 ) -> IndexSource:
     """The dataset at ``path`` as a source of an index, not read yet. Raises `RagdataError` as `read` does."""
@@ -211,7 +231,7 @@ def dataset_source(
     from ragdatakit.retrieval.index_store import IndexSource
 
     where = Path(path)
-    wanted = reading_options(source_format, options, chunking, progress)
+    wanted = reading_options(source_format, options, chunking, progress, follow_links=follow_links)
     found = only_dataset(where, wanted, dataset)
     source, wanted = found.source, found.wanted
     if source.unreadable:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.files.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def find_datasets(paths: Sequence[Path], wanted: ConvertOptions) -> list[FoundDa
 
 def _each_once(sources: Sequence[tuple[Path, Source]]) -> Iterator[tuple[Path, Source]]:
     """The sources without those of which another has all files: a folder may be given twice, or with a file of it."""
-    files = [{file.path.resolve() for part in source.parts for file in part.files} for _, source in sources]
+    files = [{real_path(file.path) for part in source.parts for file in part.files} for _, source in sources]
     owners: dict[Path, list[int]] = {}
     for number, paths in enumerate(files):
         for path in paths:
@@ -85,7 +86,7 @@ def meant_datasets(path: Path, wanted: ConvertOptions, dataset: str = "") -> lis
     except UnknownNameError:
         raise
     except RagdataError:
-        if wanted.source_format or "map" in wanted.values or len(_formats(path)) < 2:
+        if wanted.source_format or "map" in wanted.values or len(_formats(path, wanted.follow_links)) < 2:
             raise
         return find_datasets([path], wanted)
     if len(sources) > 1:  # a folder that is one of them itself has been chosen by its name
@@ -119,19 +120,23 @@ def _sources(path: Path, wanted: ConvertOptions) -> Iterator[Source]:
     """What is at a path, of all formats."""
     from ragdatakit.converters.run import find_sources, refuse_unknown_options
 
-    formats = [wanted.source_format] if wanted.source_format or "map" in wanted.values else _formats(path)
+    formats = (
+        [wanted.source_format]
+        if wanted.source_format or "map" in wanted.values
+        else _formats(path, wanted.follow_links)
+    )
     for format_name in formats:
         found = find_sources(path, replace(wanted, source_format=format_name))
         refuse_unknown_options(wanted.values, (found[0].format,))
         yield from found
 
 
-def _formats(path: Path) -> list[str]:
+def _formats(path: Path, follow_links: bool) -> list[str]:
     """The formats of the datasets at a path; one empty name where there is only one, or none that is declared."""
     from ragdatakit.files.detection import UnreadableError, detect
 
     try:
-        names = sorted({d.format.name for d in detect(path).datasets})
+        names = sorted({d.format.name for d in detect(path, follow_links=follow_links).datasets})
     except (UnknownNameError, UnreadableError):
         raise
     except RagdataError:

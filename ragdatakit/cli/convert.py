@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import follow_links_option
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="For what is drawn at random (splits).",
 )
+@follow_links_option
 @click.option("--dry-run", is_flag=True, help="Write nothing; tell the files, the counts and the losses.")
 @click.option("--overwrite", is_flag=True, help="Replace what is in DST, once the new content is whole.")
 @click.option("--strict", is_flag=True, help="Write nothing if anything would be lost (exit code 1).")
@@ -168,6 +170,7 @@ def _run(words: dict[str, Any]) -> ConversionResult:
             strict=words["strict"],
             keep_going=words["keep_going"],
             dry_run=words["dry_run"],
+            follow_links=words["follow_links"],
             memory_limit=words["memory_limit"],
             progress=progress,
         )

@@ -16,6 +16,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _FILE = click.Path(exists=True, path_type=Path)
 
+FOLLOW_LINKS = "Read files that links lead to out of PATH, too."
+follow_links_option = click.option("--follow-links", is_flag=True, help=FOLLOW_LINKS)
+
 _DATASET = (
     click.option("--from", "source_format", metavar="FORMAT", default="", help="The format (default: found out)."),
     click.option(
@@ -40,10 +43,20 @@ _DATASET = (
     click.option(
         "--chunk-by", type=click.Choice(["tokens", "sentences", "characters"]), help="The unit (default: tokens)."
     ),
+    follow_links_option,
 )
 
 _CALLED = "its name as ragdata report tells it, or its path"
-_DATASET_NAMES = ("dataset", "source_format", "maps", "options", "chunk_size", "chunk_overlap", "chunk_by")
+_DATASET_NAMES = (
+    "dataset",
+    "source_format",
+    "maps",
+    "options",
+    "chunk_size",
+    "chunk_overlap",
+    "chunk_by",
+    "follow_links",
+)
 _SEARCH_NAMES = (
     *("analyzer", "stemmer", "embedder", "base_url", "api_key_env", "vectors", "query_vectors", "vector_store"),
     *("graph", "damping", "fuse", "index_dir"),
@@ -167,7 +180,12 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
         options["map"] = ",".join(words["maps"])
     given = {"size": words["chunk_size"], "overlap": words["chunk_overlap"], "by": words["chunk_by"]}
     chunking = {name: value for name, value in given.items() if value is not None}
-    found = {"source_format": words["source_format"], "options": options, "chunking": chunking}
+    found = {
+        "source_format": words["source_format"],
+        "options": options,
+        "chunking": chunking,
+        "follow_links": words["follow_links"],
+    }
     return {**found, "dataset": words["dataset"]} if "dataset" in words else found
 
 
@@ -208,6 +226,9 @@ def repeated_words() -> list[str]:
         if context.get_parameter_source(param.name) is not ParameterSource.COMMANDLINE:
             continue
         value = context.params[param.name]
+        if isinstance(value, bool):
+            found.append(param.opts[0])
+            continue
         for text in value if isinstance(value, tuple) else [value]:
             found += [param.opts[0], str(text)]
     return found

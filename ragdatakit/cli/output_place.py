@@ -38,7 +38,7 @@ def _files(out: Path, paths: Iterable[Path], read: dict[str, Any]) -> Iterator[P
             continue
         try:
             found = find_datasets(
-                [path], reading_options(read.get("source_format", ""), read.get("options"), read.get("chunking"))
+                [path], reading_options(**{name: value for name, value in read.items() if name != "dataset"})
             )
         except (RagdataError, OSError):
             continue  # the command itself says what is wrong

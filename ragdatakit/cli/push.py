@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import follow_links_option
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     "--language", "languages", multiple=True, metavar="CODE", help="For the card, such as en; may be repeated."
 )
 @click.option("--title", metavar="TEXT", default="", help="For the card: how the dataset is called.")
+@follow_links_option
 @click.option("--keep-going", is_flag=True, help="Push even when the check finds errors; the card tells them.")
 @click.option("--dry-run", is_flag=True, help="Show the files and the card, upload nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -46,13 +48,15 @@ def command(**words: Any) -> int:
     from ragdatakit.api.validate import validate
     from ragdatakit.hub.push import plan_push
 
-    report = validate(words["folder"], format=words["format_name"], severity="warning")
+    follow_links = words["follow_links"]
+    report = validate(words["folder"], format=words["format_name"], severity="warning", follow_links=follow_links)
     if not report.ok and not words["keep_going"]:
         _show_findings(report)
         click.echo("\nnothing was pushed; --keep-going pushes it as it is", err=True)
         return 1
+    languages = tuple(words["languages"])
     plan = plan_push(
-        words["folder"], words["repo"], report, words["title"], words["license_id"], tuple(words["languages"])
+        words["folder"], words["repo"], report, words["title"], words["license_id"], languages, follow_links
     )
     _show_plan(plan, report, words)
     if words["dry_run"]:

@@ -150,10 +150,11 @@ def _findings(paths: list[Path], words: dict[str, Any], form: str, progress: Any
 
     most = _FINDINGS_PER_RULE if form == "html" else 1
     selection = Selection(severity="warning", max_per_rule=most)
+    options = RunOptions(follow_links=words["follow_links"], progress=progress)
     try:
         if words["dataset"]:
             paths = _chosen_paths(paths, words)
-        return validate_paths(paths, words["source_format"] or None, (), selection, RunOptions(progress=progress))
+        return validate_paths(paths, words["source_format"] or None, (), selection, options)
     except RagdataError:
         if words["findings"]:
             raise
@@ -166,7 +167,7 @@ def _chosen_paths(paths: list[Path], words: dict[str, Any]) -> list[Path]:
     from ragdatakit.api.sources import chosen_datasets
 
     read = read_words(words)
-    wanted = reading_options(read["source_format"], read["options"], read["chunking"])
+    wanted = reading_options(read["source_format"], read["options"], read["chunking"], None, "", read["follow_links"])
     found = chosen_datasets(paths, wanted, words["dataset"])
     return list(dict.fromkeys(Path(each.source.display) for each in found))
 

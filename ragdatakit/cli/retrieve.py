@@ -156,7 +156,13 @@ def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
 
     tables = retriever.index.source.tables()
     if words["qrels"] is not None or words["queries"] is not None:
-        tables = with_gold(tables, words["queries"], words["qrels"], passages=lambda: retriever.index.passages)
+        tables = with_gold(
+            tables,
+            words["queries"],
+            words["qrels"],
+            passages=lambda: retriever.index.passages,
+            follow_links=words["follow_links"],
+        )
     gold = read_gold(tables, words["split"], every=words["question_id"] is None)
     for text in left_out(tables, GOLD):
         say(f"left out: {text}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import follow_links_option
 from ragdatakit.cli.output_format import output_form, output_format_option
 from ragdatakit.cli.output_place import check_place
 
@@ -113,7 +114,7 @@ class DataPath(click.Path):
     metavar="NAME=VALUE",
     help="With --quality: an option of the format's reader, as for `ragdata convert`.",
 )
-@click.option("--follow-links", is_flag=True, help="Read files that links outside of PATH lead to.")
+@follow_links_option
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("-v", "--verbose", is_flag=True, help="Also the files, info findings and every hint.")
 def command(**words: Any) -> int:

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
+from ragdatakit.cli.dataset_options import follow_links_option
 from ragdatakit.cli.validate import DataPath
 
 
 @click.command("verify", short_help="Check files against their manifest.")
 @click.argument("folder", default=".", type=DataPath(file_okay=False, path_type=Path), metavar="[DIR]")
 @click.option("--source", type=DataPath(path_type=Path), metavar="SRC", help="Also check what it was converted from.")
-def command(folder: Path, source: Path | None) -> int:
+@follow_links_option
+def command(folder: Path, source: Path | None, follow_links: bool) -> int:
     """Compare the files below DIR (default: here) with the manifests (ragdata.json) that ragdata wrote there.
 
     Exit code: 0 all are as they were written, 1 some are missing or changed, 2 there is no manifest. Files that no
@@ -23,7 +25,7 @@ def command(folder: Path, source: Path | None) -> int:
     from ragdatakit.reports.text import visible_path
 
     with terminal_progress() as progress:
-        found = verify(folder, source=source, progress=progress)
+        found = verify(folder, source=source, follow_links=follow_links, progress=progress)
     for difference in found:
         facts = f": expected {difference.expected}, found {difference.found}" if difference.expected else ""
         click.echo(f"{difference.state:9} {visible_path(difference.path)}{facts}")

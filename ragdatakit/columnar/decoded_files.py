@@ -147,7 +147,7 @@ def _proved(decoded: Future[Any]) -> ColumnBlock:
 
 
 def _source(file: DataFile) -> Source:
-    return Source(file.path, file.path.name.lower().endswith(".gz"))
+    return Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary)
 
 
 def _tell(progress: Progress | None, file: DataFile, source: Source) -> None:

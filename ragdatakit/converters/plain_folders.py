@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ragdatakit.converters.column_maps import maps_edges
+from ragdatakit.files.boundary import Boundary, boundary_of
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.plain_sources import (
     PASSED_OVER,
@@ -29,39 +30,39 @@ _PART = re.compile(
 """What the folders of one dataset are called: after tables, splits, shards, years, the values of a column."""
 
 
-def asked_dataset(path: Path, kind: str, map_words: str = "") -> Dataset:
+def asked_dataset(path: Path, kind: str, map_words: str = "", follow_links: bool = False) -> Dataset:
     """The plain dataset of this kind at a path; ``map_words`` is the map of its columns. Raises `RagdataError`."""
     if kind == "table" and map_words:
-        return table_dataset(path, texts=maps_edges(map_words))
-    return PLAIN_SOURCES[kind](path)
+        return table_dataset(path, boundary_of(path, follow_links), texts=maps_edges(map_words))
+    return PLAIN_SOURCES[kind](path, boundary_of(path, follow_links))
 
 
-def plain_datasets(path: Path) -> list[Dataset]:
+def plain_datasets(path: Path, follow_links: bool = False) -> list[Dataset]:
     """What holds nothing that is recognised, but plain texts or tables; empty where there is neither.
 
     Where the folder itself has no data, and its subfolders have tables of their own, each of them is a dataset. Raises
     `RagdataError` where there are texts and tables side by side, so that it is not clear what is meant.
     """
-    found = _datasets_of(path)
+    found = _datasets_of(path, boundary_of(path, follow_links))
     if len(found) > 1 and len({dataset.root for dataset in found}) == 1:
         raise RagdataError(f"{path} holds texts and tables; choose one with --from text or --from table")
     return found
 
 
-def _datasets_of(path: Path) -> list[Dataset]:
+def _datasets_of(path: Path, boundary: Boundary) -> list[Dataset]:
     """Those of a subfolder; texts and tables side by side are two."""
-    found = _kinds(path)
+    found = _kinds(path, boundary)
     if any(dataset.format.name != "text" for dataset in found) and (parts := _subfolders(path, found)):
-        return [dataset for part in parts for dataset in _datasets_of(part)]
+        return [dataset for part in parts for dataset in _datasets_of(part, boundary)]
     return found
 
 
-def _kinds(path: Path) -> list[Dataset]:
+def _kinds(path: Path, boundary: Boundary) -> list[Dataset]:
     """The plain datasets of all files below a path, one of each kind; files about the data are none of it, and where
     there is nothing else there is no dataset."""
     with suppress(RagdataError):
-        return [contextual_retrieval_dataset(path)]
-    texts, tables = _read(text_dataset, path), _read(table_dataset, path)
+        return [contextual_retrieval_dataset(path, boundary)]
+    texts, tables = _read(text_dataset, path, boundary), _read(table_dataset, path, boundary)
     if texts is None or tables is None:
         if texts is not None and all(is_about(file.path) for file in texts.files):
             return []
@@ -72,9 +73,9 @@ def _kinds(path: Path) -> list[Dataset]:
     return [texts, tables] if texts.files else [tables]
 
 
-def _read(read: Callable[[Path], Dataset], path: Path) -> Dataset | None:
+def _read(read: Callable[[Path, Boundary], Dataset], path: Path, boundary: Boundary) -> Dataset | None:
     with suppress(RagdataError):
-        return read(path)
+        return read(path, boundary)
     return None
 
 

@@ -15,10 +15,11 @@ from typing import Any
 
 from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
+from ragdatakit.files.boundary import Boundary, not_followed, real_path, refuse_link_out
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection import detect
-from ragdatakit.files.folders import not_looked_into
+from ragdatakit.files.folders import is_regular, not_looked_into
 from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.record_reading import Progress, RecordReader, Refused
@@ -58,6 +59,7 @@ class ConvertOptions:
     prepared: Mapping[str, str] = field(default_factory=dict)
     sidecar: bool = False
     memory_limit: int = 1 << 30
+    follow_links: bool = False
     progress: Progress | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,8 +94,9 @@ class Source:
 
     @property
     def unreadable(self) -> list[str]:
-        """That nobody may look into folders where files of it may lie, in words."""
-        return [not_looked_into(folder) for part in self.parts for folder in part.unreadable]
+        """In words, what is not read of it: folders that nobody may look into, links that lead out."""
+        folders = [not_looked_into(folder) for part in self.parts for folder in part.unreadable]
+        return folders + [not_followed(file.display) for part in self.parts for file in part.outside]
 
     def files(self) -> list[tuple[str, Path]]:
         """All files, by their path below the folder that holds them all."""
@@ -115,7 +118,7 @@ def files_read(source: Source) -> list[tuple[str, Path]]:
         root = converted_root(part)
         if root is not None:
             for path in (root / MANIFEST, root / RENAMED_IDS, *sorted((root / SIDECAR).glob("*.ndjson.gz"))):
-                if path.is_file():
+                if is_regular(path, part.boundary):
                     found.setdefault(f"{above}{path.relative_to(root).as_posix()}", path)
     return sorted(found.items())
 
@@ -128,16 +131,18 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
     if options.source_format == RAW:
         return _raw_sources(path, options, beside)
     if options.source_format in PLAIN or (not options.source_format and "map" in options.values):
-        asked = asked_dataset(path, options.source_format or "table", options.values.get("map", ""))
+        asked = asked_dataset(
+            path, options.source_format or "table", options.values.get("map", ""), options.follow_links
+        )
         return _plain_sources(path, [asked], beside)
     if options.source_format:
         get_converter(options.source_format)
     try:
-        datasets = detect(path, options.source_format or None).datasets
+        datasets = detect(path, options.source_format or None, options.follow_links).datasets
     except UnknownNameError:
         raise
     except RagdataError as error:
-        plain = [] if options.source_format else plain_datasets(path)
+        plain = [] if options.source_format else plain_datasets(path, options.follow_links)
         if not plain:
             raise RagdataError(_nothing_there(path, error)) from None
         if options.target_format and len({d.format.name for d in plain}) > 1:
@@ -146,6 +151,10 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
         return _plain_sources(path, plain, beside)
     if beside is not None:
         datasets = [d for d in datasets if not (d.root == beside or d.root.resolve().is_relative_to(beside.resolve()))]
+    for dataset in datasets:
+        dataset.leave_out_links()
+    if datasets and not any(d.files for d in datasets):
+        raise RagdataError(not_followed(datasets[0].outside[0].display if datasets[0].outside else path))
     readable = [d for d in datasets if get_converter(d.format.name).read is not None]
     if not readable:
         raise RagdataError(f"no dataset below {path} that could be converted")
@@ -215,7 +224,7 @@ def _plain_sources(path: Path, datasets: list[Dataset], beside: Path | None) -> 
     """Without what an earlier conversion wrote to the target, where that stands below the path."""
     if beside is not None and (beside / MANIFEST).is_file():
         for dataset in datasets:
-            dataset.files = [f for f in dataset.files if not f.path.resolve().is_relative_to(beside.resolve())]
+            dataset.files = [f for f in dataset.files if not real_path(f.path).is_relative_to(beside.resolve())]
         datasets = [dataset for dataset in datasets if dataset.files]
         if not datasets:
             raise RagdataError(f"{path} holds nothing but what was converted before")
@@ -227,7 +236,7 @@ def refuse_target_in_source(sources: Iterable[Source], target: Path) -> None:
     place = target.resolve()
     for source in sources:
         for name, file in source.files():
-            if file.resolve().is_relative_to(place):
+            if real_path(file).is_relative_to(place):
                 raise RagdataError(f"{target} holds a file of the source ({name}); give another folder to write to")
 
 
@@ -248,7 +257,7 @@ def name_of(source: Source) -> str:
 def read_name(source: Source, options: ConvertOptions) -> str:
     """What a dataset is called when it is read: as it is asked for, else as the conversion that wrote it did, else by
     its folder or file."""
-    return options.name or _recorded_name(converted_root(source.parts[0])) or name_of(source)
+    return options.name or _recorded_name(converted_root(source.parts[0]), source.parts[0].boundary) or name_of(source)
 
 
 def read_source(
@@ -284,7 +293,8 @@ def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refu
     sources = {table: rows[0] if len(rows) == 1 else _chained(rows) for table, rows in found.items()}
     given_format = ""
     if root is not None:
-        _refuse_changed(root)
+        boundary = source.parts[0].boundary.with_root(root)
+        _refuse_changed(root, boundary)
         sources = put_back(map_back(sources, read_renamed(root)), root, losses)
         given_format = restored_format(root)
     tables = CanonicalTables(name, given_format or converter.name, sources, losses)
@@ -302,9 +312,9 @@ def _chained(sources: list[RowSource]) -> RowSource:
     return lambda: chain.from_iterable(rows() for rows in sources)
 
 
-def _recorded_name(folder: Path | None) -> str:
+def _recorded_name(folder: Path | None, boundary: Boundary) -> str:
     """What the dataset that a conversion wrote was called; empty where this is not known."""
-    manifest = read_manifest(folder) if folder is not None else None
+    manifest = read_manifest(folder, boundary.with_root(folder)) if folder is not None else None
     name = manifest.target.get("name") if manifest is not None else None
     return name if isinstance(name, str) else ""
 
@@ -316,10 +326,12 @@ def converted_root(dataset: Dataset) -> Path | None:
     """The folder of the conversion that wrote this dataset, if one did."""
     if dataset.layout == "file" or not dataset.files:
         return None
-    first = dataset.files[0].path.resolve()
-    for folder in (dataset.root.resolve(), *dataset.root.resolve().parents)[:_MOST_LEVELS]:
-        if (folder / MANIFEST).is_file() and first.is_relative_to(folder):
-            manifest = read_manifest(folder)
+    root, first = real_path(dataset.root), dataset.files[0].path
+    first = root / first.relative_to(dataset.root) if first.is_relative_to(dataset.root) else real_path(first)
+    for folder in (root, *root.parents)[:_MOST_LEVELS]:
+        boundary = dataset.boundary.with_root(folder)
+        if is_regular(folder / MANIFEST, boundary) and first.is_relative_to(folder):
+            manifest = read_manifest(folder, boundary)
             name = first.relative_to(folder).as_posix()
             return folder if manifest and any(f["path"] == name for f in manifest.files) else None
     return None
@@ -332,11 +344,13 @@ def _refuse_lonely(source: Source) -> None:
             raise RagdataError(f"{source.root} has {name}, but no {MANIFEST}: put it back, or remove both")
 
 
-def _refuse_changed(root: Path) -> None:
+def _refuse_changed(root: Path, boundary: Boundary) -> None:
     """Raise where what was kept beside a dataset is not what was kept: values would go to the wrong records."""
-    manifest = read_manifest(root)
+    manifest = read_manifest(root, boundary)
     listed = {entry["path"] for entry in manifest.files} if manifest is not None else set()
-    for path in (root / RENAMED_IDS, *sorted((root / SIDECAR).glob("*.ndjson.gz"))):
+    for path in (root / RENAMED_IDS, root / SIDECAR, *sorted((root / SIDECAR).glob("*.ndjson.gz"))):
+        if os.path.lexists(path):
+            refuse_link_out(boundary, path)
         if path.is_file() and path.relative_to(root).as_posix() not in listed:
             raise RagdataError(f"{path} is not of this conversion, as {MANIFEST} does not list it: remove it")
     for entry in manifest.files if manifest is not None else ():

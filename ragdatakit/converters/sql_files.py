@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.columnar.decoded_files import Progress, Unproved, incoming
 from ragdatakit.database.sql_text import sql_text, unglobbed
+from ragdatakit.files.boundary import refuse_link_out
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.sources import Source
 from ragdatakit.schemas.canonical import TABLES
@@ -95,7 +96,8 @@ def _aside(work: Callable[[], T]) -> Future[T]:
 def _look_through(file: DataFile, progress: Progress | None) -> None:
     import numpy as np
 
-    source = Source(file.path, file.path.name.lower().endswith(".gz"), max_line_bytes=_HUGE_LINE)
+    is_packed = file.path.name.lower().endswith(".gz")
+    source = Source(file.path, is_packed, max_line_bytes=_HUGE_LINE, boundary=file.boundary)
     for block in source.blocks():
         if block.skipped:
             raise Unproved
@@ -112,7 +114,10 @@ def _look_through(file: DataFile, progress: Progress | None) -> None:
 
 
 def paths(files: Iterable[DataFile]) -> str:
-    """The files as a list in SQL, in which DuckDB sees no patterns."""
+    """The files as a list in SQL, in which DuckDB sees no patterns; none that a link leads out to."""
+    files = list(files)
+    for file in files:
+        refuse_link_out(file.boundary, file.path)
     return "[" + ", ".join(text(unglobbed(f.path)) for f in files) + "]"
 
 

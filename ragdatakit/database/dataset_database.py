@@ -404,9 +404,9 @@ class DatabaseFile:
 
 def _fault_of(file: DataFile) -> str:
     is_packed = file.path.name.lower().endswith(".gz")
-    if not is_packed and not is_lfs_pointer(file.path):
+    if not is_packed and not is_lfs_pointer(file.path, file.boundary):
         return ""
-    source = Source(file.path, is_packed)
+    source = Source(file.path, is_packed, boundary=file.boundary)
     for _ in source.pieces():
         pass
     told = (f.told(file.display) for f in source.faults if f.rule != "mislabelled-compression")

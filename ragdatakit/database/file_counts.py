@@ -67,10 +67,10 @@ def _count(file: DataFile, kind: File | None, known: int | None, progress: Progr
 
 
 def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int | None, int]:
-    source = Source(file.path, file.path.name.lower().endswith(".gz"))
+    source = Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary)
     container: str = kind.container
     if container == "json":
-        container = json_container(file.path)
+        container = json_container(file.path, file.boundary)
     records = 0
     if container == "csv":
         reader = CsvReader(source)

@@ -15,7 +15,7 @@ from ragdatakit.database.sql_text import sql_name, sql_text, unglobbed
 from ragdatakit.files.csv_rows import CsvReader
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import detect
-from ragdatakit.files.folders import Tree, is_regular, not_looked_into
+from ragdatakit.files.folders import is_regular, not_looked_into
 from ragdatakit.files.sniffing import json_container, read_head
 from ragdatakit.files.sources import Source
 from ragdatakit.schemas.declarations import Field, File, Record
@@ -35,7 +35,7 @@ _TYPES = {
 }
 
 
-def open_views(path: Path, format_name: str | None = None) -> duckdb.DuckDBPyConnection:
+def open_views(path: Path, format_name: str | None = None, follow_links: bool = False) -> duckdb.DuckDBPyConnection:
     """A database in memory with a view for each kind of file of the datasets at ``path``.
 
     The views of a single dataset stand in the main schema; those of several in one schema each, named by the dataset's
@@ -44,16 +44,15 @@ def open_views(path: Path, format_name: str | None = None) -> duckdb.DuckDBPyCon
     """
     import duckdb
 
-    found = detect(path, format_name)
+    found = detect(path, format_name, follow_links)
     for folder in (folder for dataset in found.datasets for folder in dataset.unreadable):
         raise RagdataError(not_looked_into(folder))
     connection = duckdb.connect(config={"autoinstall_known_extensions": False})
-    boundary = Tree(path) if path.is_dir() else None
     listed = []
     for dataset, schema in zip(found.datasets, _schemas(path, found.datasets), strict=True):
         if schema != "main":
             connection.execute(f"create schema {sql_name(schema)}")
-        for view, query in file_views(dataset, boundary):
+        for view, query in file_views(dataset):
             connection.execute(f"create view {sql_name(schema)}.{sql_name(view)} as {query}")
         listed.append((schema, dataset.display, dataset.format.name))
     rows = ", ".join("({})".format(", ".join(map(sql_text, row))) for row in listed)
@@ -74,16 +73,16 @@ def _schemas(path: Path, datasets: list[Dataset]) -> list[str]:
     return names
 
 
-def file_views(dataset: Dataset, boundary: Tree | None = None) -> Iterable[tuple[str, str]]:
+def file_views(dataset: Dataset) -> Iterable[tuple[str, str]]:
     """Name and query of the view of each kind of file with records; files beyond ``boundary`` are left out."""
     for kind in dataset.format.files:
         if not kind.records:
             continue
         groups: dict[tuple[str | None, str, str], tuple[Record, list[DataFile]]] = {}
         for file in dataset.of_kind(kind.kind):
-            if is_regular(file.path) and not (boundary is not None and boundary.leaves(file.path)):
+            if is_regular(file.path, file.boundary):
                 record = _record_of(kind, file)
-                container = json_container(file.path) if kind.container == "json" else kind.container
+                container = json_container(file.path, file.boundary) if kind.container == "json" else kind.container
                 groups.setdefault((file.split, record.name, container), (record, []))[1].append(file)
         queries = [
             _query(kind, container, record, dataset.root, split, files)
@@ -95,7 +94,7 @@ def file_views(dataset: Dataset, boundary: Tree | None = None) -> Iterable[tuple
 
 def _record_of(kind: File, file: DataFile) -> Record:
     """The shape that the file's first record has."""
-    if len(kind.records) > 1 and (head := read_head(file.path)) is not None and head.records:
+    if len(kind.records) > 1 and (head := read_head(file.path, file.boundary)) is not None and head.records:
         shape = "object" if isinstance(head.records[0], dict) else "string"
         return next((r for r in kind.records if r.shape == shape), kind.record)
     return kind.record
@@ -123,7 +122,7 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
     )
     rest = f'{given} as split, {name} as "file"'
     if container == "csv":
-        return " union all ".join(_csv_query(record, file.path, rest) for file in files)
+        return " union all ".join(_csv_query(record, file, rest) for file in files)
     if container in ("columns", "tagged"):
         from ragdatakit.database.line_views import line_query
 
@@ -165,9 +164,10 @@ def _member(record: Record) -> str:
     return f"name as {sql_name(first.name)}, {value} as {sql_name(second.name)}"
 
 
-def _csv_query(record: Record, path: Path, rest: str) -> str:
+def _csv_query(record: Record, file: DataFile, rest: str) -> str:
     """The declared columns as text, an empty cell as an empty text; NULL is a column that the file does not have."""
-    reader = CsvReader(Source(path, path.suffix == ".gz"))
+    path = file.path
+    reader = CsvReader(Source(path, path.suffix == ".gz", boundary=file.boundary))
     header = reader.header or [] if reader.open() else []
     places = {f.name: header.index(f.name) for f in record.fields if f.name in header}
     cells = [

@@ -286,7 +286,7 @@ def locate_rows(
 
 
 def _read_plain(source: Source, spans: list[tuple[int, int | None]]) -> Iterator[bytes]:
-    with source.path.open("rb") as file:
+    with source.boundary.open(source.path) as file:
         for begin, end in spans:
             file.seek(begin)
             yield file.read() if end is None else file.read(end - begin)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.boundary import ANYWHERE, Boundary
 from ragdatakit.schemas.declarations import Format
 
 
@@ -15,6 +16,7 @@ class DataFile:
 
     ``path`` is where it is, ``display`` how messages call it (as the user named it), ``name`` the path relative to
     the dataset's folder with ``/``. ``records`` and ``bytes`` (uncompressed) are filled in by reading it.
+    ``boundary`` is where it has to lie to be opened, links resolved.
     """
 
     path: Path
@@ -25,6 +27,7 @@ class DataFile:
     records: int | None = None
     bytes: int = 0
     readable: bool = True
+    boundary: Boundary = ANYWHERE
 
 
 @dataclass(slots=True, eq=False)
@@ -33,7 +36,8 @@ class Dataset:
 
     ``display`` is what the user called it; ``layout`` the name of the layout that matched (``"file"`` for a lone
     file); ``ignored`` are files that stand where the framework would not look; ``unreadable`` the folders below it that
-    nobody may look into and where files of it may lie; ``options`` what a configuration file that led here adds (such
+    nobody may look into and where files of it may lie; ``outside`` the files that are left out, as links lead to them
+    out of the ``boundary``; ``options`` what a configuration file that led here adds (such
     as ``eval_loss_size``).
     """
 
@@ -44,9 +48,24 @@ class Dataset:
     files: list[DataFile] = field(default_factory=list)
     ignored: list[DataFile] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
+    outside: list[DataFile] = field(default_factory=list)
+    boundary: Boundary = ANYWHERE
     profile: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     config: DataFile | None = None
+
+    def confine(self, boundary: Boundary) -> None:
+        """Nothing of it is opened from now on that does not lie within ``boundary``."""
+        self.boundary = boundary
+        for file in (*self.files, *self.ignored, *self.outside, *((self.config,) if self.config is not None else ())):
+            file.boundary = boundary
+
+    def leave_out_links(self) -> None:
+        """Move the files that may not be opened from ``files`` to ``outside``."""
+        kept = [f for f in self.files if f.boundary.holds(f.path)]
+        if len(kept) < len(self.files):
+            self.outside += [f for f in self.files if f not in kept]
+            self.files = kept
 
     def present_profiles(self) -> tuple[str, ...]:
         """The profiles that the files speak for: all, but for those declared to go with a kind that is not there."""

@@ -11,10 +11,12 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 
+from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of, not_followed
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import Tree, is_regular, not_looked_into
 from ragdatakit.files.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.files.own_files import MANIFEST
+from ragdatakit.files.plain_sources import is_about
 from ragdatakit.files.sniffing import emptiness, fits_by_text, guess_by_text, guess_kind, looks_like, read_head
 from ragdatakit.schemas import all_formats, get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
@@ -59,17 +61,20 @@ class UnreadableError(RagdataError):
         self.paths = paths
 
 
-def detect(path: Path, format_name: str | None = None) -> Detected:
-    """Find every dataset at ``path``.
+def detect(path: Path, format_name: str | None = None, follow_links: bool = False) -> Detected:
+    """Find every dataset at ``path``, whose files lie below it; with ``follow_links`` also where links lead out.
 
     Raises `RagdataError` where there is none, or the path is missing; `UnreadableError` where nobody may look.
     """
     formats = (get_format(format_name),) if format_name else all_formats()
+    boundary = boundary_of(path, follow_links)
     if _is_folder(path):
-        found = _found_in_folder(path, formats, format_name)
+        found = _found_in_folder(path, formats, format_name, boundary)
     else:
-        found = Detected([_lone_file(path, formats, forced=format_name is not None)])
+        found = Detected([_lone_file(path, formats, boundary, forced=format_name is not None)])
     for dataset in found.datasets:
+        if dataset.layout != "config":
+            dataset.confine(boundary)
         if dataset.format.name == "hipporag":
             from ragdatakit.files.hipporag_passages import mark_legacy
 
@@ -77,14 +82,14 @@ def detect(path: Path, format_name: str | None = None) -> Detected:
     return found
 
 
-def _found_in_folder(path: Path, formats: tuple[Format, ...], format_name: str | None) -> Detected:
-    found = _detect_in_folder(path, formats)
+def _found_in_folder(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> Detected:
+    found = _detect_in_folder(path, formats, boundary)
     if format_name and not found.datasets:
-        found = _detect_in_folder(path, formats, by_name=True)
+        found = _detect_in_folder(path, formats, boundary, by_name=True)
     if not found.datasets and found.unreadable:
         raise UnreadableError(found.unreadable)
     if not found.datasets:
-        raise RagdataError(_nothing_below(path, formats, format_name))
+        raise RagdataError(_nothing_below(path, formats, format_name, boundary))
     return found
 
 
@@ -100,7 +105,7 @@ def _is_folder(path: Path) -> bool:
         return False  # a link that leads nowhere
 
 
-def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | None) -> str:
+def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> str:
     named_as_a_file = path.name.lower().endswith(DATA_SUFFIXES)
     if not named_as_a_file and not any(files for _, _, files in os.walk(path)):
         return f"{path} has no files"
@@ -108,17 +113,21 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
     told = f"no dataset recognised below {path} (looked for: {names}); "
     if named_as_a_file:
         told += f"{path.name} is a folder, and has the name of a file; "
+    tree = Tree(path, boundary)
+    files = (folder / name for folder in tree.folders() for name in tree.names(folder)[0])
+    if (outside := next(filter(tree.leads_out, files), None)) is not None:
+        told += f"{not_followed(outside)}; "
     if format_name:
         return f"{told}see `ragdata formats {format_name}` for the files it has"
     return f"{told}name the format with --format, or see `ragdata formats` for the files each one has"
 
 
-def _detect_in_folder(root: Path, formats: tuple[Format, ...], by_name: bool = False) -> Detected:
+def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundary, by_name: bool = False) -> Detected:
     """``by_name``: files whose content tells nothing are taken for what their names say."""
-    tree = Tree(root)
+    tree = Tree(root, boundary)
     found = Detected()
     claimed: set[Path] = set()
-    written = _Written(root)
+    written = _Written(root, boundary)
     layouts: list[Layout] = []  # of the datasets that are found
     for folder in tree.folders():
         for fmt in formats:
@@ -147,15 +156,26 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], by_name: bool = F
                     found.datasets.append(dataset)
                     layouts.append(layout)
                     names.add(layout.name)
+    _add_rest(found, tree, layouts, claimed)
+    return found
+
+
+def _add_rest(found: Detected, tree: Tree, layouts: list[Layout], claimed: set[Path]) -> None:
+    """What is no dataset's, or cannot be read: files of no dataset, links that lead out, folders without permission;
+    ``layouts`` are those of the datasets."""
+    outside: set[Path] = set()
+    for dataset, layout in zip(found.datasets, layouts, strict=True):
+        dataset.unreadable = [str(p) for p in tree.unreadable if _reaches(layout, dataset.root, p)]
+        named = _files_by_name(tree, dataset.root, layout, claimed)
+        dataset.outside = [file for file in named if tree.leads_out(file.path) and not is_about(file.path)]
+        outside.update(file.path for file in dataset.outside)
+    found.unreadable = [str(p) for p in tree.unreadable]
     for folder in tree.folders():
         for name in tree.names(folder)[0]:
             path = folder / name
-            if path not in claimed and path.name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
+            is_data = name.lower().endswith(DATA_SUFFIXES) and not name.startswith(".")
+            if is_data and path not in claimed and path not in outside:
                 found.unrecognised.append(str(path))
-    found.unreadable = [str(p) for p in tree.unreadable]
-    for dataset, layout in zip(found.datasets, layouts, strict=True):
-        dataset.unreadable = [str(p) for p in tree.unreadable if _reaches(layout, dataset.root, p)]
-    return found
 
 
 def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
@@ -175,19 +195,21 @@ def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
 class _Written:
     """What ragdata itself wrote: its manifest tells the format, whatever the content looks like."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, boundary: Boundary) -> None:
+        self._root, self._boundary = root, boundary
         self._known: dict[Path, str] = {}
 
     def format_of(self, folder: Path) -> str:
         """The format in which a folder, or one around it, was written; empty where none was."""
         if folder not in self._known:
             told = ""
-            if is_regular(folder / MANIFEST):  # not `is_file`, which fails in a folder that nobody may look into
+            if is_regular(
+                folder / MANIFEST, self._boundary
+            ):  # not `is_file`, which fails in a folder that nobody may look into
                 from ragdatakit.files.manifest import read_manifest  # its decoder is not for every small check
 
                 with suppress(RagdataError):
-                    manifest = read_manifest(folder)
+                    manifest = read_manifest(folder, self._boundary)
                     told = str(manifest.target.get("format") or "") if manifest is not None else ""
             above = self.format_of(folder.parent) if not told and folder != self._root else ""
             self._known[folder] = told or above
@@ -222,16 +244,19 @@ def _complete(
             return False
         if formats is None or not layout.sniff:
             continue
-        if not any(_fits(p, fmt, fmt.file(layout.files[n]), formats) for p, n in matches):
+        if not any(_fits(tree, p, fmt, fmt.file(layout.files[n]), formats) for p, n in matches):
             return False
     return True
 
 
-def _fits(path: Path, fmt: Format, kind: File, formats: tuple[Format, ...]) -> bool:
-    """Whether a file begins as one of that kind, and not more as one of another format."""
+def _fits(tree: Tree, path: Path, fmt: Format, kind: File, formats: tuple[Format, ...]) -> bool:
+    """Whether a file begins as one of that kind, and not more as one of another format; one that may not be opened is
+    taken for what its name says."""
+    if tree.leads_out(path):
+        return True
     if kind.container in ("columns", "tagged"):
-        return fits_by_text(path, kind)
-    head = read_head(path)
+        return fits_by_text(path, kind, tree.boundary)
+    head = read_head(path, tree.boundary)
     if head is None or not looks_like(head, kind):
         return False
     guessed = guess_kind(head, formats) if kind.keys else None  # without keys it is known by its name only
@@ -292,7 +317,7 @@ def _sniffed_files(
     """The files whose first records are those of this format rather than of another one."""
     files = _companions(tree, folder, layout, claimed)
     for path in dict.fromkeys(p for pattern in layout.sniffed for p in tree.match(folder, pattern)):
-        guessed = _guess(path, formats) if path not in claimed and path not in files else None
+        guessed = _guess(path, formats, tree.boundary) if path not in claimed and path not in files else None
         if guessed is not None and guessed[0] is fmt:
             files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), guessed[1].kind)
     return list(files.values())
@@ -311,9 +336,9 @@ def _companions(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) ->
     return files
 
 
-def _guess(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+def _guess(path: Path, formats: tuple[Format, ...], boundary: Boundary) -> tuple[Format, File] | None:
     """What a file is by its content."""
-    return guess_kind(read_head(path), formats) or guess_by_text(path, formats)
+    return guess_kind(read_head(path, boundary), formats) or guess_by_text(path, formats, boundary)
 
 
 def _files_by_name(tree: Tree, folder: Path, layout: Layout, known: set[Path]) -> list[DataFile]:
@@ -328,11 +353,11 @@ def _named_files(tree: Tree, folder: Path, layout: Layout) -> list[DataFile]:
     empty = []
     for pattern, kind in layout.sniffed.items():
         for path in tree.match(folder, pattern):
-            head = read_head(path)
+            head = read_head(path, tree.boundary)
             if path in files or (head is not None and any(head.records)):
                 continue
             files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), kind)
-            told = emptiness(path)
+            told = emptiness(path, tree.boundary)
             empty += [f"{path} {told}"] if told and "object" not in told else []  # an empty object is a record
     if files and len(empty) == len(files):
         raise RagdataError(f"{empty[0]}: there is no record to check")
@@ -347,7 +372,7 @@ def _ignored(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> It
     """Data files below a folder of shards that are no shards."""
     for pattern, kind in layout.files.items():
         for shards in tree.match(folder, pattern) if pattern.endswith("/") else ():
-            for below in Tree(shards).folders():
+            for below in Tree(shards, tree.boundary).folders():
                 for name in tree.names(below)[0]:
                     path = below / name
                     if path not in claimed and name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
@@ -355,13 +380,13 @@ def _ignored(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> It
                         yield DataFile(path, str(path), name, kind, layout.split_of(pattern))
 
 
-def _lone_file(path: Path, formats: tuple[Format, ...], forced: bool) -> Dataset:
+def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forced: bool) -> Dataset:
     if path.suffix in CONFIG_SUFFIXES and any(f.name == "light-splade" for f in formats):
-        return read_config(path, get_format("light-splade"))
+        return read_config(path, get_format("light-splade"), boundary)
     if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
         raise RagdataError(f"{path} is an archive, which is not looked into: unpack it first, and give the folder")
     named = _kind_by_name(path, formats)
-    guessed = _guess(path, formats)
+    guessed = _guess(path, formats, ANYWHERE)
     if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
         guessed = None
     chosen = guessed or named

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
+from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.files.own_files import OWN, SIDECAR
 
 SKIPPED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
@@ -18,13 +19,13 @@ SHOWN_HIDDEN = frozenset({".claude"})
 class Tree:
     """Names of files and folders below ``root``, read when asked for and then kept.
 
-    Links to folders are not followed. A link to a file counts as a file; `leaves` tells whether it points outside.
+    Links to folders are not followed. A link to a file counts as a file; ``boundary`` tells whether it may be opened.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, boundary: Boundary | None = None) -> None:
         self.root = root
+        self.boundary = boundary if boundary is not None else boundary_of(root)
         self._listed: dict[str, tuple[list[str], list[str]]] = {}  # by text: paths are slow to compare
-        self._real_root: Path | None = None
         self.unreadable: list[Path] = []
 
     def names(self, folder: Path) -> tuple[list[str], list[str]]:
@@ -72,14 +73,9 @@ class Tree:
                 return any(self.match(folder, pattern) for pattern in patterns)
         return False
 
-    def leaves(self, path: Path) -> bool:
-        """Whether ``path`` is a link, or below one, that points outside of the tree."""
-        if self._real_root is None:
-            self._real_root = self.root.resolve()
-        try:
-            return not path.resolve().is_relative_to(self._real_root)
-        except (OSError, RuntimeError):
-            return True
+    def leads_out(self, path: Path) -> bool:
+        """Whether ``path`` is a link to a file that may not be opened."""
+        return not self.boundary.holds(path) and path.exists()
 
 
 def _sort_entry(entry: os.DirEntry[str], files: list[str], folders: list[str]) -> None:
@@ -142,9 +138,9 @@ def not_looked_into(folder: Path | str) -> str:
     return f"cannot look into {folder}: no permission"
 
 
-def is_regular(path: Path) -> bool:
-    """Whether ``path`` is (a link to) a regular file."""
+def is_regular(path: Path, boundary: Boundary = ANYWHERE) -> bool:
+    """Whether ``path`` is (a link to) a regular file that may be opened."""
     try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except OSError:
+        return stat.S_ISREG(path.stat().st_mode) and boundary.holds(path)
+    except (OSError, ValueError):
         return False

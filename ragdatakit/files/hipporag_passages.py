@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from ragdatakit.files.boundary import Boundary
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.sniffing import read_head
 
@@ -80,12 +81,12 @@ def mark_legacy(dataset: Dataset) -> None:
     """Take those corpora for legacy ones that are an object of titles: their names do not tell."""
     for file in dataset.files:
         if file.kind in ("corpus", "legacy-corpus"):
-            file.kind = "legacy-corpus" if is_legacy_corpus(file.path) else "corpus"
+            file.kind = "legacy-corpus" if is_legacy_corpus(file.path, file.boundary) else "corpus"
 
 
-def is_legacy_corpus(path: Path) -> bool:
+def is_legacy_corpus(path: Path, boundary: Boundary) -> bool:
     """Whether a file is an object whose first member is a list, and not one of objects."""
-    head = read_head(path)
+    head = read_head(path, boundary)
     if head is None or not head.alone or not isinstance(head.records[0], dict):
         return False
     first = next(iter(head.records[0].values()), None)

@@ -16,7 +16,7 @@ from ragdatakit.schemas.summaries import LeftOut, NotRead
 _MOST_TOLD = 5
 
 
-def left_out_folders(path: Path) -> list[LeftOut]:
+def left_out_folders(path: Path, follow_links: bool = False) -> list[LeftOut]:
     """The folders below ``path`` with data files that no dataset has, each with those of its subfolders: the topmost
     ones that neither are a dataset nor hold one. And those that nobody may look into, but for the folders of datasets,
     of which these tell.
@@ -27,7 +27,7 @@ def left_out_folders(path: Path) -> list[LeftOut]:
     if not path.is_dir():
         return []
     with suppress(RagdataError):
-        found = detect(path)
+        found = detect(path, follow_links=follow_links)
         roots = {dataset.root for dataset in found.datasets}
         holding = {folder for root in roots for folder in (root, *root.parents)}
         counts: Counter[Path] = Counter()

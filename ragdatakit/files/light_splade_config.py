@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.boundary import Boundary
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import is_regular
 from ragdatakit.schemas.declarations import Format
@@ -24,8 +25,11 @@ _MAX_BYTES = 1 << 20
 _INTERPOLATION = re.compile(r"\$\{([^${}]*)\}")
 
 
-def read_config(path: Path, fmt: Format) -> Dataset:
+def read_config(path: Path, fmt: Format, boundary: Boundary) -> Dataset:
     """The dataset a data config describes.
+
+    The files and folders that it names are read wherever they are, as the trainer does it; of a folder only what lies
+    in it.
 
     ``options`` gets ``missing_keys``, ``missing_paths`` (key, value, reason), ``problems`` (key, text), the
     ``eval_loss_size`` and ``lines`` (of the keys). Raises `RagdataError` if the file is no data config at all.
@@ -52,14 +56,17 @@ def read_config(path: Path, fmt: Format) -> Dataset:
         except ValueError as error:
             problems.append((key, f"cannot be used: {key}: {error}"))
             continue
-        files, reason = _files(named, path, fmt.file(kind).suffixes)
+        files, place, reason = _files(named, path, fmt.file(kind).suffixes)
         if reason:
             missing.append((key, named, reason))
+        if place is not None:
+            boundary = boundary.with_root(place)
         dataset.files += [DataFile(f, str(f), f.name, kind, split) for f in files]
     dataset.options.update(missing_paths=missing, problems=problems)
     order = {f.kind: i for i, f in enumerate(fmt.files)}
     splits = ("train", "validation")
     dataset.files.sort(key=lambda f: (splits.index(f.split) if f.split else -1, order[f.kind]))
+    dataset.confine(boundary)
     return dataset
 
 
@@ -116,15 +123,15 @@ def _lookup(name: str, mapping: dict[str, Any]) -> str:
     return str(mapping[key])
 
 
-def _files(named: str, config: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], str]:
-    """The files at a path of the config (a folder gives its shards), or why there are none."""
+def _files(named: str, config: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], Path | None, str]:
+    """The files at a path of the config (a folder gives its shards), where that is, or why there are none."""
     path = _place(named, config)
     if path is None:
-        return [], "which does not exist"
+        return [], None, "which does not exist"
     if not path.is_dir():
-        return [path], ""
+        return [path], path, ""
     shards = sorted(p for p in path.iterdir() if p.name.endswith(suffixes) and not p.is_dir())
-    return shards, "" if shards else "a folder without .ndjson or .ndjson.gz files"
+    return shards, path, "" if shards else "a folder without .ndjson or .ndjson.gz files"
 
 
 def _place(named: str, config: Path) -> Path | None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import orjson
 
+from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.files.own_files import MANIFEST as NAME
 from ragdatakit.files.writing import write_whole
 from ragdatakit.schemas.errors import RagdataError
@@ -44,15 +45,16 @@ class Manifest:
         write_whole(folder / NAME, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a folder; None where it has none. Raises `RagdataError` where it cannot be read."""
+def read_manifest(folder: Path, boundary: Boundary | None = None) -> Manifest | None:
+    """The manifest of a folder; None where it has none. Raises `RagdataError` where it cannot be read, as where a link
+    leads to it out of ``boundary`` (default: the folder)."""
     path = folder / NAME
-    if not path.is_file():
+    if not _is_file(path):
         return None
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ValueError("it is too large")
-        text = path.read_bytes()
+        text = (boundary or boundary_of(folder)).read_bytes(path)
         orjson.loads(text)  # of what the declaration leaves open, too, all is to be such that it can be shown
         document = _DOCUMENT.decode(text)
         for name in [f.path for f in document.files] + [f.path for f in _source_files(document)]:
@@ -119,7 +121,7 @@ class Difference:
 
 
 def compare(
-    folder: Path, manifest: Manifest, progress: Callable[[str, int, int], None] | None = None
+    folder: Path, manifest: Manifest, boundary: Boundary, progress: Callable[[str, int, int], None] | None = None
 ) -> list[Difference]:
     """How the files of a folder differ from its manifest: all of them, in order of the path."""
     found = []
@@ -131,11 +133,14 @@ def compare(
         if not _is_file(path):
             found.append(Difference(name, "missing"))
             continue
+        if not boundary.holds(path):
+            found.append(Difference(name, "changed", "a file in the folder", "a link that leads out of it"))
+            continue
         size = path.stat().st_size
         if size != entry["bytes"]:
             found.append(Difference(name, "changed", f"{entry['bytes']:,} bytes", f"{size:,} bytes"))
             continue
-        digest = file_digest(path)
+        digest = file_digest(path, boundary)
         if progress is not None:
             progress(name, size, size)
         if digest != entry["sha256"]:
@@ -157,21 +162,21 @@ def _names_below(folder: Path) -> Iterator[str]:
             yield path.relative_to(folder).as_posix()
 
 
-def file_digest(path: Path) -> str:
+def file_digest(path: Path, boundary: Boundary = ANYWHERE) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with boundary.open(path) as file:
         while piece := file.read(_PIECE):
             digest.update(piece)
     return digest.hexdigest()
 
 
-def source_digest(files: Iterable[tuple[str, Path]]) -> dict[str, Any]:
+def source_digest(files: Iterable[tuple[str, Path]], boundary: Boundary = ANYWHERE) -> dict[str, Any]:
     """The digest over all files of a source (names and contents), and each file's own."""
     listed = []
     whole = hashlib.sha256()
     for name, path in sorted(files):
-        digest = file_digest(path)
+        digest = file_digest(path, boundary)
         listed.append({"path": name, "bytes": path.stat().st_size, "sha256": digest})
         whole.update(f"{digest}  {name}\n".encode())
     return {"sha256": whole.hexdigest(), "files": listed}

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ragdatakit.files.boundary import Boundary, boundary_of
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import Tree, is_regular, not_looked_into
 from ragdatakit.files.sniffing import read_head
@@ -79,19 +80,20 @@ CONTEXTUAL_RETRIEVAL = Format(
 )
 
 
-def text_dataset(path: Path) -> Dataset:
+def text_dataset(path: Path, boundary: Boundary | None = None) -> Dataset:
     """The text files at a path; raises `RagdataError` where there are none."""
-    return _dataset(path, TEXT)
+    return _dataset(path, TEXT, boundary or boundary_of(path))
 
 
-def table_dataset(path: Path, texts: bool = False) -> Dataset:
+def table_dataset(path: Path, boundary: Boundary | None = None, texts: bool = False) -> Dataset:
     """The tables and files of triples at a path; raises `RagdataError` where there are none.
 
     ``texts``: every ``.txt`` file is one, whatever its lines look like (a map says so). Other ``.txt`` files beside
     such of triples are side files of that graph: names, descriptions.
     """
-    folder, kept, ignored = _listed(path, (*TABLE_SUFFIXES, *TRIPLE_SUFFIXES))
-    triples = triple_files(file.path for file in kept)
+    boundary = boundary or boundary_of(path)
+    folder, kept, ignored = _listed(path, (*TABLE_SUFFIXES, *TRIPLE_SUFFIXES), boundary)
+    triples = triple_files((file.path for file in kept), boundary)
     dataset = Dataset(path if folder else path.parent, str(path), TABLE, "folder" if folder else "file")
     side: dict[str, str] = {}
     graphs = {found.parent for found in triples if not is_table(found)}
@@ -114,6 +116,7 @@ def table_dataset(path: Path, texts: bool = False) -> Dataset:
     if not dataset.files:
         raise RagdataError(f"no {', '.join(TABLE_SUFFIXES)} file below {path}, nor a .txt file of triples")
     dataset.ignored = [file for file in ignored if is_table(file.path)]
+    dataset.confine(boundary)
     if side:
         dataset.options[PASSED_OVER] = side
     return dataset
@@ -144,38 +147,39 @@ def without_notes(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def contextual_retrieval_dataset(path: Path) -> Dataset:
+def contextual_retrieval_dataset(path: Path, boundary: Boundary | None = None) -> Dataset:
     """The contextual-retrieval files at a path, told by their first records; raises `RagdataError` where there are
     none."""
-    dataset = _dataset(path, CONTEXTUAL_RETRIEVAL)
-    files = [(file, _kind_of(file.path)) for file in dataset.files]
-    dataset.files = [DataFile(file.path, file.display, file.name, kind) for file, kind in files if kind]
+    dataset = _dataset(path, CONTEXTUAL_RETRIEVAL, boundary or boundary_of(path))
+    for file in dataset.files:
+        file.kind = _kind_of(file)
+    dataset.files = [file for file in dataset.files if file.kind]
     if not dataset.files:
         fields = "; ".join(f"{kind}: {', '.join(sorted(names))}" for kind, names in _KINDS.items())
         raise RagdataError(f"no contextual-retrieval file at {path}: their records have the fields {fields}")
     return dataset
 
 
-def _kind_of(path: Path) -> str:
+def _kind_of(file: DataFile) -> str:
     """What the records of a file are; empty where they are something else."""
-    head = read_head(path)
+    head = read_head(file.path, file.boundary)
     records = head.records if head is not None and head.container != "csv" else ()
     names = next((record.keys() for record in records if isinstance(record, dict)), frozenset[str]())
     return next((kind for kind, wanted in _KINDS.items() if wanted <= names), "")
 
 
-PLAIN_SOURCES: dict[str, Callable[[Path], Dataset]] = {
+PLAIN_SOURCES: dict[str, Callable[[Path, Boundary], Dataset]] = {
     "text": text_dataset,
     "table": table_dataset,
     "contextual-retrieval": contextual_retrieval_dataset,
 }
-"""Format to what finds its files at a path."""
+"""Format to what finds its files at a path, of which those are read that lie within a boundary."""
 
 
-def _dataset(path: Path, plain: Format) -> Dataset:
+def _dataset(path: Path, plain: Format, boundary: Boundary) -> Dataset:
     """Hidden files are skipped; links that lead out of the folder are in ``ignored``."""
     kind = plain.files[0]
-    folder, kept, ignored = _listed(path, kind.suffixes)
+    folder, kept, ignored = _listed(path, kind.suffixes, boundary)
     if not folder and not kept:
         raise RagdataError(f"{path}: its name ends in none of {', '.join(kind.suffixes)}")
     if not kept:
@@ -183,10 +187,12 @@ def _dataset(path: Path, plain: Format) -> Dataset:
     for file in (*kept, *ignored):
         file.kind = kind.kind
     root, layout = (path, "folder") if folder else (path.parent, "file")
-    return Dataset(root, str(path), plain, layout, kept, ignored)
+    dataset = Dataset(root, str(path), plain, layout, kept, ignored)
+    dataset.confine(boundary)
+    return dataset
 
 
-def _listed(path: Path, suffixes: tuple[str, ...]) -> tuple[bool, list[DataFile], list[DataFile]]:
+def _listed(path: Path, suffixes: tuple[str, ...], boundary: Boundary) -> tuple[bool, list[DataFile], list[DataFile]]:
     """Whether a path is a folder, the files there of these endings, and those that are not read: links that lead out.
 
     Raises `RagdataError` where nobody may look.
@@ -198,11 +204,11 @@ def _listed(path: Path, suffixes: tuple[str, ...]) -> tuple[bool, list[DataFile]
         return False, [DataFile(path, str(path), path.name, "table")] if named else [], []
     kept: list[DataFile] = []
     ignored: list[DataFile] = []
-    tree = Tree(path)
+    tree = Tree(path, boundary)
     for found in _files(tree):
         if found.name.lower().endswith(suffixes):
             file = DataFile(found, str(found), found.relative_to(path).as_posix(), "table")
-            (kept if is_regular(found) and not tree.leaves(found) else ignored).append(file)
+            (kept if is_regular(found, boundary) else ignored).append(file)
     if tree.unreadable:
         raise RagdataError(not_looked_into(tree.unreadable[0]))
     return True, kept, ignored

@@ -318,7 +318,7 @@ class RecordReader:
     @staticmethod
     def _container(file: DataFile) -> str:
         name = file.path.name.removesuffix(".gz").lower()
-        return "ndjson" if name.endswith((".jsonl", ".ndjson")) else json_container(file.path)
+        return "ndjson" if name.endswith((".jsonl", ".ndjson")) else json_container(file.path, file.boundary)
 
     def _line_runs(self, file: DataFile) -> Iterator[Run]:
         source = self._source(file)
@@ -353,7 +353,8 @@ class RecordReader:
         file.records, file.bytes = count, source.bytes_read
 
     def _source(self, file: DataFile) -> Source:
-        return Source(file.path, file.path.name.lower().endswith(".gz"), max_line_bytes=self._longest)
+        is_packed = file.path.name.lower().endswith(".gz")
+        return Source(file.path, is_packed, max_line_bytes=self._longest, boundary=file.boundary)
 
     def _report(self, file: DataFile, source: Source) -> None:
         if self._progress is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.boundary import ANYWHERE, Boundary
 from ragdatakit.files.folders import is_regular
 from ragdatakit.files.sources import BOM, GZIP_MAGIC
 from ragdatakit.schemas.declarations import File, Format
@@ -42,13 +43,13 @@ class Head:
     cut: bool = False
 
 
-def read_head(path: Path) -> Head | None:
+def read_head(path: Path, boundary: Boundary = ANYWHERE) -> Head | None:
     """The first records of a file; None if it is no regular file, or neither JSON in any container nor a table."""
-    if not is_regular(path):
+    if not is_regular(path, boundary):
         return None
     head, text = None, ""
     for length in (HEAD_BYTES, LONG_HEAD_BYTES):
-        data, more = beginning(path, length)
+        data, more = beginning(path, length, boundary)
         text = data.decode("utf-8", "replace")
         head = _head_of(text, more)
         if not more or (head is not None and not head.cut):
@@ -70,10 +71,10 @@ def _header_of(text: str) -> Head | None:
     return Head("csv", (dict.fromkeys(columns, ""),))
 
 
-def beginning(path: Path, length: int) -> tuple[bytes, bool]:
+def beginning(path: Path, length: int, boundary: Boundary = ANYWHERE) -> tuple[bytes, bool]:
     """The first uncompressed bytes of a file without a byte-order mark, and whether there are more."""
     try:
-        with path.open("rb") as file:
+        with boundary.open(path) as file:
             data = file.read(length + 1)
     except OSError:
         return b"", False
@@ -175,14 +176,14 @@ def _members(text: str) -> Iterator[tuple[str, Any]]:
         position = comma.end()
 
 
-def emptiness(path: Path) -> str:
+def emptiness(path: Path, boundary: Boundary = ANYWHERE) -> str:
     """How a file is empty, as ``is an empty JSON array``; ``""`` where something is in it, or nobody can read it."""
-    if not is_regular(path):
+    if not is_regular(path, boundary):
         return ""
     try:
         if path.stat().st_size == 0:
             return "is empty"
-        data, more = beginning(path, 1 << 10)
+        data, more = beginning(path, 1 << 10, boundary)
     except OSError:
         return ""
     text = "".join(data.decode("utf-8", "replace").split())
@@ -190,14 +191,14 @@ def emptiness(path: Path) -> str:
     return told.get(text, "") if not more and (text or data) else ""
 
 
-def json_container(path: Path) -> str:
+def json_container(path: Path, boundary: Boundary = ANYWHERE) -> str:
     """In which container a file holds JSON records: ``ndjson``, ``json-array``, or ``json-single``, one record alone.
 
     A file that cannot be read, or holds no JSON, counts as ``ndjson``.
     """
-    if not is_regular(path):
+    if not is_regular(path, boundary):
         return "ndjson"
-    data, more = beginning(path, LONG_HEAD_BYTES)
+    data, more = beginning(path, LONG_HEAD_BYTES, boundary)
     return _container_of(data.decode("utf-8", "replace"), more)
 
 
@@ -246,18 +247,20 @@ def _starts_with_value(text: str) -> bool:
 _LINES_LOOKED_AT = 20
 
 
-def guess_by_text(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+def guess_by_text(path: Path, formats: tuple[Format, ...], boundary: Boundary = ANYWHERE) -> tuple[Format, File] | None:
     """The format and kind of a file of cells or of elements between tags, by its beginning; None if it is neither."""
     kinds = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container in ("columns", "tagged")]
-    if not kinds or not is_regular(path):
+    if not kinds or not is_regular(path, boundary):
         return None
-    text = beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace")
+    text = beginning(path, HEAD_BYTES, boundary)[0].decode("utf-8", "replace")
     return next(((fmt, kind) for fmt, kind in kinds if text_fits(text, kind)), None)
 
 
-def fits_by_text(path: Path, kind: File) -> bool:
+def fits_by_text(path: Path, kind: File, boundary: Boundary = ANYWHERE) -> bool:
     """Whether a file begins as one of that kind."""
-    return is_regular(path) and text_fits(beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace"), kind)
+    return is_regular(path, boundary) and text_fits(
+        beginning(path, HEAD_BYTES, boundary)[0].decode("utf-8", "replace"), kind
+    )
 
 
 def text_fits(text: str, kind: File) -> bool:

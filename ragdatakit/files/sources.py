@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import gzip
 import os
-import stat
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+from ragdatakit.files.boundary import ANYWHERE, Boundary
 from ragdatakit.files.folders import size_of
 from ragdatakit.files.lines import iter_lines
 
@@ -77,7 +77,8 @@ class Source:
     """One file, opened for reading in blocks.
 
     ``fault`` is set when the file cannot be read at all; faults met on the way are appended to ``faults`` while
-    `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself.
+    `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself. It is opened where
+    ``boundary`` allows it.
     """
 
     path: Path
@@ -88,6 +89,7 @@ class Source:
     bytes_read: int = 0
     progress: int = 0
     bom: bool = False
+    boundary: Boundary = ANYWHERE
 
     @property
     def size(self) -> int:
@@ -96,7 +98,7 @@ class Source:
 
     def is_packed(self) -> bool:
         """Whether the file holds gzip data, whatever its name says."""
-        with self.path.open("rb") as file:
+        with self.boundary.open(self.path) as file:
             return file.read(2) == GZIP_MAGIC
 
     def blocks(self) -> Iterator[Block]:
@@ -109,16 +111,12 @@ class Source:
 
     def _guarded(self, read: Callable[[int, int, bool], Iterator[T]]) -> Iterator[T]:
         try:
-            fd = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+            fd = self.boundary.descriptor(self.path)
         except OSError as error:
             self._unreadable(error.strerror or str(error))
             return
         try:
             before = os.fstat(fd)
-            if not stat.S_ISREG(before.st_mode):
-                folder = stat.S_ISDIR(before.st_mode)
-                self._unreadable("it is a folder, not a file" if folder else "it is not a regular file")
-                return
             zipped = self._judge_head(fd, before)
             if zipped is not None:
                 yield from read(fd, before.st_size, zipped)
@@ -313,10 +311,10 @@ def _gunzip(raw: IO[bytes], size: int) -> IO[bytes]:
     return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
 
 
-def is_lfs_pointer(path: Path) -> bool:
+def is_lfs_pointer(path: Path, boundary: Boundary) -> bool:
     """Whether a file is a Git LFS pointer; false where it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with boundary.open(path) as file:
             return file.read(len(LFS_PREFIX)) == LFS_PREFIX
     except OSError:
         return False

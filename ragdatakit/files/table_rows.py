@@ -155,7 +155,7 @@ class TableFile:
         """``members``: one object whose members are the rows; ``strings``: an array of texts."""
         if self.file.path.name.removesuffix(".gz").lower().endswith((".jsonl", ".ndjson")):
             return "ndjson"
-        found = json_container(self.file.path)
+        found = json_container(self.file.path, self.file.boundary)
         with self._records.stream(self.file) as stream:
             head = stream.read(_PEEK)
         more, head = len(head) == _PEEK, head.lstrip()

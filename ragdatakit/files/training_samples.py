@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.files.boundary import not_followed
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import detect
 from ragdatakit.files.folders import not_looked_into
@@ -76,10 +77,10 @@ class TrainingSamples:
     triplet whose query or document is in no master (with the file and the line).
     """
 
-    def __init__(self, path: str | os.PathLike[str], split: str = "train") -> None:
+    def __init__(self, path: str | os.PathLike[str], split: str = "train", *, follow_links: bool = False) -> None:
         self._stack = ExitStack()
         try:
-            dataset = _dataset_at(Path(path))
+            dataset = _dataset_at(Path(path), follow_links)
             self._queries = _Master(_files(dataset, "queries", split), _Query, self._stack)
             self._documents = _Master(_files(dataset, "documents", split), _Document, self._stack)
             self._rows = _scratch(self._stack)
@@ -227,12 +228,15 @@ def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def _dataset_at(path: Path) -> Dataset:
-    datasets = detect(path, "light-splade").datasets
+def _dataset_at(path: Path, follow_links: bool) -> Dataset:
+    datasets = detect(path, "light-splade", follow_links).datasets
     if len(datasets) > 1:
         raise RagdataError(f"{path} has {len(datasets)} light-splade datasets; name one: {datasets[0].display}")
     if datasets[0].unreadable:
         raise RagdataError(not_looked_into(datasets[0].unreadable[0]))
+    datasets[0].leave_out_links()
+    if datasets[0].outside:
+        raise RagdataError(not_followed(datasets[0].outside[0].display))
     return datasets[0]
 
 
@@ -248,9 +252,9 @@ def _opened(file: DataFile, stack: ExitStack) -> IO[bytes]:
     """The file, open for reading; a packed one is unpacked into a scratch file."""
     try:
         if not file.path.name.endswith(".gz"):
-            return stack.enter_context(file.path.open("rb", buffering=0))
+            return stack.enter_context(file.boundary.open(file.path, buffering=0))
         scratch = _scratch(stack)
-        source = Source(file.path, gz=True)
+        source = Source(file.path, gz=True, boundary=file.boundary)
         for piece in source.pieces():
             scratch.write(piece)
         scratch.flush()
@@ -299,7 +303,7 @@ def _index(
 
 def _triplets(file: DataFile) -> Iterator[tuple[int, list[_Triplet]]]:
     """The triplets of a file in blocks: the 1-based line of the first, and the records."""
-    source = Source(file.path, file.path.name.endswith(".gz"))
+    source = Source(file.path, file.path.name.endswith(".gz"), boundary=file.boundary)
     decoder = msgspec.json.Decoder(_Triplet)
     line_number = 1
     for block in source.blocks():

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragdatakit.files.boundary import ANYWHERE, Boundary
 from ragdatakit.files.folders import is_regular
 from ragdatakit.files.sniffing import HEAD_BYTES, LONG_HEAD_BYTES, beginning
 
@@ -56,13 +57,13 @@ def triple_columns(names: Iterable[str]) -> list[tuple[str, str, str]]:
     return found
 
 
-def triple_files(paths: Iterable[Path]) -> dict[Path, TripleHead]:
+def triple_files(paths: Iterable[Path], boundary: Boundary = ANYWHERE) -> dict[Path, TripleHead]:
     """The files of triples among these, told by their beginnings.
 
     A file that proves nothing by itself, such as one of two lines, is one beside a proved one of its folder whose
     relations it has.
     """
-    heads = {path: head for path in paths if (head := read_triple_head(path)) is not None}
+    heads = {path: head for path in paths if (head := read_triple_head(path, boundary)) is not None}
     known: dict[Path, set[str]] = {}
     for path, head in heads.items():
         if head.proved:
@@ -75,13 +76,13 @@ def triple_files(paths: Iterable[Path]) -> dict[Path, TripleHead]:
     return {path: head for path, head in heads.items() if head.proved or belongs(path, head)}
 
 
-def read_triple_head(path: Path) -> TripleHead | None:
+def read_triple_head(path: Path, boundary: Boundary = ANYWHERE) -> TripleHead | None:
     """What the beginning of a file tells where each line of it has three cells between tabs; None where not so."""
-    if not path.name.lower().endswith(TRIPLE_SUFFIXES) or not is_regular(path):
+    if not path.name.lower().endswith(TRIPLE_SUFFIXES) or not is_regular(path, boundary):
         return None
     found = None
     for length in (_FIRST_BYTES, HEAD_BYTES, LONG_HEAD_BYTES):
-        data, more = beginning(path, length)
+        data, more = beginning(path, length, boundary)
         rows = _rows(data, more)
         if rows is None:
             return None

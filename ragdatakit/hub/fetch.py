@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ragdatakit.files.boundary import boundary_of
 from ragdatakit.files.manifest import Manifest, compare, read_manifest
 from ragdatakit.files.own_files import MANIFEST
 from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, is_offline, refusals
@@ -184,7 +185,7 @@ def _before(request: FetchRequest, folder: Path) -> _Before | None:
         return None
     if manifest.source.get("hub") != endpoint():
         return None
-    differences = compare(folder, manifest)
+    differences = compare(folder, manifest, boundary_of(folder))
     if any(d.state != "missing" for d in differences):
         return None
     return _Before(str(manifest.source.get("revision")), manifest, bool(differences))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, refusals
 from ragdatakit.hub.dataset_card import Card, CardFacts, DataFile, card
 from ragdatakit.schemas.errors import RagdataError
@@ -73,7 +74,13 @@ class Pushed:
 
 
 def plan_push(
-    folder: Path, repo: str, report: Report, title: str = "", license_id: str = "", languages: tuple[str, ...] = ()
+    folder: Path,
+    repo: str,
+    report: Report,
+    title: str = "",
+    license_id: str = "",
+    languages: tuple[str, ...] = (),
+    follow_links: bool = False,
 ) -> PushPlan:
     """Decide which files of ``folder`` go up, and what the card says; ``report`` is that of its validation.
 
@@ -86,7 +93,8 @@ def plan_push(
     data = tuple(_data_files(root, report))
     uploads: list[Upload] = []
     left_out: list[LeftOut] = []
-    _walk(root, root, {f.name for f in data}, uploads, left_out)
+    boundary = boundary_of(folder, follow_links)
+    _walk(root, root, {f.name for f in data}, boundary, uploads, left_out)
     kept = {u.name for u in uploads}
     if not kept & {f.name for f in data}:
         raise RagdataError(f"{folder} has no file of a dataset that could be pushed")
@@ -101,13 +109,17 @@ def plan_push(
     )
     own = next((u for u in uploads if u.name == CARD), None)
     return PushPlan(
-        repo, tuple(u for u in uploads if u is not own), tuple(left_out), facts, None if own is None else _text(own)
+        repo,
+        tuple(u for u in uploads if u is not own),
+        tuple(left_out),
+        facts,
+        None if own is None else _text(own, boundary),
     )
 
 
-def _text(file: Upload) -> str:
+def _text(file: Upload, boundary: Boundary = ANYWHERE) -> str:
     try:
-        return file.path.read_bytes().decode()
+        return boundary.read_bytes(file.path).decode()
     except UnicodeDecodeError:
         raise RagdataError(f"{file.path} is not UTF-8") from None
 
@@ -132,23 +144,25 @@ def _data_files(root: Path, report: Report) -> Iterator[DataFile]:
                 )
 
 
-def _walk(folder: Path, root: Path, data: set[str], uploads: list[Upload], left_out: list[LeftOut]) -> None:
+def _walk(
+    folder: Path, root: Path, data: set[str], boundary: Boundary, uploads: list[Upload], left_out: list[LeftOut]
+) -> None:
     for entry in sorted(os.scandir(folder), key=lambda e: e.name):
         path = Path(entry.path)
         name = path.relative_to(root).as_posix()
-        reason = _reason(entry, path, root, name, data)
+        reason = _reason(entry, path, boundary, name, data)
         if reason:
             left_out.append(LeftOut(name + ("/" if entry.is_dir(follow_symlinks=False) else ""), reason))
         elif entry.is_dir(follow_symlinks=False):
-            _walk(path, root, data, uploads, left_out)
+            _walk(path, root, data, boundary, uploads, left_out)
         else:
             uploads.append(Upload(path, name, path.stat().st_size))
 
 
-def _reason(entry: os.DirEntry[str], path: Path, root: Path, name: str, data: set[str]) -> str:
+def _reason(entry: os.DirEntry[str], path: Path, boundary: Boundary, name: str, data: set[str]) -> str:
     """Why a file or folder is not pushed; empty where it is."""
     low = entry.name.lower()
-    if entry.is_symlink() and (not path.resolve().is_relative_to(root) or path.is_dir()):
+    if entry.is_symlink() and (not boundary.holds(path) or path.is_dir()):
         return "a link that leads elsewhere"
     if not path.is_dir() and not path.is_file():
         return "no regular file"

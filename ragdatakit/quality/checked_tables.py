@@ -51,7 +51,9 @@ def checked_tables(
         raise not_meant[0]
 
 
-def checked_plain(path: Path, format_name: str, values: Mapping[str, str] | None = None) -> list[Dataset]:
+def checked_plain(
+    path: Path, format_name: str, follow_links: bool = False, values: Mapping[str, str] | None = None
+) -> list[Dataset]:
     """The plain texts and tables at a path, of which nothing is declared; empty where there are none.
 
     ``format_name`` is ``text``, ``table`` or ``contextual-retrieval``; empty: by the files. Raises `RagdataError` where
@@ -59,8 +61,8 @@ def checked_plain(path: Path, format_name: str, values: Mapping[str, str] | None
     """
     map_words = (values or {}).get("map", "")
     if format_name or map_words:
-        return [asked_dataset(path, format_name or "table", map_words)]
+        return [asked_dataset(path, format_name or "table", map_words, follow_links)]
     try:
-        return plain_datasets(path)
+        return plain_datasets(path, follow_links)
     except RagdataError as error:
         raise RagdataError(str(error).replace("--from", "--format")) from None

@@ -263,7 +263,7 @@ def _container(part: Dataset, file: DataFile) -> str:
     """
     kind = part.format.file(file.kind)
     if kind.container == "json":
-        return json_container(file.path)
+        return json_container(file.path, file.boundary)
     if part.format.name not in PLAIN_SOURCES or kind.container != "opaque":
         return kind.container
     name = file.path.name.lower().removesuffix(".gz")
@@ -273,10 +273,10 @@ def _container(part: Dataset, file: DataFile) -> str:
         return "csv" if name.endswith(".csv") else "ndjson"
     if not name.endswith(".json"):
         return "opaque"
-    container = json_container(file.path)
+    container = json_container(file.path, file.boundary)
     if container != "json-single":
         return container
-    data, _ = beginning(file.path, _HEAD)  # texts or records by id, or texts only
+    data, _ = beginning(file.path, _HEAD, file.boundary)  # texts or records by id, or texts only
     return "json-array" if data.lstrip()[:1] == b"[" else "json-object"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from ragdatakit.files.boundary import Boundary, real_path
 from ragdatakit.files.folders import SKIPPED
 from ragdatakit.files.own_files import OWN
 from ragdatakit.schemas.diffs import FileDiff
@@ -33,17 +34,18 @@ class OtherFiles:
         return any(place in self.passed for place in (name, *(p.as_posix() for p in PurePosixPath(name).parents)))
 
 
-def other_files(folder: Path, of_datasets: Iterable[Path]) -> OtherFiles:
-    """What lies below a folder; ``of_datasets`` are the files that datasets there have.
+def other_files(folder: Path, of_datasets: Iterable[Path], boundary: Boundary) -> OtherFiles:
+    """What lies below a folder; ``of_datasets`` are the files that datasets there have, ``boundary`` is what may be
+    opened.
 
     Names that begin with a dot, and folders of programs such as ``node_modules``, are passed over, as are links to
     folders, which may lead anywhere.
     """
     found = OtherFiles()
-    claimed = {path.resolve().as_posix() for path in of_datasets}
-    root = folder.resolve().as_posix().rstrip("/")
-    for name, path in _files(folder, found.passed):
-        if f"{root}/{name}" in claimed or (path.is_symlink() and path.resolve().as_posix() in claimed):
+    claimed = {real_path(path).as_posix() for path in of_datasets}
+    root = real_path(folder).as_posix().rstrip("/")
+    for name, path in _files(folder, boundary, found.passed):
+        if f"{root}/{name}" in claimed or (path.is_symlink() and real_path(path).as_posix() in claimed):
             found.claimed[name] = path
         elif OWN.intersection(name.split("/")):
             found.own[name] = path
@@ -52,7 +54,7 @@ def other_files(folder: Path, of_datasets: Iterable[Path]) -> OtherFiles:
     return found
 
 
-def _files(folder: Path, passed: dict[str, str]) -> Iterator[tuple[str, Path]]:
+def _files(folder: Path, boundary: Boundary, passed: dict[str, str]) -> Iterator[tuple[str, Path]]:
     stack = [("", folder)]
     while stack:
         below, here = stack.pop()
@@ -71,6 +73,8 @@ def _files(folder: Path, passed: dict[str, str]) -> Iterator[tuple[str, Path]]:
                     stack.append((f"{name}/", Path(entry.path)))
                 elif entry.is_dir():
                     passed[name] = "a link to a folder"
+                elif entry.is_file() and entry.is_symlink() and not boundary.holds(entry.path):
+                    passed[name] = "a link that leads out of the folder"
                 elif entry.is_file():
                     yield name, Path(entry.path)
                 else:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import keep_freed_memory
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.folders import Tree, size_of
+from ragdatakit.files.folders import size_of
 from ragdatakit.files.positions import Located
 from ragdatakit.files.record_forms import JSON, RecordForm
 from ragdatakit.files.sniffing import json_container
@@ -72,7 +72,6 @@ class DatasetRun:
         profiles: tuple[str, ...],
         selection: Selection,
         options: RunOptions,
-        boundary: Path | None,
         carried: Counter[str],
     ) -> None:
         self.dataset = dataset
@@ -86,7 +85,6 @@ class DatasetRun:
         self.big = sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
         if self.big:
             keep_freed_memory()
-        self._boundary = Tree(boundary) if boundary is not None and not options.follow_links else None
         self._columns: dict[str, KeyColumns] = {}
         self.lock = threading.Lock()
         self._done = 0
@@ -101,6 +99,8 @@ class DatasetRun:
             self.collector.finish()
 
     def _check(self) -> None:
+        for file in self.dataset.outside:
+            self.emit(file, Problem("link-leaves-dataset"))
         self.checks.start(self.emit)
         groups = list(self._groups())
         seen: set[DataFile] = set()
@@ -181,7 +181,7 @@ class DatasetRun:
             self.emit(file, Problem("unreadable-file", facts={"reason": "it is a link that leads nowhere"}))
             file.readable = False
             return False
-        if self._boundary is not None and self._boundary.leaves(file.path):
+        if not file.boundary.holds(file.path):
             self.emit(file, Problem("link-leaves-dataset"))
             file.readable = False
             return False
@@ -211,7 +211,7 @@ class DatasetRun:
             self.emit(file, Problem("unreadable-file", facts={"reason": reason}))
             return False
         try:
-            with file.path.open("rb") as stream:
+            with file.boundary.open(file.path) as stream:
                 data = stream.read(TEXT_LIMIT + 1)
         except OSError as error:
             self.emit(file, Problem("unreadable-file", facts={"reason": error.strerror or str(error)}))
@@ -236,7 +236,7 @@ class DatasetRun:
         """
         if file not in self._containers:
             declared = self.kind(file).container
-            self._containers[file] = json_container(file.path) if declared == "json" else declared
+            self._containers[file] = json_container(file.path, file.boundary) if declared == "json" else declared
         return self._containers[file]
 
     def form(self, file: DataFile) -> RecordForm:
@@ -266,7 +266,8 @@ class DatasetRun:
         if self.container(file) in ("json-array", "json-object", "json-single"):
             size = ARRAY_PART_BYTES
         kind = HeadedSource if self.kind(file).columns.header else Source
-        return kind(file.path, file.path.name.endswith(".gz"), min(size, most), max_line_bytes=limit)
+        is_packed = file.path.name.endswith(".gz")
+        return kind(file.path, is_packed, min(size, most), max_line_bytes=limit, boundary=file.boundary)
 
     def progress(self, file: DataFile, done: int) -> None:
         """Tell how far we are."""

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from ragdatakit.files.boundary import boundary_of
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import Detected, UnreadableError, detect
 from ragdatakit.files.plain_sources import PLAIN_SOURCES
@@ -18,7 +19,7 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
-from ragdatakit.validators.run_options import QualityCheck, RunOptions
+from ragdatakit.validators.run_options import RunOptions
 
 
 def validate_paths(
@@ -43,7 +44,7 @@ def validate_paths(
     refused: UnreadableError | None = None
     for path in paths:
         try:
-            detected = _detected(path, format_name, options.quality)
+            detected = _detected(path, format_name, options)
         except UnreadableError as error:  # what the other paths hold is told all the same
             unreadable += [p for p in error.paths if p not in unreadable]
             refused = error
@@ -56,14 +57,14 @@ def validate_paths(
     _refuse_unknown(profiles, [dataset for _, dataset in found])
     seen: set[Path] = set()
     checked: list[tuple[Dataset, list[Finding]]] = []
-    for path, dataset in found:
+    for _, dataset in found:
         files = {f.path.absolute() for f in dataset.files}
         if files and files <= seen:  # given twice, as a folder and as a file of it
             continue
         seen |= files
         chosen = tuple(p for p in profiles if p in dataset.format.profiles) or dataset.format.default_profiles
         dataset.profile = ",".join(chosen or dataset.present_profiles()) or None
-        findings = _check(dataset, chosen, selection, options, path if path.is_dir() else None, carried, report)
+        findings = _check(dataset, chosen, selection, options, carried, report)
         checked.append((dataset, findings))
     if options.quality is not None:
         _check_quality(checked, selection, options, carried, report)
@@ -76,21 +77,22 @@ def validate_paths(
     return report
 
 
-def _detected(path: Path, format_name: str | None, quality: QualityCheck | None) -> Detected:
+def _detected(path: Path, format_name: str | None, options: RunOptions) -> Detected:
     """The datasets at a path; where quality is checked, also plain texts and tables, of which nothing is declared."""
+    quality = options.quality
     if format_name in PLAIN_SOURCES:
         if quality is None:
             told = f"nothing is declared of plain data ({format_name}) that could be checked"
             raise RagdataError(f"{told}; with --quality it is read, and what it says is looked at")
-        return Detected(quality.plain(path, format_name))
+        return Detected(quality.plain(path, format_name, options.follow_links))
     try:
-        return detect(path, format_name)
+        return detect(path, format_name, options.follow_links)
     except (UnreadableError, UnknownNameError):
         raise
     except RagdataError as error:
         if format_name or not path.exists():
             raise
-        if quality is not None and (plain := quality.plain(path, "")):
+        if quality is not None and (plain := quality.plain(path, "", options.follow_links)):
             return Detected(plain)
         if quality is None and _is_plain(path):
             raise RagdataError(f"{error}; plain texts and tables are checked with --quality") from None
@@ -101,7 +103,7 @@ def _is_plain(path: Path) -> bool:
     """Whether texts or tables are there that are no dataset of a framework."""
     for find in PLAIN_SOURCES.values():
         with suppress(RagdataError):
-            return bool(find(path).files)
+            return bool(find(path, boundary_of(path)).files)
     return False
 
 
@@ -143,14 +145,13 @@ def _check(
     profiles: tuple[str, ...],
     selection: Selection,
     options: RunOptions,
-    boundary: Path | None,
     carried: Counter[str],
     report: Report,
 ) -> list[Finding]:
     """The findings that are kept; all else goes to the report."""
     dataset.options.setdefault("max_hops", options.max_hops)
     checks = checks_of(dataset.format.name)(dataset, profiles or dataset.format.profiles)
-    run = DatasetRun(dataset, checks, profiles, selection, options, boundary, carried)
+    run = DatasetRun(dataset, checks, profiles, selection, options, carried)
     try:
         run.run()
     except RagdataError:

@@ -18,7 +18,7 @@ Progress = Callable[[str, int, int], None]
 class QualityCheck(Protocol):
     """What a run asks of the room above, which it does not know."""
 
-    def plain(self, path: Path, format_name: str, /) -> list[Dataset]:
+    def plain(self, path: Path, format_name: str, follow_links: bool, /) -> list[Dataset]:
         """The plain texts and tables at a path, of a format or (empty name) of any. Raises `RagdataError`."""
 
     def check(

@@ -31,6 +31,7 @@ def check_source(
     mends: Mends | None,
     values: Mapping[str, Any],
     memory_limit: int,
+    follow_links: bool = False,
     progress: Progress | None = None,
     refused: Refused | None = None,
 ) -> Report:
@@ -47,7 +48,7 @@ def check_source(
         if refused is not None:
             refused.add(finding.path, finding.line, finding.record, f"{finding.code} {finding.rule}")
 
-    options = RunOptions(memory_limit=memory_limit, progress=progress, on_finding=note)
+    options = RunOptions(memory_limit=memory_limit, follow_links=follow_links, progress=progress, on_finding=note)
     report = validate_paths([path], format_name, (), Selection(severity="error"), options)
     report.findings = [f for f in report.findings if mends is None or not mends(f, values)]
     report.counts["error"] = faults.total()
@@ -63,9 +64,15 @@ class SourceCheck:
     """A context in which the check of a source runs beside its conversion; arguments as for `check_source`."""
 
     def __init__(
-        self, path: Path, format_name: str, mends: Mends | None, values: Mapping[str, Any], memory_limit: int
+        self,
+        path: Path,
+        format_name: str,
+        mends: Mends | None,
+        values: Mapping[str, Any],
+        memory_limit: int,
+        follow_links: bool = False,
     ) -> None:
-        self._args = (path, format_name, mends, values, memory_limit)
+        self._args = (path, format_name, mends, values, memory_limit, follow_links)
         self._stack = ExitStack()
         self._process: SideProcess[Report] | None = None
         self._report: Report | None = None

@@ -25,8 +25,10 @@ from ragdatakit.converters.judgements import (
     question_ids,
 )
 from ragdatakit.converters.question_fields import BESIDE
+from ragdatakit.files.boundary import boundary_of
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.folders import is_regular
 from ragdatakit.files.json_text import Raw, compact, fields_of, loads, object_text, string_of
 from ragdatakit.files.record_reading import RecordReader
 from ragdatakit.outputs.outputs import Output
@@ -112,9 +114,9 @@ def _query_files(dataset: Dataset, name: str, prefix: str | None) -> list[DataFi
     if not name:
         return files_read(dataset, "queries", prefix)
     path = dataset.root / name
-    if not path.is_file() or not path.resolve().is_relative_to(dataset.root.resolve()):
+    if not is_regular(path, boundary_of(dataset.root)) or not is_regular(path, dataset.boundary):
         raise RagdataError(f"--option queries={name}: there is no such file in {dataset.display}")
-    return [DataFile(path, str(path), name, "queries")]
+    return [DataFile(path, str(path), name, "queries", boundary=dataset.boundary)]
 
 
 def _split_of(file: DataFile) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from ragdatakit.files.boundary import real_path
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.folders import Tree, is_regular
 from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text, string_of
@@ -32,15 +33,15 @@ _SIGNS = LOADED_FOLDERS | {"bench", "profiles"}
 
 def raw_files(dataset: Dataset) -> Iterator[DataFile]:
     """The files of a profile that both loaders take for raw documents, as far as they can read them; no links out."""
-    tree = Tree(dataset.root)
+    tree = Tree(dataset.root, dataset.boundary)
     for folder in tree.folders():
         below = folder.relative_to(dataset.root)
         if below.parts[:1] and (below.parts[0] in LOADED_FOLDERS or any(p.startswith(".") for p in below.parts)):
             continue
         for name in tree.names(folder)[0]:
             path = folder / name
-            if not name.startswith(".") and is_regular(path) and not tree.leaves(path):
-                yield DataFile(path, str(path), (below / name).as_posix(), "documents")
+            if not name.startswith(".") and is_regular(path, dataset.boundary):
+                yield DataFile(path, str(path), (below / name).as_posix(), "documents", boundary=dataset.boundary)
 
 
 def is_text(file: DataFile) -> bool:
@@ -81,22 +82,22 @@ def _text_of(file: DataFile, records: RecordReader) -> str | None:
 
 def image_rows(dataset: Dataset) -> Iterator[Asset]:
     """The images of a profile."""
-    tree = Tree(dataset.root)
+    tree = Tree(dataset.root, dataset.boundary)
     for folder in tree.folders():
         below = folder.relative_to(dataset.root)
         if below.parts[:1] == ("images",):
             for name in tree.names(folder)[0]:
                 path = folder / name
-                if not name.startswith(".") and is_regular(path) and not tree.leaves(path):
+                if not name.startswith(".") and is_regular(path, dataset.boundary):
                     yield Asset((below / name).as_posix(), path, "image")
 
 
 def database_rows(dataset: Dataset) -> Iterator[Asset]:
     """The database of a profile: v1 makes it of the SQL files where it is not shipped, and v2 reads nothing else."""
-    profile = dataset.root.resolve()
+    profile = real_path(dataset.root)
     if profile.parent.name == "profiles" and profile.parent.parent.name == "data":
         path = profile.parents[2] / "storage" / profile.name / "demo.db"
-        if is_regular(path) and not Tree(profile.parents[2]).leaves(path):
+        if is_regular(path, dataset.boundary.with_root(profile.parents[2])):
             yield Asset(_DATABASE, path, "file")
 
 

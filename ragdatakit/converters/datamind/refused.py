@@ -27,7 +27,7 @@ def sql_rows(dataset: Dataset, records: RecordReader) -> Iterator[Asset]:
             yield Asset(file.name, file.path, "sql")
             continue
         _leave_out(file, records, why or f"it may need the tables of {lacking}, which is left out")
-        if why is not None and not lacking and _CHANGES_SCHEMA.search(file.path.read_bytes()):
+        if why is not None and not lacking and _CHANGES_SCHEMA.search(file.boundary.read_bytes(file.path)):
             lacking = file.name
 
 

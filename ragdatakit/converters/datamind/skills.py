@@ -55,11 +55,11 @@ def skill_rows(dataset: Dataset, records: RecordReader) -> Iterator[Asset]:
         if not is_wanted(file, records):
             continue
         folder = file.path.parent
-        tree = Tree(folder)
+        tree = Tree(folder, dataset.boundary)
         for below in tree.folders():
             for name in tree.names(below)[0]:
                 path = below / name
-                if is_regular(path) and not tree.leaves(path):
+                if is_regular(path, dataset.boundary):
                     inside = path.relative_to(folder).as_posix()
                     yield Asset((PurePosixPath(file.name).parent / inside).as_posix(), path, "skill")
 
@@ -75,7 +75,11 @@ def skills_of_folder(folder: Path) -> Iterator[Asset]:
         if not inside.parts or "SKILL.md" in files or len(inside.parts) > 1:
             for name in files:
                 path = below / name
-                if is_regular(path) and (inside.parts or name.endswith(".md")) and not name.startswith("."):
+                if (
+                    is_regular(path, tree.boundary)
+                    and (inside.parts or name.endswith(".md"))
+                    and not name.startswith(".")
+                ):
                     start = f"{_V2}/" if inside.parts else "skills/"
                     yield Asset(f"{start}{(inside / name).as_posix()}", path, "skill")
 

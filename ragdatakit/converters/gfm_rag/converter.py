@@ -64,6 +64,7 @@ def _add_graph(tables: CanonicalTables, path: Path) -> None:
     if tables.any("edges"):
         raise RagdataError("--option graph: the dataset has a graph of its own")
     for dataset in detect(path, "gfm-rag").datasets:
+        dataset.leave_out_links()
         if all(dataset.of_kind(kind) for kind in _GRAPH):
             rows = GraphReader(dataset, RecordReader(tables.losses)).sources()
             tables.sources |= noted(RecordReader(tables.losses), {table: rows[table] for table in _GRAPH})

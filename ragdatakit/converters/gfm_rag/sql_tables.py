@@ -152,7 +152,7 @@ class _Loader:
 
 def _cells(file: DataFile, wanted: tuple[str, ...], refused: tuple[str, ...] = ()) -> str:
     """A query of the wanted columns as texts; attributes that the file does not have are ``{}``."""
-    reader = CsvReader(Source(file.path, file.path.name.lower().endswith(".gz")))
+    reader = CsvReader(Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary))
     header = (reader.header or []) if reader.open() else []
     first = reader.header_row.line if reader.header_row is not None else 0
     if first != 1 or len(set(header)) < len(header) or any(name in header for name in refused):
@@ -244,7 +244,7 @@ def _titled(files: list[DataFile], found: dict[str, int], schema: pa.Schema) -> 
 
     for file in files:
         found[file.display] = 0
-        members = ObjectSource(Source(file.path, file.path.name.lower().endswith(".gz")))
+        members = ObjectSource(Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary))
         for part in members.parts():
             pairs = list(part.values.items()) if part.proved else [_member(e) for e in part.elements()]
             if not all(type(text) is str for _, text in pairs):

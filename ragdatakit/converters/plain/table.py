@@ -126,7 +126,7 @@ def _edge_columns(map_words: str) -> list[str]:
 
 def _without_pointers(files: list[_Columned], losses: Losses) -> list[_Columned]:
     """Files whose content was not downloaded are told, and an error where there is nothing else."""
-    pointers = [file for file in files if is_lfs_pointer(file.file.path)]
+    pointers = [file for file in files if is_lfs_pointer(file.file.path, file.file.boundary)]
     if pointers and len(pointers) == len(files):
         others = f" (and {len(pointers) - 1:,} more)" if len(pointers) > 1 else ""
         raise RagdataError(f"{pointers[0].file.display}{others} cannot be read: {IS_POINTER}")

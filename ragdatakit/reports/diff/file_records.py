@@ -44,7 +44,7 @@ class FileRecords:
         self.file = file
         self.header: tuple[str, ...] = ()
         self.losses = Losses()
-        self._container = json_container(file.path) if kind.container == "json" else kind.container
+        self._container = json_container(file.path, file.boundary) if kind.container == "json" else kind.container
         self._lines = LineReader(kind) if kind.container == "columns" else None
         self._tags = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields)) if kind.tags else None
         # An object of members gives two fields a name; so does a text "name: content" in place of such an object.
@@ -135,7 +135,7 @@ class FileRecords:
 
     def _source(self) -> Source:
         path = self.file.path
-        return Source(path, path.name.lower().endswith(".gz"), max_line_bytes=_LONGEST)
+        return Source(path, path.name.lower().endswith(".gz"), max_line_bytes=_LONGEST, boundary=self.file.boundary)
 
     def _blocks(self, source: Source) -> Iterator[bytes]:
         for block in source.blocks():

@@ -122,7 +122,7 @@ class HippoRagChecks(FormatChecks):
         if file.kind == "legacy-corpus":
             emit(file, Problem("legacy-corpus"))
         elif file.kind == "openie" and file.readable:
-            if records > 1 or json_container(file.path) == "json-array":
+            if records > 1 or json_container(file.path, file.boundary) == "json-array":
                 emit(file, Problem("openie-as-list"))
             for problem in self._results.finish():
                 emit(file, problem)

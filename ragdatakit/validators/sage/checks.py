@@ -131,7 +131,7 @@ class SageChecks(FormatChecks):
     def start(self, emit: Emit) -> None:
         """Documents that are no lines."""
         for file in self.dataset.of_kind("documents"):
-            container = json_container(file.path)
+            container = json_container(file.path, file.boundary)
             if container == "json-array":
                 emit(file, Problem("documents-as-array"))
             elif container == "json-single":
