@@ -105,7 +105,7 @@ def run(
         if columnar:
             patch.setattr(dataset_run, "SMALL_DATASET", -1)
         done = DatasetRun(
-            *(dataset, Shouting(dataset, ()), (), Selection(max_per_rule=0), RunOptions(threads=1), None),
+            *(dataset, Shouting(dataset, ()), (), Selection(max_per_rule=0), RunOptions(threads=1)),
             carried=Counter(),
         )
         done.run()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.files.boundary import ANYWHERE, boundary_of
 from ragdatakit.reports.diff.files import diff_dict, diff_markdown
 from ragdatakit.reports.diff.text import diff_lines, metric_words, metrics_shown
 from ragdatakit.reports.html.diff import diff_html
@@ -186,13 +187,15 @@ def test_a_file_of_a_dataset_by_another_name_is_none_of_the_others(tmp_path: Pat
     linked = tmp_path / "linked"
     linked.symlink_to(a)
 
-    found = other_files(linked, [a / "corpus.jsonl", a / "queries.jsonl", a / "qrels" / "test.tsv"])
+    found = other_files(
+        linked, [a / "corpus.jsonl", a / "queries.jsonl", a / "qrels" / "test.tsv"], boundary_of(linked)
+    )
 
     assert sorted(found.claimed) == ["again.jsonl", "corpus.jsonl", "qrels/test.tsv", "queries.jsonl"]
     assert list(found.others) == ["large.bin"]
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "large.bin").write_bytes(b"x" * 2_999_999 + b"y")
-    files, notes = compare_other_files(found, other_files(tmp_path / "b", []))
+    files, notes = compare_other_files(found, other_files(tmp_path / "b", [], ANYWHERE))
     assert [(f.path, f.status, f.before_bytes) for f in files] == [("large.bin", "changed", 3_000_000)] and notes == []
 
 

@@ -17,6 +17,7 @@ import pytest
 
 pytest.importorskip("huggingface_hub")
 
+from ragdatakit.files.boundary import boundary_of
 from ragdatakit.files.manifest import compare, read_manifest
 from ragdatakit.schemas import public_datasets
 from ragdatakit.schemas.public_datasets import ARAG_REPO, ARAG_REVISION, PUBLIC_DATASETS
@@ -88,7 +89,7 @@ def test_all_files_come_with_a_manifest(hub: Hub, tmp_path: Path) -> None:
     }
     assert litter(tmp_path) == []
     read = read_manifest(tmp_path / "data")
-    assert read is not None and compare(tmp_path / "data", read) == []
+    assert read is not None and compare(tmp_path / "data", read, boundary_of(tmp_path / "data")) == []
 
 
 def test_patterns_choose_and_folders_above_are_made(hub: Hub, tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from typing import Any
 
 from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
-from ragdatakit.files.boundary import Boundary, not_followed, real_path, refuse_link_out
+from ragdatakit.files.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection import detect
-from ragdatakit.files.folders import is_regular, not_looked_into
+from ragdatakit.files.folders import is_regular
 from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.record_reading import Progress, RecordReader, Refused
@@ -95,8 +95,7 @@ class Source:
     @property
     def unreadable(self) -> list[str]:
         """In words, what is not read of it: folders that nobody may look into, links that lead out."""
-        folders = [not_looked_into(folder) for part in self.parts for folder in part.unreadable]
-        return folders + [not_followed(file.display) for part in self.parts for file in part.outside]
+        return list(dict.fromkeys(told for part in self.parts for told in part.unread))
 
     def files(self) -> list[tuple[str, Path]]:
         """All files, by their path below the folder that holds them all."""
@@ -247,11 +246,11 @@ def name_of(source: Source) -> str:
         name = dataset.files[0].path.name
         for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".txt"):
             name = name.removesuffix(ending)
-        return name or "dataset"
-    root = dataset.root.resolve()
+        return as_text(name) or "dataset"
+    root = real_path(dataset.root)
     while root.name in ("data", "raw", "processed", "stage1", "dataset", "profiles") and root.parent.name:
         root = root.parent
-    return root.name or "dataset"
+    return as_text(root.name) or "dataset"
 
 
 def read_name(source: Source, options: ConvertOptions) -> str:
@@ -457,7 +456,7 @@ class _Digests:
     """The digest of the source, made in a thread while it is converted (hashing does not hold the interpreter)."""
 
     def __init__(self, source: Source) -> None:
-        self._files = source.files()
+        self._files, self._boundary = source.files(), source.parts[0].boundary
         self._found: dict[str, Any] = {}
         self._error: OSError | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -465,7 +464,7 @@ class _Digests:
 
     def _run(self) -> None:
         try:
-            self._found = source_digest(self._files)
+            self._found = source_digest(self._files, self._boundary)
         except OSError as error:
             self._error = error
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.columnar.decoded_files import Progress, Unproved, incoming
-from ragdatakit.database.sql_text import sql_text, unglobbed
+from ragdatakit.database.sql_text import is_sql_path, sql_text, unglobbed
 from ragdatakit.files.boundary import refuse_link_out
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.sources import Source
@@ -116,6 +116,8 @@ def _look_through(file: DataFile, progress: Progress | None) -> None:
 def paths(files: Iterable[DataFile]) -> str:
     """The files as a list in SQL, in which DuckDB sees no patterns; none that a link leads out to."""
     files = list(files)
+    if not all(is_sql_path(file.path) for file in files):
+        raise Unproved
     for file in files:
         refuse_link_out(file.boundary, file.path)
     return "[" + ", ".join(text(unglobbed(f.path)) for f in files) + "]"

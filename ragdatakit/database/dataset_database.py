@@ -13,7 +13,7 @@ from ragdatakit.columnar.decoded_files import Unproved, incoming
 from ragdatakit.database.canonical_frames import arrow_schema
 from ragdatakit.database.row_batches import row_batches
 from ragdatakit.database.sql_text import sql_name, sql_text
-from ragdatakit.database.views import file_views
+from ragdatakit.database.views import file_views, path_fault
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.sources import Source, is_lfs_pointer
@@ -403,6 +403,8 @@ class DatabaseFile:
 
 
 def _fault_of(file: DataFile) -> str:
+    if fault := path_fault(file):
+        return fault
     is_packed = file.path.name.lower().endswith(".gz")
     if not is_packed and not is_lfs_pointer(file.path, file.boundary):
         return ""

@@ -15,6 +15,15 @@ def sql_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def is_sql_path(path: Path) -> bool:
+    """Whether DuckDB can be given a path: its texts are UTF-8, names of files may be any bytes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def unglobbed(path: Path) -> str:
     """A path in which DuckDB sees no pattern."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))

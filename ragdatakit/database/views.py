@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.database.sql_text import sql_name, sql_text, unglobbed
+from ragdatakit.database.sql_text import is_sql_path, sql_name, sql_text, unglobbed
 from ragdatakit.files.csv_rows import CsvReader
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import detect
-from ragdatakit.files.folders import is_regular, not_looked_into
+from ragdatakit.files.folders import is_regular
 from ragdatakit.files.sniffing import json_container, read_head
 from ragdatakit.files.sources import Source
 from ragdatakit.schemas.declarations import Field, File, Record
@@ -45,14 +45,18 @@ def open_views(path: Path, format_name: str | None = None, follow_links: bool = 
     import duckdb
 
     found = detect(path, format_name, follow_links)
-    for folder in (folder for dataset in found.datasets for folder in dataset.unreadable):
-        raise RagdataError(not_looked_into(folder))
+    for dataset in found.datasets:
+        dataset.leave_out_links()
+        if dataset.unread:
+            raise RagdataError(dataset.unread[0])
     connection = duckdb.connect(config={"autoinstall_known_extensions": False})
     listed = []
     for dataset, schema in zip(found.datasets, _schemas(path, found.datasets), strict=True):
         if schema != "main":
             connection.execute(f"create schema {sql_name(schema)}")
         for view, query in file_views(dataset):
+            if fault := next(filter(None, map(path_fault, dataset.files)), ""):
+                raise RagdataError(fault)
             connection.execute(f"create view {sql_name(schema)}.{sql_name(view)} as {query}")
         listed.append((schema, dataset.display, dataset.format.name))
     rows = ", ".join("({})".format(", ".join(map(sql_text, row))) for row in listed)
@@ -74,13 +78,14 @@ def _schemas(path: Path, datasets: list[Dataset]) -> list[str]:
 
 
 def file_views(dataset: Dataset) -> Iterable[tuple[str, str]]:
-    """Name and query of the view of each kind of file with records; files beyond ``boundary`` are left out."""
+    """Name and query of the view of each kind of file with records; without files that may not be
+    opened, and those whose paths DuckDB cannot take (`path_fault`)."""
     for kind in dataset.format.files:
         if not kind.records:
             continue
         groups: dict[tuple[str | None, str, str], tuple[Record, list[DataFile]]] = {}
         for file in dataset.of_kind(kind.kind):
-            if is_regular(file.path, file.boundary):
+            if is_regular(file.path, file.boundary) and is_sql_path(file.path):
                 record = _record_of(kind, file)
                 container = json_container(file.path, file.boundary) if kind.container == "json" else kind.container
                 groups.setdefault((file.split, record.name, container), (record, []))[1].append(file)
@@ -88,8 +93,17 @@ def file_views(dataset: Dataset) -> Iterable[tuple[str, str]]:
             _query(kind, container, record, dataset.root, split, files)
             for (split, _, container), (record, files) in groups.items()
         ]
+        if not queries and any(map(path_fault, dataset.of_kind(kind.kind))):
+            queries = ["select null::varchar as value where false"]  # whoever asks for it is told why
         if queries:
             yield kind.kind.replace("-", "_"), " union all by name ".join(queries)
+
+
+def path_fault(file: DataFile) -> str:
+    """Why a file is in no view, in words; empty where it is in one."""
+    if is_sql_path(file.path):
+        return ""
+    return f"{file.display} cannot be read by SQL: its path is not UTF-8; rename the file or folder"
 
 
 def _record_of(kind: File, file: DataFile) -> Record:

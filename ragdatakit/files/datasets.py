@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.files.boundary import ANYWHERE, Boundary
+from ragdatakit.files.boundary import ANYWHERE, Boundary, not_followed
+from ragdatakit.files.folders import not_looked_into
 from ragdatakit.schemas.declarations import Format
 
 
@@ -66,6 +67,11 @@ class Dataset:
         if len(kept) < len(self.files):
             self.outside += [f for f in self.files if f not in kept]
             self.files = kept
+
+    @property
+    def unread(self) -> list[str]:
+        """In words, what is not read of it: folders that nobody may look into, links that lead out."""
+        return [*map(not_looked_into, self.unreadable), *(not_followed(file.display) for file in self.outside)]
 
     def present_profiles(self) -> tuple[str, ...]:
         """The profiles that the files speak for: all, but for those declared to go with a kind that is not there."""

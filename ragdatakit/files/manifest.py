@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import orjson
 
-from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of
+from ragdatakit.files.boundary import ANYWHERE, Boundary, as_text, boundary_of
 from ragdatakit.files.own_files import MANIFEST as NAME
 from ragdatakit.files.writing import write_whole
 from ragdatakit.schemas.errors import RagdataError
@@ -177,6 +177,6 @@ def source_digest(files: Iterable[tuple[str, Path]], boundary: Boundary = ANYWHE
     whole = hashlib.sha256()
     for name, path in sorted(files):
         digest = file_digest(path, boundary)
-        listed.append({"path": name, "bytes": path.stat().st_size, "sha256": digest})
-        whole.update(f"{digest}  {name}\n".encode())
+        listed.append({"path": as_text(name), "bytes": path.stat().st_size, "sha256": digest})
+        whole.update(f"{digest}  {name}\n".encode("utf-8", "surrogateescape"))
     return {"sha256": whole.hexdigest(), "files": listed}

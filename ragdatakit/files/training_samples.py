@@ -22,10 +22,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.files.boundary import not_followed
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import detect
-from ragdatakit.files.folders import not_looked_into
 from ragdatakit.files.lines import iter_lines
 from ragdatakit.files.sources import Source
 from ragdatakit.schemas.errors import RagdataError
@@ -232,11 +230,9 @@ def _dataset_at(path: Path, follow_links: bool) -> Dataset:
     datasets = detect(path, "light-splade", follow_links).datasets
     if len(datasets) > 1:
         raise RagdataError(f"{path} has {len(datasets)} light-splade datasets; name one: {datasets[0].display}")
-    if datasets[0].unreadable:
-        raise RagdataError(not_looked_into(datasets[0].unreadable[0]))
     datasets[0].leave_out_links()
-    if datasets[0].outside:
-        raise RagdataError(not_followed(datasets[0].outside[0].display))
+    if datasets[0].unread:
+        raise RagdataError(datasets[0].unread[0])
     return datasets[0]
 
 
