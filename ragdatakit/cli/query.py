@@ -179,6 +179,8 @@ def _tables(found: list[TableFacts], words: dict[str, Any]) -> Iterable[bytes]:
     if words["output_format"] == "json":
         import orjson
 
+        from ragdatakit.files.boundary import as_text
+
         listed = [
             {
                 "name": t.called,
@@ -186,7 +188,7 @@ def _tables(found: list[TableFacts], words: dict[str, Any]) -> Iterable[bytes]:
                 "schema": t.schema,
                 "table": t.name,
                 "rows": t.rows,
-                "fault": t.fault or None,
+                "fault": as_text(t.fault) or None,
                 "columns": [{"name": c.name, "type": c.type} for c in t.columns],
             }
             for t in found

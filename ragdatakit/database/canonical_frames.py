@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ragdatakit.files.boundary import read_listed
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
@@ -142,7 +143,7 @@ class Dataset:
 
 
 def _plain(values: tuple[Any, ...], column: str) -> list[Any]:
-    return [v.read_bytes() if isinstance(v, Path) else v for v in values] if column == "content" else list(values)
+    return [read_listed(v) if isinstance(v, Path) else v for v in values] if column == "content" else list(values)
 
 
 def arrow_schema(table: str) -> pa.Schema:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.canonical_frames import arrow_schema
+from ragdatakit.files.boundary import read_listed
 from ragdatakit.files.json_text import HALVES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
@@ -79,7 +80,7 @@ def _content(value: bytes | Path | None, table: str, losses: Losses) -> bytes | 
         return value
     try:
         if value.stat().st_size <= _MOST_CONTENT:
-            return value.read_bytes()
+            return read_listed(value)
         why = "a file of more than a mebibyte is not taken into the database"
     except OSError as error:
         why = f"the file cannot be read: {error.strerror}"

@@ -107,6 +107,22 @@ ANYWHERE = Boundary(None)
 """Everything may be read: files that the user named one by one, and with ``--follow-links``."""
 
 
+def listed_file(path: Path) -> Path:
+    """The place of a file that lies within its boundary, to be opened later by `open_listed`."""
+    return real_path(path)
+
+
+def open_listed(path: Path) -> IO[bytes]:
+    """A `listed_file`, opened: not if it has become a link meanwhile. Raises as `Boundary.descriptor` does."""
+    return Boundary((str(path),)).open(path)
+
+
+def read_listed(path: Path) -> bytes:
+    """All of a `listed_file`."""
+    with open_listed(path) as file:
+        return file.read()
+
+
 def boundary_of(path: Path, follow_links: bool = False) -> Boundary:
     """What may be read where the user names ``path``: what lies below it; of a file it and its folder."""
     if follow_links:

@@ -14,6 +14,7 @@ from typing import IO, Any, Literal
 
 import msgspec
 
+from ragdatakit.files.boundary import open_listed
 from ragdatakit.files.manifest import file_digest
 from ragdatakit.files.own_files import RENAMED_IDS
 from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses, WrittenFile
@@ -242,7 +243,7 @@ class Output:
         with self._opened(name) as file:
             writer = FileWriter(name, file, counts_records=False)
             if isinstance(content, Path):
-                with content.open("rb") as source:
+                with open_listed(content) as source:
                     while piece := source.read(_FLUSH):
                         writer.put(piece)
             else:

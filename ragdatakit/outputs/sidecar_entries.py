@@ -23,6 +23,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
+from ragdatakit.files.boundary import read_listed
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import RagdataError
 
@@ -119,7 +120,7 @@ class _Told(msgspec.Struct, forbid_unknown_fields=True):
 
 def _as_base64(value: object) -> object:
     if isinstance(value, Path):
-        value = value.read_bytes()
+        value = read_listed(value)
     if isinstance(value, bytes):
         return {"base64": base64.b64encode(value).decode()}
     raise TypeError(f"no JSON form of {type(value).__name__}")

@@ -21,6 +21,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from ragdatakit.files.boundary import read_listed
 from ragdatakit.files.canonical_tables import RowSource
 from ragdatakit.files.folders import not_looked_into
 from ragdatakit.files.own_files import SIDECAR as FOLDER
@@ -82,7 +83,7 @@ class _Keys:
 def _settled(row: Any) -> Any:
     """A row with the content of its file instead of the place where that stands."""
     content = getattr(row, "content", None)
-    return row._replace(content=content.read_bytes()) if isinstance(content, Path) else row
+    return row._replace(content=read_listed(content)) if isinstance(content, Path) else row
 
 
 def _none() -> Iterator[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.boundary import real_path
+from ragdatakit.files.boundary import listed_file, read_listed, real_path
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.folders import Tree, is_regular
 from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text, string_of
@@ -89,7 +89,7 @@ def image_rows(dataset: Dataset) -> Iterator[Asset]:
             for name in tree.names(folder)[0]:
                 path = folder / name
                 if not name.startswith(".") and is_regular(path, dataset.boundary):
-                    yield Asset((below / name).as_posix(), path, "image")
+                    yield Asset((below / name).as_posix(), listed_file(path), "image")
 
 
 def database_rows(dataset: Dataset) -> Iterator[Asset]:
@@ -98,7 +98,7 @@ def database_rows(dataset: Dataset) -> Iterator[Asset]:
     if profile.parent.name == "profiles" and profile.parent.parent.name == "data":
         path = profile.parents[2] / "storage" / profile.name / "demo.db"
         if is_regular(path, dataset.boundary.with_root(profile.parents[2])):
-            yield Asset(_DATABASE, path, "file")
+            yield Asset(_DATABASE, listed_file(path), "file")
 
 
 class Names:
@@ -224,7 +224,7 @@ def _original(document: Document, path: Path | None) -> bytes | None:
     if path is None:
         return None
     try:
-        data = path.read_bytes()
+        data = read_listed(listed_file(path))
         return data if not data.startswith(codecs.BOM_UTF8) and data.decode().endswith(document.text) else None
     except (OSError, UnicodeDecodeError):
         return None
@@ -265,4 +265,4 @@ def _document_path(document: Document, category: str) -> str:
 
 def read_asset(asset: Asset) -> bytes:
     """The content of a small asset."""
-    return asset.content.read_bytes() if isinstance(asset.content, Path) else asset.content
+    return read_listed(asset.content) if isinstance(asset.content, Path) else asset.content

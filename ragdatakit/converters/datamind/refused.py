@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.datamind.files import is_text, raw_files
+from ragdatakit.files.boundary import listed_file, open_listed
 from ragdatakit.schemas.canonical import Asset
 
 if TYPE_CHECKING:
@@ -22,12 +24,14 @@ def sql_rows(dataset: Dataset, records: RecordReader) -> Iterator[Asset]:
     """The SQL files of a profile, without those that were refused and those that may need the tables in them."""
     lacking = ""
     for file in sorted(dataset.of_kind("tables"), key=lambda f: f.name):
-        why = records.refused.file(file)
+        unreadable = _unreadable(file)
+        why = records.refused.file(file) or unreadable
         if why is None and not lacking:
-            yield Asset(file.name, file.path, "sql")
+            yield Asset(file.name, listed_file(file.path), "sql")
             continue
         _leave_out(file, records, why or f"it may need the tables of {lacking}, which is left out")
-        if why is not None and not lacking and _CHANGES_SCHEMA.search(file.boundary.read_bytes(file.path)):
+        changes = why is not None and not unreadable and _CHANGES_SCHEMA.search(file.boundary.read_bytes(file.path))
+        if changes and not lacking:
             lacking = file.name
 
 
@@ -36,15 +40,23 @@ def file_rows(dataset: Dataset, records: RecordReader) -> Iterator[Asset]:
     checked = {f.name: f for f in dataset.files}
     for file in raw_files(dataset):
         if not is_text(file) and is_wanted(checked.get(file.name, file), records):
-            yield Asset(file.name, file.path, "file")
+            yield Asset(file.name, listed_file(file.path), "file")
 
 
 def is_wanted(file: DataFile, records: RecordReader) -> bool:
     """Whether no error was found in a file; says that it is left out where there was one."""
-    why = records.refused.file(file)
+    why = records.refused.file(file) or _unreadable(file)
     if why is not None:
         _leave_out(file, records, why)
     return why is None
+
+
+def _unreadable(file: DataFile) -> str | None:
+    try:
+        os.close(file.boundary.descriptor(file.path))
+    except OSError as error:
+        return f"the file cannot be read: {error.strerror}"
+    return None
 
 
 def _leave_out(file: DataFile, records: RecordReader, why: str) -> None:
@@ -71,6 +83,6 @@ def _pieces(asset: Asset) -> Iterator[bytes]:
     if isinstance(asset.content, bytes):
         yield asset.content
         return
-    with asset.content.open("rb") as file:
+    with open_listed(asset.content) as file:
         while piece := file.read(1 << 20):
             yield piece

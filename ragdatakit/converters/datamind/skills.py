@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters.datamind.files import Names, read_asset
 from ragdatakit.converters.datamind.refused import is_wanted
+from ragdatakit.files.boundary import listed_file
 from ragdatakit.files.folders import Tree, is_regular
 from ragdatakit.files.front_matter import split_front_matter
 from ragdatakit.files.json_text import loads
@@ -50,7 +51,7 @@ def skill_rows(dataset: Dataset, records: RecordReader) -> Iterator[Asset]:
     """The skills of a data folder (v1), or of a repository with all that lies beside each SKILL.md (v2)."""
     for file in dataset.of_kind("skills"):
         if is_wanted(file, records):
-            yield Asset(file.name, file.path, "skill")
+            yield Asset(file.name, listed_file(file.path), "skill")
     for file in dataset.of_kind("claude-skills"):
         if not is_wanted(file, records):
             continue
@@ -61,7 +62,7 @@ def skill_rows(dataset: Dataset, records: RecordReader) -> Iterator[Asset]:
                 path = below / name
                 if is_regular(path, dataset.boundary):
                     inside = path.relative_to(folder).as_posix()
-                    yield Asset((PurePosixPath(file.name).parent / inside).as_posix(), path, "skill")
+                    yield Asset((PurePosixPath(file.name).parent / inside).as_posix(), listed_file(path), "skill")
 
 
 def skills_of_folder(folder: Path) -> Iterator[Asset]:
@@ -81,7 +82,7 @@ def skills_of_folder(folder: Path) -> Iterator[Asset]:
                     and not name.startswith(".")
                 ):
                     start = f"{_V2}/" if inside.parts else "skills/"
-                    yield Asset(f"{start}{(inside / name).as_posix()}", path, "skill")
+                    yield Asset(f"{start}{(inside / name).as_posix()}", listed_file(path), "skill")
 
 
 def write_skills(tables: CanonicalTables, out: Output, skills: list[Asset], *, as_given: bool) -> None:

@@ -11,6 +11,7 @@ from ragdatakit.converters.sage.generations import Changed, Fields, Note, pair_o
 from ragdatakit.converters.sage.logs import benchmark_records, dump_records
 from ragdatakit.converters.sage.rows import answer_of, has_parts, id_in, question_of, runs_of
 from ragdatakit.files import json_text
+from ragdatakit.files.boundary import listed_file
 from ragdatakit.files.canonical_tables import RowSource
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.record_reading import RecordReader
@@ -39,7 +40,7 @@ def read_sage(dataset: Dataset, records: RecordReader, options: Options) -> dict
     if dataset.of_kind("documents"):
         found["documents"] = lambda: document_rows(dataset.of_kind("documents"), records)
     if dataset.of_kind("mapping"):
-        found["assets"] = lambda: (Asset(f.name, f.path) for f in dataset.of_kind("mapping"))
+        found["assets"] = lambda: (Asset(f.name, listed_file(f.path)) for f in dataset.of_kind("mapping"))
     return found
 
 

@@ -243,7 +243,7 @@ class ARagChecks(FormatChecks):
     def _subset(self, file: DataFile) -> Subset | None:
         """The published subset whose file this is, unchanged."""
         if file.name not in self._published:
-            digest = fingerprint(file.path)
+            digest = fingerprint(file)
             self._published[file.name] = subset_of_file(file.kind, digest) if digest else None
         return self._published[file.name]
 

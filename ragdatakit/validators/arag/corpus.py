@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragdatakit.files.compared_answers import as_arag_compares
+from ragdatakit.files.datasets import DataFile
 
 PUBLISHED_BYTES = 16 << 20
 """No published file is larger; larger ones are not fingerprinted."""
@@ -34,13 +35,13 @@ def file_bytes(path: Path) -> int | None:
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def fingerprint(path: Path) -> str | None:
+def fingerprint(file: DataFile) -> str | None:
     """The SHA-256 of a file that is small enough to be a published one."""
-    size = file_bytes(path)
+    size = file_bytes(file.path)
     if size is None or size > PUBLISHED_BYTES:
         return None
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(file.boundary.read_bytes(file.path)).hexdigest()
     except OSError:
         return None
 

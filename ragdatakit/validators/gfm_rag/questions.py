@@ -7,7 +7,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -50,10 +49,11 @@ LOOKED_THROUGH = 1 << 26
 """Bytes of a file of questions up to which its names are collected before it is read."""
 
 
-def _names_in(path: Path) -> list[str]:
+def _names_in(file: DataFile) -> list[str]:
     """The names that a file of questions asks for, each once; none where it is too large to be looked through first."""
     try:
-        samples = orjson.loads(path.read_bytes()) if path.stat().st_size < LOOKED_THROUGH else []
+        small = file.path.stat().st_size < LOOKED_THROUGH
+        samples = orjson.loads(file.boundary.read_bytes(file.path)) if small else []
     except (OSError, orjson.JSONDecodeError):
         return []
     names: dict[Any, None] = {}
@@ -356,7 +356,7 @@ class QuestionChecks(FormatChecks):
     def start_file(self, file: DataFile) -> None:
         """Questions of the files before are compared with those of this one."""
         if self._tables.usable:
-            self._tables.expect(_names_in(file.path))
+            self._tables.expect(_names_in(file))
         self._file = file
         self._earlier.update((text, row) for text, row in self._here.items() if text not in self._earlier)
         self._here = {}

@@ -135,7 +135,7 @@ class HippoRagChecks(FormatChecks):
             if file.readable:
                 from ragdatakit.validators.hipporag.embeddings import embedding_problems
 
-                for problem in embedding_problems(file.path):
+                for problem in embedding_problems(file):
                     emit(file, problem)
 
 

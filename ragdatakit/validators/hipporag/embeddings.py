@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.hipporag_passages import passage_id
 from ragdatakit.schemas.findings import Problem
 
@@ -22,14 +22,14 @@ LONGEST_FACT = 1 << 16
 _COLUMNS = ("hash_id", "content", "embedding")
 
 
-def embedding_problems(path: Path) -> Iterator[Problem]:
+def embedding_problems(table: DataFile) -> Iterator[Problem]:
     """The faults of one table; its name tells the prefix of its ids."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    prefix = path.stem.removeprefix("vdb_")
+    prefix = table.path.stem.removeprefix("vdb_")
     try:
-        with pq.ParquetFile(path) as file:
+        with table.boundary.open(table.path) as opened, pq.ParquetFile(opened) as file:
             missing = [c for c in _COLUMNS if c not in file.schema_arrow.names]
             if missing:
                 yield _unreadable(f"there is no column {' and no column '.join(missing)}")
