@@ -93,7 +93,6 @@ class GateLibrary:
 
     def build(self, expectation: Expectation) -> Any:
         """The expectation as an object of the library. Raises `RagdataError` for an unknown one and wrong arguments."""
-        from great_expectations.exceptions import GreatExpectationsError
         from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
         from great_expectations.expectations.registry import list_registered_expectation_implementations
 
@@ -110,7 +109,9 @@ class GateLibrary:
                     meta={_NUMBER: expectation.number},
                     severity=expectation.severity,
                 ).to_domain_obj()
-        except (GreatExpectationsError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - of whatever kind: it is about these arguments
             raise RagdataError(_reason(error)) from None
 
     def run(self, suite: str, frame: pd.DataFrame, table: str, built: Mapping[int, Any]) -> dict[int, Any]:
@@ -162,13 +163,16 @@ def run_suite(
         frame = frames.empty(table) if what == "names" else frames.frame(table, columns, what == "digests")
         if what == "types":
             frame = frame.astype(dict.fromkeys(frame.select_dtypes("str"), object))
-        results = library.run(suite.name, frame, table, {e.number: built[e.number] for e in expectations})
+        results = _tried(library, suite, frame, table, {e.number: built[e.number] for e in expectations})
         for expectation in expectations:
-            found = results[expectation.number]
-            if len(expectations) > 1 and _raised(found.exception_info or {}):  # it may be another's
-                found = library.run(suite.name, frame, table, {expectation.number: built[expectation.number]})[
-                    expectation.number
-                ]
+            number = expectation.number
+            found = results if isinstance(results, str) else results[number]
+            if len(expectations) > 1 and (isinstance(found, str) or _raised(found.exception_info or {})):
+                alone = _tried(library, suite, frame, table, {number: built[number]})  # it may be another's
+                found = alone if isinstance(alone, str) else alone[number]
+            if isinstance(found, str):
+                checks[number] = Check(suite.name, expectation, False, fault=found, error=True)
+                continue
             if keep is not None:
                 keep.setdefault(table, []).append(found)
             check = _check(suite, expectation, found)
@@ -176,6 +180,18 @@ def run_suite(
                 check = replace(check, observed=frames.own_columns(table))
             checks[expectation.number] = check
     return [checks[expectation.number] for expectation in suite.expectations]
+
+
+def _tried(
+    library: GateLibrary, suite: Suite, frame: pd.DataFrame, table: str, built: Mapping[int, Any]
+) -> dict[int, Any] | str:
+    """The library's results, by number; what it raised instead of answering, in words."""
+    try:
+        return library.run(suite.name, frame, table, built)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - of whatever kind: it is about these expectations
+        return f"the library failed: {_reason(error)}"
 
 
 def _prepared(

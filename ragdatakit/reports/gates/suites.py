@@ -16,7 +16,7 @@ from ragdatakit.schemas.gates import SEVERITIES, Expectation, Suite
 TABLE = "ragdata_table"
 """The key in ``meta``, of a suite or of one expectation, that names the table."""
 FILES = "files."
-_MOST_BYTES, _MOST_EXPECTATIONS = 16 << 20, 5_000
+_MOST_BYTES, _MOST_EXPECTATIONS, _MOST_DEPTH = 16 << 20, 5_000, 50
 _OF_THE_RUN = ("batch_id", "result_format", "catch_exceptions", "include_config", "condition_parser")
 _OF_OLD = ("auto", "profiler_config", "parse_strings_as_datetimes", "allow_cross_type_comparisons", "row_condition")
 """Arguments of versions before 1.0 that say nothing where they are false or null."""
@@ -71,7 +71,7 @@ def read_suite(path: Path, table: str = "") -> Suite:
         content = orjson.loads(path.read_bytes())
     except OSError as error:
         raise RagdataError(f"{path} cannot be read: {error.strerror}") from None
-    except orjson.JSONDecodeError as error:
+    except (orjson.JSONDecodeError, RecursionError) as error:
         raise RagdataError(f"{path} is no JSON: {error}") from None
     return parse_suite(content, str(path), table)
 
@@ -83,6 +83,7 @@ def parse_suite(content: Any, path: str, table: str = "") -> Suite:
         raise RagdataError(f"{path} is no suite: expected an object with a list of expectations")
     if len(listed) > _MOST_EXPECTATIONS:
         raise RagdataError(f"{path} has {len(listed):,} expectations; at most {_MOST_EXPECTATIONS:,} are run")
+    _refuse_depth(listed, path)
     name = content.get("name") or content.get("expectation_suite_name") or Path(path).stem
     usual = _table_of(content, path) or table
     expectations = []
@@ -137,6 +138,16 @@ def check_table(table: str, place: str = "") -> None:
     """Raise `RagdataError` for a name that no table of any dataset has; ``place`` says where it stands."""
     if table not in TABLES and not (table.startswith(FILES) and len(table) > len(FILES)):
         raise RagdataError(f"{place}: " * bool(place) + str(UnknownNameError("table", table, TABLES)))
+
+
+def _refuse_depth(expectations: list[Any], path: str) -> None:
+    """Raise for values into which neither the library nor a report can go down."""
+    level, depth = [*expectations], 0
+    while level := [v for v in level if isinstance(v, dict | list)]:
+        depth += 1
+        if depth > _MOST_DEPTH:
+            raise RagdataError(f"{path} has expectations that are nested more than {_MOST_DEPTH} levels deep")
+        level = [member for value in level for member in (value.values() if isinstance(value, dict) else value)]
 
 
 def _refuse_code(kwargs: Mapping[str, Any]) -> None:
