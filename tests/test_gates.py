@@ -17,6 +17,7 @@ from ragdatakit.reports.gates.suites import parse_suite, read_suite
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Qrel
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.gates import expectation_words
+from tests.command_line import run
 from tests.gate_tools import (
     Rows,
     checks_of,
@@ -497,3 +498,64 @@ def test_tables_are_batches(tmp_path: Path) -> None:
     assert not rows.validate(gxe.ExpectColumnMaxToBeBetween(column="text_length", max_value=10)).success
     with pytest.raises(RagdataError, match="did you mean text"):
         batch(tmp_path / "set", "documents", ["txt"])
+
+
+def nested(levels: int, as_list: bool) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value] if as_list else {"a": value}
+    return value
+
+
+@needs_library
+@pytest.mark.parametrize("as_list", [True, False])
+@pytest.mark.parametrize("place", ["value_set", "meta", "notes"])
+def test_a_suite_nested_too_deep_is_refused(tmp_path: Path, place: str, as_list: bool) -> None:
+    deep = nested(900, as_list)
+    expectation = expect("column_values_to_be_in_set", column="text", **({place: deep} if place != "meta" else {}))
+    suite = write_suite(
+        tmp_path / "suite.json", {**expectation, "meta": {"a": deep}} if place == "meta" else expectation
+    )
+
+    with pytest.raises(RagdataError, match="nested more than 50 levels deep"):
+        gate(write_files(tmp_path / "set"), suite)
+
+
+@needs_library
+@pytest.mark.parametrize(
+    "arguments", [{"column_list": 3}, {"column_list": "text"}, {"column_A": 1, "column_B": {}}, {"column": ["text"]}]
+)
+def test_columns_of_the_wrong_type_are_errors_of_one_expectation(tmp_path: Path, arguments: dict[str, Any]) -> None:
+    suite = write_suite(tmp_path / "suite.json", expect("compound_columns_to_be_unique", **arguments))
+
+    outcome = run("gate", write_files(tmp_path / "set"), "--suite", suite, "--table", "documents")
+
+    assert outcome.code == 2
+    assert "1 could not be checked" in outcome.out
+
+
+@needs_library
+@pytest.mark.parametrize("error", [ValueError("bad bins"), RecursionError("too deep"), IndexError("0")], ids=repr)
+def test_what_the_library_raises_is_an_error_of_one_expectation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    from ragdatakit.reports.gates.running import GateLibrary
+
+    runs = GateLibrary.run
+
+    def failing(self: GateLibrary, suite: str, frame: Any, table: str, built: Any) -> Any:
+        if 1 in built:
+            raise error
+        return runs(self, suite, frame, table, built)
+
+    monkeypatch.setattr(GateLibrary, "run", failing)
+    suite = write_suite(
+        tmp_path / "suite.json",
+        expect("column_values_to_match_regex", column="text", regex="."),
+        expect("column_values_to_be_unique", column="text"),
+    )
+
+    result = gate(write_files(tmp_path / "set"), suite)
+
+    assert [check.error for check in result.checks] == [True, False]
+    assert result.checks[0].fault == f"the library failed: {error}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
+from ragdatakit.files.boundary import Boundary
 from ragdatakit.files.csv_rows import CsvReader
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import is_regular
@@ -40,12 +41,12 @@ def count_files(
     return found, splits
 
 
-def unpacked_size(path: Path) -> int:
+def unpacked_size(path: Path, boundary: Boundary) -> int:
     """The bytes of a file, of a packed one those that it holds, as far as it can be unpacked. Raises `OSError`."""
     size = path.stat().st_size
     if not path.name.lower().endswith(".gz"):
         return size
-    source = Source(path, True)
+    source = Source(path, True, boundary=boundary)
     return sum(len(piece) for piece in source.pieces())
 
 

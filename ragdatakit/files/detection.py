@@ -409,7 +409,7 @@ def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> Ragd
         return UnreadableError([str(path)])
     if not is_regular(path):
         return RagdataError(f"{path}: it is not a regular file")
-    if told := emptiness(path):
+    if told := emptiness(path, ANYWHERE):
         return RagdataError(f"{path} {told}: there is no record by which to recognise it")
     if path.name.lower().endswith(PACKED):
         return RagdataError(f"{path} is packed in a way that is not read: unpack it first")
@@ -434,7 +434,7 @@ def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
     if path.name.endswith(".gz") and not any(name.endswith(".gz") for name in names):
         raise RagdataError(f"{path}: the loaders of {fmt.name} open plain files only; unpack it with gunzip")
     if kind.records and not kind.record.rules.get("no-records") and kind.container == "json":
-        told = emptiness(path)
+        told = emptiness(path, ANYWHERE)
         if told and "object" not in told:  # which is a record
             raise RagdataError(f"{path} {told}: there is no record to check")
 

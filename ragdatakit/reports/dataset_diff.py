@@ -144,7 +144,7 @@ def one_sided(side: Compared, missing: str, status: str) -> DatasetDiff:
             found.unread = ("after" if is_new else "before",)
         diff.tables.append(found)
     for name, file in side.files().items():
-        size = unpacked_size(file.path) if file.path.is_file() else None
+        size = unpacked_size(file.path, file.boundary) if file.path.is_file() else None
         diff.files.append(FileDiff(name, file.kind, status, *((None, size) if is_new else (size, None))))
     diff.notes.extend(_losses(side))
     return diff
@@ -269,7 +269,10 @@ def _compare_files(before: Compared, after: Compared, options: DiffOptions) -> l
             status = "same" if sides[0] == sides[1] else "form"
         a, b = (side[0] if side is not None else None for side in sides)
         if status != "same":
-            a, b = (unpacked_size(side[name].path) if size is not None else None for side, size in ((old, a), (new, b)))
+            a, b = (
+                unpacked_size(side[name].path, side[name].boundary) if size is not None else None
+                for side, size in ((old, a), (new, b))
+            )
         found.append(FileDiff(name, file.kind, status, a, b))
     return found
 

@@ -176,7 +176,7 @@ def _condition(condition: Any) -> str:
     """A condition on rows: ``split is train and grade > 1``."""
     if not isinstance(condition, Mapping):
         return str(condition)
-    if "conditions" in condition:
+    if isinstance(condition.get("conditions"), list):
         return f" {condition.get('type')} ".join(map(_condition, condition["conditions"]))
     column = condition.get("column")
     name = column.get("name") if isinstance(column, Mapping) else column
@@ -201,7 +201,8 @@ def place_words(expectation: Expectation) -> str:
     kwargs = expectation.kwargs
     if isinstance(kwargs.get("column"), str):
         return f"{expectation.table}.{kwargs['column']}"
-    columns = [kwargs[name] for name in ("column_A", "column_B") if name in kwargs] or kwargs.get("column_list") or []
+    columns = [kwargs[name] for name in ("column_A", "column_B") if name in kwargs] or kwargs.get("column_list")
+    columns = columns if isinstance(columns, list) else []
     return f"{expectation.table} ({', '.join(map(str, columns))})" if columns else expectation.table
 
 
