@@ -115,6 +115,9 @@ def is_interrupted(error: BaseException) -> bool:
 def leave(code: int, at_once: bool = False) -> NoReturn:
     """End the process; ``at_once`` where threads of a library may be busy: Python is not taken apart around them."""
     if not at_once:
+        for number in _signals():
+            if signal.getsignal(number) is _stop_here:  # Python gives up its handlers long before the process ends
+                signal.signal(number, signal.SIG_IGN)
         sys.exit(code)
     _after(_GRACE, os._exit, code)
     atexit._run_exitfuncs()  # scratch folders go
