@@ -14,6 +14,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 REFERENCE_ARGS ?=
 SAME_ARGS ?=
+FUZZ_ARGS ?=
 
 # Tests start the command hundreds of times: compiled modules are kept, also where the environment says otherwise.
 export PYTHONDONTWRITEBYTECODE =
@@ -67,6 +68,10 @@ fix: $(DEV) ## format, and fix what the linter can fix
 .PHONY: docs
 docs: $(DEV) ## write the generated docs pages anew
 	$(BIN)/python docs/generate.py
+
+.PHONY: fuzz
+fuzz: $(DEV) ## damaged data, failing writes, signals: make fuzz FUZZ_ARGS="--seconds 3600"
+	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
 
 .PHONY: wheel
 wheel: $(DEV) ## build the wheel and try it in a clean environment

@@ -121,7 +121,7 @@ def test_query_that_does_not_stop_ends_with_the_process_and_without_a_word_more(
 def test_signal_that_is_ignored_stays_ignored(place: Path) -> None:
     code = (
         "import os, signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from ragdatakit.cli.stopping import EndedBySignal\n"
+        "from ragdatakit.stopping import EndedBySignal\n"
         "with EndedBySignal() as ending:\n    os.kill(os.getpid(), signal.SIGHUP)\nprint(ending.code)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

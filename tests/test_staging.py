@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ragdatakit.files.writing import write_whole
 from ragdatakit.outputs.staging import StagedFolder
 from ragdatakit.schemas.errors import RagdataError
 
@@ -111,6 +113,7 @@ def test_link_to_a_folder_is_followed(tmp_path: Path) -> None:
 _WRITER = """
 import sys, time
 from pathlib import Path
+from ragdatakit.files.writing import write_whole
 from ragdatakit.outputs.staging import StagedFolder
 with StagedFolder(Path(sys.argv[1]), overwrite=True) as staged:
     (staged.folder / "new.txt").write_text("new")
@@ -225,3 +228,43 @@ def test_a_process_of_the_caller_does_not_hold_it_up(tmp_path: Path) -> None:
     os.waitpid(child, 0)
 
     assert seconds < 10
+
+
+def test_a_folder_that_cannot_be_renamed_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, target: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "rename", refuse)
+
+    with pytest.raises(PermissionError), StagedFolder(tmp_path / "to"):
+        pass
+    with pytest.raises(PermissionError):
+        write_whole(tmp_path / "to.json", b"{}")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_a_full_disk_names_the_target(number: int, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="to'") as raised, StagedFolder(tmp_path / "to"):
+        raise OSError(number, os.strerror(number))  # a write says no more
+
+    assert (raised.value.errno, raised.value.filename) == (number, str(tmp_path / "to"))
+
+
+def test_an_error_about_what_is_read_keeps_its_name(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="source") as raised, StagedFolder(tmp_path / "to"):
+        raise OSError(errno.EIO, "Input/output error", "source.jsonl")
+
+    assert raised.value.filename == "source.jsonl"
+
+
+def test_what_cannot_be_brought_to_the_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(handle: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+
+    with pytest.raises(OSError, match=r"to\.json"):
+        write_whole(tmp_path / "to.json", b"{}")
+    assert list(tmp_path.iterdir()) == []

@@ -95,47 +95,58 @@ def wants_colour() -> bool:
 def main() -> None:
     """Run the command; errors about the run are one line on stderr and exit code 2."""
     from ragdatakit.cli.standard_output import take_standard_output
-    from ragdatakit.cli.stopping import EndedBySignal, is_interrupted, leave
-    from ragdatakit.schemas.errors import RagdataError
+    from ragdatakit.stopping import EndedBySignal, leave
 
     take_standard_output()
     ending = EndedBySignal()
+    code: Any = 0
     try:
         with ending:
             code = group.main(standalone_mode=False, prog_name="ragdata")
-    except click.exceptions.Exit as stop:
-        code = stop.exit_code
-    except click.NoSuchOption as error:
-        _with_meant(error).show()
-        code = 2
-    except click.ClickException as error:
-        error.show()
-        code = 2
-    except (click.Abort, KeyboardInterrupt):
-        _tell_stopped()
-        code = 130
-    except SystemExit:
+    except SystemExit as error:
+        code = error.code  # of the shell's completion, or of a signal
+    except BaseException as error:  # noqa: BLE001 - what is unknown is raised again
         if not ending.code:
-            raise  # of the shell's completion
+            code = _failed(error)
+    if ending.code:  # whatever became of the exception that the signal raised
         _tell_stopped()
-        code = ending.code
-    except RagdataError as error:
+        leave(ending.code, at_once=True)
+    leave(code if isinstance(code, int) else 0, at_once=_is_query_busy())
+
+
+def _failed(error: BaseException) -> int:
+    """The exit code for what was raised, once it was said on stderr."""
+    from ragdatakit.schemas.errors import RagdataError
+    from ragdatakit.stopping import is_interrupted
+
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, (click.Abort, KeyboardInterrupt)) or is_interrupted(error):
+        _tell_stopped()
+        return 130
+    if isinstance(error, click.ClickException):
+        (_with_meant(error) if isinstance(error, click.NoSuchOption) else error).show()
+    elif isinstance(error, RagdataError):
         click.echo(f"ragdata: {_printable(str(error))}", err=True)
-        code = 2
-    except (OSError, MemoryError) as error:
+    elif isinstance(error, (OSError, MemoryError)):
         click.echo(f"ragdata: {_printable(_told(error))}", err=True)
-        code = 2
-    except Exception as error:
-        if ending.code or is_interrupted(error):
-            _tell_stopped()
-            code = ending.code or 130
-        elif os.environ.get("RAGDATA_DEBUG"):
-            raise
-        else:
-            click.echo(f"ragdata: failed on its own: {_printable(f'{type(error).__name__}: {error}')}", err=True)
-            click.echo("ragdata: please report it; RAGDATA_DEBUG=1 shows where", err=True)
-            code = 2
-    leave(ending.code or (code if isinstance(code, int) else 0))
+    elif os.environ.get("RAGDATA_DEBUG") or not isinstance(error, Exception):
+        raise error
+    else:
+        click.echo(f"ragdata: failed on its own: {_printable(f'{type(error).__name__}: {error}')}", err=True)
+        click.echo("ragdata: please report it; RAGDATA_DEBUG=1 shows where", err=True)
+    return 2
+
+
+def _is_query_busy() -> bool:
+    """Whether DuckDB, which looks for no interrupt while it plans a query, is still at one that was given up."""
+    import threading
+
+    if threading.active_count() == 1:
+        return False
+    from ragdatakit.database.select_statements import QUERY_THREAD
+
+    return any(thread.name == QUERY_THREAD for thread in threading.enumerate())
 
 
 def _tell_stopped() -> None:

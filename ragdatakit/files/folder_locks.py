@@ -55,7 +55,13 @@ def make_beside(target: Path) -> tuple[Path, int]:
     made = name_beside(target, "new-")  # under this name nobody takes it for one that was left behind
     made.mkdir(mode=0o700)
     lock = lock_folder(made)
-    return made.rename(name_beside(target)), lock
+    try:
+        return made.rename(name_beside(target)), lock
+    except BaseException:
+        made.rmdir()
+        if lock >= 0:
+            os.close(lock)
+        raise
 
 
 def remove_abandoned(parent: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from ragdatakit.files.folder_locks import make_beside, remove_abandoned, stem_beside
+
+_OF_WRITING = {errno.ENOSPC, errno.EFBIG, errno.EROFS, errno.EDQUOT} if hasattr(errno, "EDQUOT") else {errno.ENOSPC}
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -33,13 +36,11 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
             with part.open("xb") as file:
                 file.writelines(pieces)
                 file.flush()
-                os.fsync(file.fileno())
+                flush_to_disk(file.fileno(), path)
             part.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask())
             part.replace(path)
     except OSError as error:
-        if error.errno and _is_beside(error.filename, path):
-            raise OSError(error.errno, error.strerror, str(given)) from None
-        raise
+        raise named(error, path, given) from None
 
 
 @contextmanager
@@ -63,9 +64,22 @@ def _remove_abandoned(parent: Path) -> None:
         remove_abandoned(parent)
 
 
-def _is_beside(name: object, path: Path) -> bool:
-    """Whether an error is about the file that is written, not about one that is read on the way."""
-    return name is None or os.fsdecode(str(name)).startswith(str(path.parent / stem_beside(path)))
+def named(error: OSError, path: Path, given: Path | None = None) -> OSError:
+    """The error with the name of what was to be written (``path``, ``given`` by the user) where it has none, or that of
+    a file beside it; else as it is: it may be about a file that is read on the way."""
+    name = error.filename
+    beside = name is not None and os.fsdecode(str(name)).startswith(str(path.parent / stem_beside(path)))
+    if beside or (name is None and error.errno in _OF_WRITING):
+        return OSError(error.errno, error.strerror, str(given or path))
+    return error
+
+
+def flush_to_disk(handle: int, path: Path) -> None:
+    """Wait until a file is on the disk. Raises `OSError`, which names ``path``."""
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def umask() -> int:

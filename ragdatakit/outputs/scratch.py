@@ -31,7 +31,11 @@ class ScratchFolder:
         _remove_abandoned(place)
         made = Path(tempfile.mkdtemp(prefix="ragdata-new-"))  # under this name nobody takes it for an abandoned one
         lock = lock_folder(made)
-        self.path = made.rename(place / f"{_STEM}{secrets.token_hex(6)}")
+        try:
+            self.path = made.rename(place / f"{_STEM}{secrets.token_hex(6)}")
+        except BaseException:
+            _remove(made, lock, os.getpid())
+            raise
         self._finalizer = finalize(self, _remove, self.path, lock, os.getpid())
 
     def __enter__(self) -> Path:

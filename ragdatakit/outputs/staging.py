@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from ragdatakit.files.folder_locks import DIGITS, make_beside, name_beside, remove_unlocked, stem_beside
-from ragdatakit.files.writing import umask
+from ragdatakit.files.writing import flush_to_disk, named, umask
 from ragdatakit.schemas.errors import RagdataError
 
 _OLD = "old-"
@@ -63,6 +63,8 @@ class StagedFolder:
         for parent in reversed(self._parents):  # folders made for a target that did not come to be
             with suppress(OSError):
                 parent.rmdir()
+        if isinstance(error, OSError) and (told := named(error, self.target)) is not error:
+            raise told from None
 
     def commit(self) -> None:
         """Put the folder in its place: one step, after which the old content is removed."""
@@ -160,7 +162,7 @@ def _flush_all(folder: Path) -> None:
         for name in names:
             handle = os.open(Path(root, name), os.O_RDONLY)
             try:
-                os.fsync(handle)
+                flush_to_disk(handle, Path(root, name))
             finally:
                 os.close(handle)
 

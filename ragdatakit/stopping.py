@@ -1,0 +1,127 @@
+"""Ends a run that gets a signal: scratch folders and half-written files are let go, and nothing but "stopped" is said.
+
+The first module that the command imports, so that a signal at any later time finds a handler: it imports little.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from types import FrameType, TracebackType
+from typing import Any, NoReturn, Self
+
+_GRACE = 10.0
+_LATER = 0.05
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_IMPORTING = "<frozen importlib._bootstrap>"
+_INTERRUPTED = "Query interrupted"
+
+
+def end_at_once() -> None:
+    """From now on a signal ends the process on the spot, in one line: for as long as nothing is read or written."""
+    for number in _signals():
+        with suppress(ValueError):  # not in the main thread, to which signals go
+            signal.signal(number, _stop_here)
+
+
+def _signals() -> list[signal.Signals]:
+    """The signals that end a run; not one that the caller ignores (``nohup``, or behind a shell)."""
+    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+    return [n for n in numbers if signal.getsignal(n) in (signal.SIG_DFL, signal.default_int_handler, _stop_here)]
+
+
+def _stop_here(number: int, _frame: FrameType | None) -> NoReturn:
+    with suppress(OSError):
+        os.write(2, b"ragdata: stopped\n")
+    os._exit(128 + number)
+
+
+class EndedBySignal:
+    """A context in which SIGINT, SIGTERM and SIGHUP end the run by a `SystemExit`, with `code` 128 + their number.
+
+    By default SIGTERM and SIGHUP end a process on the spot. A run that does not come to its end within ten seconds is
+    ended then.
+    """
+
+    def __init__(self) -> None:
+        self.code = 0
+        self._before: list[tuple[signal.Signals, Any]] = []
+        self._hook = sys.unraisablehook
+
+    def __enter__(self) -> Self:
+        for number in _signals():
+            with suppress(ValueError):
+                self._before.append((number, signal.signal(number, self._end)))
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._swallowed
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self.code:  # else a second signal must not disturb the end of the process
+            for number, before in self._before:
+                signal.signal(number, before)
+            sys.unraisablehook = self._hook
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if not self.code:
+            self.code = 128 + number
+            _after(_GRACE, os._exit, self.code)
+            self._stop(frame)
+
+    def _stop(self, frame: FrameType | None) -> None:
+        """Raise, but not in the middle of an import: libraries in C crash or report another error there."""
+        if _is_importing(frame):
+            self._stop_later()
+        else:
+            raise SystemExit(self.code)
+
+    def _stop_later(self) -> None:
+        number = self.code - 128
+        signal.signal(number, lambda _number, frame: self._stop(frame))
+        _after(_LATER, os.kill, os.getpid(), number)
+
+    def _swallowed(self, unraisable: Any) -> None:
+        """What is raised in a finalizer or a callback goes nowhere: where it was ours, it is raised anew."""
+        if self.code and isinstance(unraisable.exc_value, SystemExit):
+            self._stop_later()
+        elif not self.code:
+            self._hook(unraisable)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTING:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _after(seconds: float, function: Any, *arguments: Any) -> None:
+    timer = threading.Timer(seconds, function, arguments)
+    timer.daemon = True
+    timer.start()
+
+
+def is_interrupted(error: BaseException) -> bool:
+    """Whether it is what DuckDB makes of the exception of a signal that came while it was busy."""
+    return isinstance(error, RuntimeError) and str(error) == _INTERRUPTED
+
+
+def leave(code: int, at_once: bool = False) -> NoReturn:
+    """End the process; ``at_once`` where threads of a library may be busy: Python is not taken apart around them."""
+    if not at_once:
+        for number in _signals():
+            if signal.getsignal(number) is _stop_here:  # Python gives up its handlers long before the process ends
+                signal.signal(number, signal.SIG_IGN)
+        sys.exit(code)
+    _after(_GRACE, os._exit, code)
+    atexit._run_exitfuncs()  # scratch folders go
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # nobody reads it any more, or it is closed
+            stream.flush()
+    os._exit(code)

@@ -1,0 +1,141 @@
+"""``python -m tests.fuzz``: run cases for some time, print what is wrong and how to see it again."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.command_line import ROOT
+from tests.fuzz.workers import Job, Result, Worker, serve
+
+KEPT = ROOT / ".fuzz"
+_CHANGING = re.compile(r"'[^']*'|\"[^\"]*\"|/\S+|\b\d+\b|[^\x20-\x7e]")
+
+
+def main() -> int:
+    """Exit code 1 where anything was found."""
+    words = _arguments()
+    if words.worker:
+        serve(words.worker)
+        return 0
+    from tests.fuzz.parts import PARTS
+
+    seed = words.seed if words.seed is not None else int(time.time())
+    parts = words.part or list(PARTS)
+    if words.dataset:
+        jobs = iter([Job(p, seed, 0, str(words.dataset.resolve())) for p in words.part or ("commands", "engines")])
+    elif words.case is not None:
+        jobs = iter([Job(p, seed, words.case) for p in parts])
+    else:
+        jobs = _schedule(parts, seed, time.monotonic() + words.seconds)
+    print(f"seed {seed}, {words.workers} workers, parts: {', '.join(parts)}", flush=True)
+    return _run(jobs, words.workers, words.keep)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=180, help="how long to go on [180]")
+    parser.add_argument("--seed", type=int, help="what to draw from [the time]")
+    parser.add_argument("--part", action="append", help="only this part; may be repeated")
+    parser.add_argument("--case", type=int, help="only this case of the seed")
+    parser.add_argument("--dataset", type=Path, help="this dataset, as it is, through the commands and both engines")
+    parser.add_argument("--workers", type=int, default=2, help="how many processes [2]")
+    parser.add_argument("--keep", type=Path, default=KEPT, help="where datasets with findings are kept [.fuzz]")
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _schedule(names: list[str], seed: int, end: float) -> Iterator[Job]:
+    """Cases of all parts in turn, as often as they weigh, until the time is over."""
+    from tests.fuzz.parts import PARTS
+
+    rounds = {
+        name: itertools.count() if PARTS[name].cases is None else iter(range(PARTS[name].cases or 0)) for name in names
+    }
+    while rounds:
+        for name in list(rounds):
+            for _ in range(PARTS[name].weight):
+                number = next(rounds[name], None)
+                if number is None:
+                    del rounds[name]
+                    break
+                if time.monotonic() > end:
+                    return
+                yield Job(name, seed, number)
+
+
+class _Findings:
+    """What was found, each kind once; and how many cases there were."""
+
+    def __init__(self, keep: Path) -> None:
+        self.keep = keep
+        self.kinds: Counter[str] = Counter()
+        self.cases: Counter[str] = Counter()
+
+    def take(self, result: Result, worker: Worker) -> None:
+        job = result.job
+        self.cases[job.part] += 1
+        for problem in result.problems:
+            kind = f"{job.part}: {_CHANGING.sub('…', problem)[:90]}"
+            self.kinds[kind] += 1
+            if self.kinds[kind] == 1:
+                kept = self._keep(result, worker)
+                again = f"--dataset {job.given}" if job.given else f"--seed {job.seed} --case {job.number}"
+                print(f"\n[{job.part}] {problem[:1500]}\n  {'; '.join(result.history)[:400]}")
+                print(f"  python -m tests.fuzz --part {job.part} {again}{kept}", flush=True)
+
+    def _keep(self, result: Result, worker: Worker) -> str:
+        source = worker.place / "set"
+        if not source.is_dir() or result.job.given or result.job.part not in ("commands", "engines"):
+            return ""
+        target = self.keep / f"{result.job.part}-{result.job.seed}-{result.job.number}"
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target, symlinks=True)
+        return f"\n  the dataset: {target}"
+
+
+def _run(jobs: Iterator[Job], number: int, keep: Path) -> int:
+    findings, lock = _Findings(keep), threading.Lock()
+    failed: list[BaseException] = []
+
+    def work(place: Path) -> None:
+        worker = Worker(place)
+        try:
+            while True:
+                with lock:
+                    job = next(jobs, None)
+                if job is None or failed:
+                    return
+                result = worker.run(job)
+                with lock:
+                    findings.take(result, worker)
+        except BaseException as error:
+            failed.append(error)
+            raise
+        finally:
+            worker.stop()
+
+    with tempfile.TemporaryDirectory(prefix="fuzz-", ignore_cleanup_errors=True) as scratch:
+        threads = [threading.Thread(target=work, args=(Path(scratch, str(i)),)) for i in range(number)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    told = ", ".join(f"{count:,} {part}" for part, count in sorted(findings.cases.items()))
+    print(f"\ncases: {told}\nfindings: {len(findings.kinds)} kinds, {findings.kinds.total()} in all")
+    for kind, count in findings.kinds.most_common():
+        print(f"  {count:5} × {kind}")
+    return 1 if findings.kinds or failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

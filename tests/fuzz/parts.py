@@ -1,0 +1,29 @@
+"""The parts of the harness: what a case of each checks, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tests.fuzz import commands, engines, faults_of_writing, odd_paths, oracles, shapes, signals
+from tests.fuzz.cases import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """``cases``: how many there are (None: no end of them); ``weight``: how often one is run beside the others."""
+
+    check: Callable[[Case], Iterator[str]]
+    weight: int
+    cases: int | None = None
+
+
+PARTS = {
+    "commands": Part(commands.check, 8),
+    "engines": Part(engines.check, 12),
+    "oracles": Part(oracles.check, 8),
+    "paths": Part(odd_paths.check, 2, odd_paths.CASES),
+    "writing": Part(faults_of_writing.check, 2, faults_of_writing.CASES),
+    "signals": Part(signals.check, 2),
+    "shapes": Part(shapes.check, 1, shapes.CASES),
+}

@@ -1,0 +1,122 @@
+"""Signals at any time end the command in one line, with 128 + their number, and leave no scratch folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import GOOD, ROOT
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+def stopped(script: str, number: int, place: Path, *words: str | Path) -> tuple[int, str, str]:
+    """Run a script that prints a line when the signal may come; exit code, further output and stderr."""
+    lines = (
+        "import signal, sys, time, os",
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell runs behind it",
+        f"sys.argv = ['ragdata', *{[*map(str, words)]!r}]",
+        script,
+        "from ragdatakit.__main__ import main",
+        "main()",
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", "\n".join(lines)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(place)},
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.1)
+        process.send_signal(number)
+        try:
+            out, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    return process.returncode, out, err.strip()
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda n: n.name)
+def test_while_the_command_is_imported(number: signal.Signals, tmp_path: Path) -> None:
+    script = (
+        "import importlib.abc\n"
+        "class Slow(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'click': print('here', flush=True); time.sleep(20)\n"
+        "sys.meta_path.insert(0, Slow())\n"
+    )
+
+    assert stopped(script, number, tmp_path, "rules") == (128 + number, "", "ragdata: stopped")
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda n: n.name)
+def test_an_import_in_the_middle_of_the_work_comes_to_its_end_first(number: signal.Signals, tmp_path: Path) -> None:
+    (tmp_path / "slow_library.py").write_text("import time\nprint('here', flush=True)\ntime.sleep(1)\nprint('whole')\n")
+    script = (
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import ragdatakit.validators.run as r\n"
+        "def detect(*_):\n"
+        "    import slow_library\n"
+        "    time.sleep(20)\n"
+        "r.detect = detect\n"
+    )
+
+    assert stopped(script, number, tmp_path, "validate", GOOD) == (128 + number, "whole\n", "ragdata: stopped")
+
+
+def test_what_a_finalizer_swallows_is_raised_again(tmp_path: Path) -> None:
+    script = (
+        "import ragdatakit.validators.run as r\n"
+        "class Held:\n"
+        "    def __del__(self): print('here', flush=True); time.sleep(1)\n"
+        "def detect(*_):\n"
+        "    held = Held()\n"
+        "    del held\n"
+        "    time.sleep(20)\n"
+        "r.detect = detect\n"
+    )
+    started = time.monotonic()
+
+    assert stopped(script, signal.SIGINT, tmp_path, "validate", GOOD) == (130, "", "ragdata: stopped")
+    assert time.monotonic() - started < 15
+
+
+def test_what_a_library_makes_another_error_of_is_still_a_signal(tmp_path: Path) -> None:
+    script = (
+        "import ragdatakit.validators.run as r\n"
+        "from ragdatakit.schemas.errors import RagdataError\n"
+        "def detect(*_):\n"
+        "    try: print('here', flush=True); time.sleep(20)\n"
+        "    except BaseException: raise RagdataError('the query failed')\n"
+        "r.detect = detect\n"
+    )
+
+    assert stopped(script, signal.SIGINT, tmp_path, "validate", GOOD) == (130, "", "ragdata: stopped")
+
+
+def test_scratch_folders_go_although_threads_are_busy(tmp_path: Path) -> None:
+    script = (
+        "import ragdatakit.validators.run as r, threading\n"
+        "from ragdatakit.outputs.scratch import ScratchFolder\n"
+        "def detect(*_):\n"
+        "    r.kept = ScratchFolder()\n"
+        "    threading.Thread(target=time.sleep, args=(20,)).start()\n"
+        "    print('here', flush=True)\n"
+        "    time.sleep(20)\n"
+        "r.detect = detect\n"
+    )
+    started = time.monotonic()
+
+    assert stopped(script, signal.SIGTERM, tmp_path, "validate", GOOD) == (143, "", "ragdata: stopped")
+    assert list(tmp_path.iterdir()) == []
+    assert time.monotonic() - started < 15
