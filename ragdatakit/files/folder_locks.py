@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 DIGITS = 12
@@ -53,12 +54,14 @@ def name_beside(target: Path, kind: str = "") -> Path:
 def make_beside(target: Path) -> tuple[Path, int]:
     """A new folder beside a target for what is to take its place, and its lock (-1 where there is none)."""
     made = name_beside(target, "new-")  # under this name nobody takes it for one that was left behind
-    made.mkdir(mode=0o700)
-    lock = lock_folder(made)
+    lock = -1
     try:
+        made.mkdir(mode=0o700)
+        lock = lock_folder(made)
         return made.rename(name_beside(target)), lock
-    except BaseException:
-        made.rmdir()
+    except BaseException:  # also a signal
+        with suppress(OSError):
+            made.rmdir()
         if lock >= 0:
             os.close(lock)
         raise
