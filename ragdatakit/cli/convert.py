@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -212,8 +212,7 @@ def _print(result: ConversionResult, words: dict[str, Any]) -> None:
     from ragdatakit.reports.conversion import conversion_json, conversion_lines
 
     if words["output_format"] == "json":
-        sys.stdout.buffer.write(conversion_json(result))
-        sys.stdout.buffer.flush()
+        write_output([conversion_json(result)], None, "json")
         return
     colour = wants_colour()
     lines: list[str] = []
@@ -226,8 +225,7 @@ def _print(result: ConversionResult, words: dict[str, Any]) -> None:
             "",
         ]
     lines += conversion_lines(result, colour, words["quiet"])
-    sys.stdout.buffer.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
-    sys.stdout.buffer.flush()
+    write_output([f"{line}\n".encode("utf-8", "backslashreplace") for line in lines], None)
 
 
 def _print_list(source: str, target: str) -> int:

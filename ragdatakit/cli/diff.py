@@ -13,6 +13,7 @@ from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.output_format import output_form, output_format_option
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -103,13 +104,7 @@ def command(**words: Any) -> int:
             progress=progress,
         )
     data = _render(found, form, words["quiet"], out)
-    if out is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    else:
-        from ragdatakit.files.writing import write_whole
-
-        write_whole(out, data)
+    write_output([data], out, form)
     if found.unread:
         from ragdatakit.reports.diff.text import unread_told
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shlex
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from ragdatakit.cli.dataset_options import (
     search_words,
 )
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def _write(done: Evaluation, words: dict[str, Any]) -> None:
     if words["report"] is not None:
         write_whole(words["report"], evaluation_json(done, words["worst"]))
     if words["output_format"] == "json":
-        sys.stdout.buffer.write(evaluation_json(done, words["worst"]))
+        write_output([evaluation_json(done, words["worst"])], None, "json")
     else:
         options = EvaluationOptions(
             colour=wants_colour(),
@@ -229,9 +229,8 @@ def _write(done: Evaluation, words: dict[str, Any]) -> None:
             worst=words["worst"],
             retrieve=_retrieve(words) if done.passages else "",
         )
-        for line in evaluation_lines(done, options):
-            sys.stdout.buffer.write(f"{line}\n".encode("utf-8", "backslashreplace"))
-    sys.stdout.buffer.flush()
+        lines = evaluation_lines(done, options)
+        write_output((f"{line}\n".encode("utf-8", "backslashreplace") for line in lines), None)
 
 
 def _retrieve(words: dict[str, Any]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ragdatakit.cli.standard_output import write_output
+
 
 @click.command("formats", short_help="List the formats.")
 @click.argument("name", required=False, metavar="[FORMAT]")
@@ -28,7 +30,7 @@ def command(name: str | None, output_format: str) -> None:
             }
             for f in formats
         ]
-        click.echo(orjson.dumps(listed, option=orjson.OPT_INDENT_2))
+        write_output([orjson.dumps(listed, option=orjson.OPT_INDENT_2) + b"\n"], None, "json")
         return
     for number, fmt in enumerate(formats):
         if number:

@@ -13,6 +13,7 @@ from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.output_format import output_form, output_format_option
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _write_suite(words: dict[str, Any]) -> int:
     for told in suite["meta"].get("ragdata_left_out", ()):
         click.echo(f"! {one_line(told)}", err=True)
     out = words["output_file"]
-    _write(orjson.dumps(suite, option=orjson.OPT_INDENT_2) + b"\n", out)
+    write_output([orjson.dumps(suite, option=orjson.OPT_INDENT_2) + b"\n"], out, "json")
     if out is not None:
         click.echo(f"{len(suite['expectations']):,} expectations written to {out}", err=True)
     return 0
@@ -155,7 +156,7 @@ def _run(words: dict[str, Any]) -> int:
             memory_limit=words["memory_limit"],
             progress=progress,
         )
-    _write(_rendered(result, words), words["output_file"])
+    write_output([_rendered(result, words)], words["output_file"], _form(words))
     return result.exit_code(words["fail_on"] or "info")
 
 
@@ -176,13 +177,3 @@ def _rendered(result: GateResult, words: dict[str, Any]) -> bytes:
         verbose=words["verbose"],
     )
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
-
-
-def _write(data: bytes, out: Path | None) -> None:
-    if out is not None:
-        from ragdatakit.files.writing import write_whole
-
-        write_whole(out, data)
-        return
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()

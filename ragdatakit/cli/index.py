@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from ragdatakit.cli.dataset_options import (
     search_options,
     search_words,
 )
-from ragdatakit.cli.standard_output import is_deserted
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def command(**words: Any) -> int:
         retriever.index.note(retriever.advice)
     summary = retriever.index.summary()
     if words["as_json"]:
-        write_out([index_json(summary, available, lacks)])
+        write_output([index_json(summary, available, lacks)], None, "json")
     else:
         print_lines(index_lines(summary, available, lacks, wants_colour()))
     return 0
@@ -97,16 +96,7 @@ def opened(path: Path, words: dict[str, Any], modes: list[str], tell: Callable[[
 
 def print_lines(lines: Iterable[str]) -> None:
     """Lines to stdout, whatever its encoding."""
-    write_out([f"{line}\n".encode("utf-8", "backslashreplace") for line in lines])
-
-
-def write_out(pieces: Iterable[bytes]) -> None:
-    """Bytes to stdout, each piece before what is told on stderr after it."""
-    for piece in pieces:
-        sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
-        if is_deserted():
-            return
+    write_output([f"{line}\n".encode("utf-8", "backslashreplace") for line in lines], None)
 
 
 def _look_after(words: dict[str, Any]) -> int:
@@ -121,13 +111,13 @@ def _look_after(words: dict[str, Any]) -> int:
     if words["show_list"]:
         indexes = stored_indexes()
         if words["as_json"]:
-            write_out([stored_json(indexes)])
+            write_output([stored_json(indexes)], None, "json")
         else:
             print_lines(stored_lines(indexes, colour))
         return 0
     removed = prune_indexes()
     if words["as_json"]:
-        write_out([stored_json(removed, removed=True)])
+        write_output([stored_json(removed, removed=True)], None, "json")
         return 0
     from ragdatakit.reports.text import size, visible_path
 

@@ -11,6 +11,7 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
 from ragdatakit.cli.validate import DataPath
+from ragdatakit.files.visible_text import visible_text
 
 if TYPE_CHECKING:
     from ragdatakit.hub.push import PushPlan
@@ -82,11 +83,11 @@ def _show_plan(plan: PushPlan, report: Report, words: dict[str, Any]) -> None:
     listed = plan.uploads if words["dry_run"] else plan.uploads[:20]
     width = max(len(f"{upload.bytes:,}") for upload in plan.uploads)
     for upload in listed:
-        click.echo(f"  {upload.bytes:>{width},}  {_shown(upload.name)}")
+        click.echo(f"  {upload.bytes:>{width},}  {visible_text(upload.name)}")
     if len(listed) < len(plan.uploads):
         click.echo(f"  … and {len(plan.uploads) - len(listed):,} more")
     for left in plan.left_out:
-        click.echo(f"  left out: {_shown(left.name)} ({left.reason})")
+        click.echo(f"  left out: {visible_text(left.name)} ({left.reason})")
     count = f"{len(plan.uploads):,} file{'' if len(plan.uploads) == 1 else 's'}, {plan.bytes:,} bytes"
     kind = "private" if words["private"] else "public, unless the owner's default is private"
     click.echo(f"{count}, and a card to {plan.repo} (a new repository is {kind})")
@@ -117,7 +118,3 @@ def _push(plan: PushPlan, words: dict[str, Any]) -> None:
         click.echo(f"pushed: {done.url}\ncommit: {done.commit_url}")
     else:
         click.echo(f"nothing has changed: {done.url}")
-
-
-def _shown(text: str) -> str:
-    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text)

@@ -18,7 +18,7 @@ from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.output_format import output_form, output_format_option
 from ragdatakit.cli.output_place import check_place
-from ragdatakit.cli.standard_output import is_deserted
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def command(**words: Any) -> int:
                 found = list(queries.tables()) if sql is None else queries.run(sql)
             _tell_losses(queries, found if isinstance(found, list) and words["output_format"] == "table" else ())
             if isinstance(found, list):
-                _write(_tables(found, words), words["output_file"])
+                write_output(_tables(found, words), words["output_file"], words["output_format"])
             else:
                 _answer(found, words)
     except QueryError as error:
@@ -149,16 +149,15 @@ def _answer(result: QueryResult, words: dict[str, Any]) -> None:
         lines = table_lines(
             names, types, result.rows(), width=_width(out), limit=limit, colour=out is None and wants_colour()
         )
-        _write((f"{line}\n".encode() for line in lines), out)
+        write_output((f"{line}\n".encode() for line in lines), out)
     else:
-        _write(WRITERS[kind](names, types, limited(result.rows(), limit)), out)
+        write_output(WRITERS[kind](names, types, limited(result.rows(), limit)), out, kind)
 
 
 def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
     from pyarrow import ArrowException
 
     from ragdatakit.database.select_statements import QueryError
-    from ragdatakit.files.writing import write_pieces
     from ragdatakit.reports.query_output import write_parquet
 
     with tempfile.TemporaryFile(prefix="ragdata-") as file:
@@ -167,11 +166,7 @@ def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
         except ArrowException as error:
             raise QueryError(f"Parquet does not take the rows: {error}; cast the column in the query") from None
         file.seek(0)
-        pieces = iter(lambda: file.read(1 << 20), b"")
-        if out is None:
-            _write(pieces, None)
-        else:
-            write_pieces(out, pieces)
+        write_output(iter(lambda: file.read(1 << 20), b""), out, "parquet")
 
 
 def _tables(found: list[TableFacts], words: dict[str, Any]) -> Iterable[bytes]:
@@ -226,19 +221,6 @@ def _in_shell(sql: str) -> str:
 def _width(out: Path | None) -> int:
     columns = shutil.get_terminal_size((100, 24)).columns if out is None else 100
     return max(columns, _LEAST_WIDTH)
-
-
-def _write(pieces: Iterable[bytes], out: Path | None) -> None:
-    if out is not None:
-        from ragdatakit.files.writing import write_pieces
-
-        write_pieces(out, pieces)
-        return
-    for piece in pieces:
-        sys.stdout.buffer.write(piece)
-        if is_deserted():
-            return
-    sys.stdout.buffer.flush()
 
 
 def _tell_losses(queries: SafeQueries, shown: Iterable[TableFacts]) -> None:

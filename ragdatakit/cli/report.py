@@ -13,6 +13,7 @@ from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_names_option, dataset_options, read_words
 from ragdatakit.cli.output_format import output_form, output_format_option
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -78,13 +79,7 @@ def command(**words: Any) -> int:
     _refuse_places(words, form)
     summaries, findings = _made(words, form)
     data = _rendered(summaries, findings, words, form)
-    if words["output_file"] is not None:
-        from ragdatakit.files.writing import write_whole
-
-        write_whole(words["output_file"], data)
-    else:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+    write_output([data], words["output_file"], form)
     return 0
 
 

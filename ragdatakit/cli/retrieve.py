@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,10 @@ from ragdatakit.cli.dataset_options import (
     read_words,
     search_options,
 )
-from ragdatakit.cli.index import opened, write_out
+from ragdatakit.cli.index import opened
 from ragdatakit.cli.output_format import output_form, output_format_option
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -92,13 +94,12 @@ def command(**words: Any) -> int:
     write = {"text": _text, "json": _json, "trec": _trec, "sage": _sage}[words["output_format"]]
     pieces = write(retriever, queries, gold, words)
     if words["output_file"] is None:
-        write_out(pieces)
+        write_output(pieces, None, words["output_format"])
         return 0
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.files.writing import write_pieces
 
     with terminal_progress() as progress:
-        write_pieces(words["output_file"], _watched(pieces, len(queries), progress))
+        write_output(_watched(pieces, len(queries), progress), words["output_file"])
     return 0
 
 
@@ -222,6 +223,7 @@ def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
         lines = retrieval_lines(found, places, colour=colour, width=width, explain=words["explain"])
         yield "".join(f"{line}\n" for line in (*([""] if number else []), *lines)).encode("utf-8", "backslashreplace")
         if len(queries) == 1 and words["output_file"] is None:
+            sys.stdout.flush()
             click.echo(time_line(found), err=True)
 
 

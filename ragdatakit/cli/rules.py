@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ragdatakit.cli.standard_output import write_output
+
 if TYPE_CHECKING:
     from ragdatakit.schemas.declarations import Format, Rule
 
@@ -40,7 +42,7 @@ def command(format_name: str | None, output_format: str) -> None:
             }
             for rule, fmt in rules
         ]
-        click.echo(orjson.dumps(listed, option=orjson.OPT_INDENT_2))
+        write_output([orjson.dumps(listed, option=orjson.OPT_INDENT_2) + b"\n"], None, "json")
         return
     width = max(len(rule.name) for rule, _ in rules)
     for rule, fmt in rules:

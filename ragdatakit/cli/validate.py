@@ -15,6 +15,7 @@ from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
 from ragdatakit.cli.output_format import output_form, output_format_option
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 
 if TYPE_CHECKING:
     from ragdatakit.quality.run import Quality
@@ -193,15 +194,7 @@ def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def _print(report: Report, words: dict[str, Any], out: Path | None) -> None:
-    data = _render(report, words, out)
-    if out is None:
-        stream = sys.stdout.buffer
-        stream.write(data)
-        stream.flush()
-        return
-    from ragdatakit.files.writing import write_whole
-
-    write_whole(out, data)
+    write_output([_render(report, words, out)], out, words["output_format"])
 
 
 def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from ragdatakit.files.visible_text import visible_text
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
 
@@ -63,7 +64,7 @@ def painter(colour: bool) -> Painter:
 
 def visible_path(path: str) -> str:
     """A path that cannot play tricks on a terminal."""
-    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in path)
+    return visible_text(path)
 
 
 def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int) -> Iterator[str]:
