@@ -300,6 +300,7 @@ def _checked_output(folder: Path, options: ConvertOptions) -> Report:
             profile=_checked_profile(options),
             severity="warning",
             memory_limit=options.memory_limit,
+            progress=_told(options.progress, "validating the output: {}"),
         )
     except RagdataError as error:
         reason = str(error).replace(f"{folder}/", "").replace(str(folder), "the target")

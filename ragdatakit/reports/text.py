@@ -1,4 +1,5 @@
-"""Findings for people: grouped by file, the offending line with a caret, what it means, one summary at the end."""
+"""Findings for people: the path of a file once, below it its findings with line and column, the offending line with a
+caret, what it means; one summary at the end."""
 
 from __future__ import annotations
 
@@ -68,11 +69,11 @@ def visible_path(path: str) -> str:
 
 
 def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int) -> Iterator[str]:
-    place = visible_path(finding.path)
+    place = ""
     if finding.line is not None:
-        place += f":{finding.line}" + (f":{finding.column}" if finding.column is not None else "")
+        place = f"{finding.line}" + (f":{finding.column}" if finding.column is not None else "") + " "
     severity = paint(finding.severity, finding.severity)
-    yield f"{place} {paint('bold', finding.code)} {severity} {finding.message}"
+    yield f"  {place}{paint('bold', finding.code)} {severity} {finding.message}"
     if finding.excerpt is not None and finding.line is not None:
         room = width - len(f"    {finding.line} | ") if width else 0
         yield from _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)
