@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Write a minimal valid dataset to start from."),
 }
 
+_WITHOUT_SETTINGS = ("fetch", "verify", "formats", "rules", "explain", "schema", "init")
+"""Commands for which the settings of a project mean nothing, so that wrong ones do not stop them."""
 
 _MEANT = {
     "--output": ("--output-file", "--report"),
@@ -61,8 +63,11 @@ class _LazyGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0] if args else ""
         if name and name not in COMMANDS and not name.startswith("-"):
+            from ragdatakit.cli.synonyms import COMMAND_OF
             from ragdatakit.schemas.errors import UnknownNameError
 
+            if name.lower() in COMMAND_OF:
+                ctx.fail(f"unknown command {name!r}, did you mean {COMMAND_OF[name.lower()]}?")
             ctx.fail(str(UnknownNameError("command", name, COMMANDS)))
         return super().resolve_command(ctx, args)
 
@@ -81,6 +86,10 @@ def group(ctx: click.Context) -> None:
     Start with:  ragdata validate path/to/dataset
     """
     ctx.color = wants_colour()
+    if ctx.invoked_subcommand not in _WITHOUT_SETTINGS and not {"-h", "--help"} & set(sys.argv):
+        from ragdatakit.cli.settings import check_settings
+
+        check_settings()
 
 
 def wants_colour() -> bool:
