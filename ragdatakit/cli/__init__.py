@@ -36,11 +36,10 @@ _WITHOUT_SETTINGS = ("fetch", "verify", "formats", "rules", "explain", "schema",
 """Commands for which the settings of a project mean nothing, so that wrong ones do not stop them."""
 
 _MEANT = {
-    "--output": ("--output-file", "--report"),
-    "--output-file": ("--report",),
-    "--out": ("--output-file", "--report"),
+    "--output": ("--output-file",),
+    "--out": ("--output-file",),
     "--format": ("--from (the format of the data)", "--output-format"),
-    "--from": ("--format",),
+    "--queries": ("--questions",),
     "--json": ("--output-format json",),
     "--html": ("--output-format html",),
 }

@@ -10,6 +10,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
+from ragdatakit.cli.old_spellings import old_spelling
 from ragdatakit.cli.validate import DataPath
 from ragdatakit.files.visible_text import visible_text
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 @click.command("push", short_help="Upload a dataset to the Hugging Face hub.")
 @click.argument("folder", metavar="DIR", type=DataPath(exists=True, file_okay=False, path_type=Path))
 @click.argument("repo", metavar="OWNER/NAME")
-@click.option("--format", "format_name", metavar="NAME", help="Take the files as this format (see `ragdata formats`).")
+@click.option("--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: found out).")
+@old_spelling("--format", "--from", "source_format")
 @click.option("--private", is_flag=True, help="Make a new repository a private one.")
 @click.option("--revision", metavar="BRANCH", help="Commit to this branch; it is made where there is none.")
 @click.option("--message", metavar="TEXT", default="", help="What the commit says.")
@@ -50,7 +52,7 @@ def command(**words: Any) -> int:
     from ragdatakit.hub.push import plan_push
 
     follow_links = words["follow_links"]
-    report = validate(words["folder"], format=words["format_name"], severity="warning", follow_links=follow_links)
+    report = validate(words["folder"], format=words["source_format"], severity="warning", follow_links=follow_links)
     if not report.ok and not words["keep_going"]:
         _show_findings(report)
         click.echo("\nnothing was pushed; --keep-going pushes it as it is", err=True)

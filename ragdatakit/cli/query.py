@@ -16,8 +16,9 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.path_default import words_after_path
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
@@ -43,13 +44,10 @@ _EXAMPLES = (
 
 
 @click.command("query", short_help="Ask a dataset by SQL.")
-@click.argument("path", type=DataPath(readable=False, path_type=Path), metavar="PATH")
+@click.argument("path", required=False, type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.argument("sql", required=False, metavar="[SQL]")
 @click.option("--tables", "show_tables", is_flag=True, help="List the tables, their columns and rows.")
-@output_format_option(_FORMS)
-@click.option(
-    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
-)
+@output_options(_FORMS)
 @click.option(
     "--limit",
     type=click.IntRange(0),
@@ -72,7 +70,7 @@ _EXAMPLES = (
 @dataset_name_option
 @dataset_options
 def command(**words: Any) -> int:
-    """Run one SELECT over the datasets at PATH (SQL as DuckDB has it; -: from standard input).
+    """Run one SELECT over the datasets at PATH (default: here; SQL as DuckDB has it; -: from standard input).
 
     The canonical tables (documents, chunks, questions, qrels, edges, …) stand under their names, the files as they
     are in schema files; where PATH holds several datasets, behind their names (train.documents). Only what the query
@@ -115,9 +113,10 @@ def command(**words: Any) -> int:
 
 def _check(words: dict[str, Any]) -> str | None:
     """The query; None where the tables are asked for. Raises `click.UsageError`."""
+    words_after_path(words, "sql")
     out = words["output_file"]
     check_place(out, (words["path"],), read=read_words(words))
-    words["output_format"] = output_form(words["output_format"], out, _FORMS)
+    words["output_format"] = chosen_form(words, _FORMS)
     if words["show_tables"]:
         if words["sql"] is not None:
             raise click.UsageError("give SQL or --tables, not both")
