@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import click
 
@@ -11,7 +12,7 @@ class SectionedCommand(click.Command):
     """A command whose help has its options below the headings of `sections`: heading and names of parameters. What is
     in none of them stands last, as Options."""
 
-    sections: Mapping[str, tuple[str, ...]] = {}
+    sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         records = [
