@@ -32,7 +32,6 @@ def codes(*words: str | Path) -> list[str]:
         (("validate", FIXTURES / "nowhere"), 2),
         (("validate", FIXTURES / "nowhere", "--exit-zero"), 2),
         (("validate", LIGHT_SPLADE.parents[2] / "pyproject.toml"), 2),
-        (("validate",), 2),
         (("validate", GOOD, "--max-per-rule", "-1"), 2),
         (("validate", GOOD, "--memory-limit", "much"), 2),
         (("validate", GOOD, "--memory-limit", "1"), 2),
@@ -93,7 +92,7 @@ def test_nothing_recognised_says_what_was_looked_for(tmp_path: Path) -> None:
     outcome = run("validate", tmp_path)
 
     assert outcome.code == 2
-    assert all(word in outcome.err for word in ("light-splade", "arag", "datamind", "--format", "ragdata formats"))
+    assert all(word in outcome.err for word in ("light-splade", "arag", "datamind", "--from", "ragdata formats"))
 
 
 def test_unrecognised_files_are_named(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +74,13 @@ def test_rules_as_text_and_as_json_are_all() -> None:
 
     assert [r["code"] for r in listed] == [rule.code for rule in RULES]
     assert [line.split()[0] for line in text.splitlines()] == [rule.code for rule in RULES]
-    names = {"code", "name", "severity", "severities", "format", "summary", "upstream", "hint"}
+    names = {"code", "name", "severity", "severities", "format", "summary", "upstream", "hint", "source"}
     assert all(r.keys() == names for r in listed)
 
 
 @each_format
 def test_rules_of_one_format(fmt: Format) -> None:
-    listed = run("rules", "--format", fmt.name, "--output-format", "json").json
+    listed = run("rules", fmt.name, "--output-format", "json").json
 
     assert {r["code"][:2] for r in listed} == {"RD", "QU", fmt.letters}
 
@@ -151,3 +152,19 @@ def test_version() -> None:
 
     assert run("--version").out == f"ragdata {__version__}\n"
     assert spawn("--version").out == f"ragdata {__version__}\n"
+
+
+@each_rule
+def test_every_rule_says_where_its_verdict_comes_from(rule: Rule) -> None:
+    assert len(rule.source) > 5 and f"Source: {rule.source}" in run("explain", rule.code).out
+
+
+WITHOUT_EXAMPLES = {"HR": 36, "GF": 30, "SG": 15, "EV": 14, "RD": 14, "QU": 13, "DM": 11, "AR": 8}
+"""How many rules of each format still lack a bad or a good example; no new ones."""
+
+
+def test_rules_have_a_bad_and_a_good_example() -> None:
+    lacking = Counter(rule.code[:2] for rule in RULES if not (rule.bad and rule.good))
+
+    assert lacking == WITHOUT_EXAMPLES
+    assert [rule.code for rule in RULES if rule.bad and rule.bad == rule.good] == []

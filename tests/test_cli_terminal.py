@@ -205,3 +205,36 @@ def test_a_full_disk_behind_standard_output_is_one_line() -> None:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, check=False)
 
     assert (done.returncode, done.stderr) == (2, b"ragdata: No space left on device\n")
+
+
+@pytest.mark.usefixtures("fast_clock")
+def test_no_time_left_is_shown_before_there_is_an_estimate(capsys: pytest.CaptureFixture[str]) -> None:
+    from ragdatakit.cli.progress import ProgressLine
+
+    line = ProgressLine(sys.stdout)
+    for done, total in ((0, 1000), (5, 1000), (0, 0), (500, 1000)):
+        line.show("validating the output: " + "x" * 90 + "/chunks.json", done, total)
+
+    first, second, nothing, half = capsys.readouterr().out.split("\r\x1b[K")[1:]
+    assert ["s left" in shown for shown in (first, second, nothing)] == [False, False, False]
+    assert " s left" in half
+    assert all("validating the output" in shown and shown.endswith("/chunks.json") for shown in (first, half))
+
+
+@pytest.mark.usefixtures("fast_clock")
+def test_the_last_phase_of_a_conversion_says_what_it_does(tmp_path: Path) -> None:
+    outcome = run("convert", "--to", "arag", FIXTURES / "demo-search", tmp_path / "out", "--keep-going", terminal=True)
+
+    shown = re.sub(r"\x1b\[[\d;]*[mK]", "", outcome.err)
+    assert outcome.code == 0
+    assert shown.rindex("validating the output: ") > shown.rindex("converting ")
+
+
+def test_the_path_is_printed_once_a_file() -> None:
+    lines = run("validate", DEMO, "--max-per-rule", "0").out.split("\n")
+
+    paths = [line for line in lines if line.startswith(str(DEMO))]
+    places = [line for line in lines if re.match(r"  (\d+(:\d+)? )?[A-Z]{2}\d{3} (error|warning|info) ", line)]
+    assert len(paths) == len(set(paths)) == 5
+    assert len(places) == 9
+    assert "  3:9 SP121 error" in "\n".join(places)

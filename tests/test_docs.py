@@ -53,7 +53,7 @@ def test_every_command_and_option_is_mentioned() -> None:
         if f"## ragdata {name}\n" not in text:
             missing.append(name)
         section = text.partition(f"## ragdata {name}\n")[2].partition("\n## ")[0]
-        for parameter in command.params:
+        for parameter in (p for p in command.params if not getattr(p, "hidden", False)):
             options = [o for o in (*parameter.opts, *parameter.secondary_opts) if o.startswith("-")]
             missing += [f"{name} {option}" for option in options if option not in section]
 
@@ -84,7 +84,11 @@ def test_every_format_has_its_pages(fmt: object) -> None:
 def test_the_changelog_knows_every_option_of_validate() -> None:
     text = (ROOT / "CHANGELOG.md").read_text()
     options = [
-        max(p.opts, key=len) for name, c in commands() if name == "validate" for p in c.params if p.opts[0][0] == "-"
+        max(p.opts, key=len)
+        for name, c in commands()
+        if name == "validate"
+        for p in c.params
+        if p.opts[0][0] == "-" and not getattr(p, "hidden", False)
     ]
 
     assert [o for o in options if o not in text and o not in ("--quiet", "--verbose")] == []

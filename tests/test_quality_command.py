@@ -141,8 +141,8 @@ def test_thresholds_of_the_project(name: str, text: str, tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[quality\n", "is no TOML"),
-        ("quality = 3\n", "[quality] is no table"),
+        ("[quality\n", "is not TOML"),
+        ("quality = 3\n", "[quality] is not a table"),
         ("[quality]\nmost = 3\n", "unknown setting 'most' in "),
         ("[quality]\nmost-tokens = '3 or 4'\n", "expected an integer"),
     ],
@@ -270,7 +270,7 @@ def test_each_data_set_of_a_folder_is_checked(tmp_path: Path) -> None:
 
     places = [(f.code, Path(f.path).name) for f in found if f.code in ("QU101", "QU202")]
     assert sorted(places) == [("QU202", f"{name}_corpus.json") for name in ("lakes", "rivers", "towns")]
-    assert chosen.count("QU202") == 1 and "towns_corpus.json:9" in chosen and "QU101" not in chosen
+    assert chosen.count("QU202") == 1 and "towns_corpus.json\n  9:9 QU202" in chosen and "QU101" not in chosen
     unknown = run("validate", tmp_path, "--select", "QU", "--option", "dataset=seas").out
     assert "QU101" in unknown and "has no data set seas" in unknown
 

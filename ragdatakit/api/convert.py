@@ -31,6 +31,7 @@ def convert(
     source_format: str = "",
     profile: str = "",
     name: str = "",
+    dataset: str = "",
     seed: int = 13,
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
@@ -54,6 +55,7 @@ def convert(
 
     ``source_format`` is found out where it is not given; ``text`` and ``table`` read plain texts and tables,
     ``gfm-rag-raw`` GFM-RAG's raw files, of which a graph is then made where ``to`` holds one.
+    ``dataset`` chooses one of several datasets at ``source``, by its name in reports or its path.
     ``profile`` is a variant of the target format, ``options`` are those of the two converters (``ragdata convert
     --list --from A --to B``), ``chunking`` the text splitter's: ``by``, ``size``, ``overlap``, ``tokenizer``,
     ``language``. ``extractor`` makes a graph of the texts: ``names`` (no model) or ``openai`` (a language model), with
@@ -68,6 +70,7 @@ def convert(
     """
     import time
 
+    from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
     from ragdatakit.converters.run import (
         RAW,
@@ -82,7 +85,7 @@ def convert(
     started = time.perf_counter()
     refuse_memory(memory_limit)
     refuse_number("seed", seed, -MOST_SEED, MOST_SEED)
-    texts = {"to": to, "source_format": source_format, "profile": profile, "name": name}
+    texts = {"to": to, "source_format": source_format, "profile": profile, "name": name, "dataset": dataset}
     for argument, value in (texts | {"extractor": extractor, "negatives": negatives}).items():
         if not isinstance(value, str):
             raise RagdataError(f"{argument} is {value!r}, expected a text")
@@ -103,7 +106,11 @@ def convert(
     if not dry_run:
         refuse_target(place, overwrite)
         _refuse_nested(where, place)
-    found = find_sources(where, wanted, place)
+    if dataset:
+        chosen = only_dataset(where, wanted, dataset).source
+        where, found = Path(chosen.display), [chosen]
+    else:
+        found = find_sources(where, wanted, place)
     if not dry_run:
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, to))
@@ -300,6 +307,7 @@ def _checked_output(folder: Path, options: ConvertOptions) -> Report:
             profile=_checked_profile(options),
             severity="warning",
             memory_limit=options.memory_limit,
+            progress=_told(options.progress, "validating the output: {}"),
         )
     except RagdataError as error:
         reason = str(error).replace(f"{folder}/", "").replace(str(folder), "the target")

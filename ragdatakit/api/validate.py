@@ -25,6 +25,7 @@ def validate(
     max_hops: int = 3,
     quality: bool | Mapping[str, object] = False,
     on_finding: Callable[[Finding], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Report:
     """Say what a framework would reject, drop or misread in the datasets at ``path`` (one path, or several).
 
@@ -35,7 +36,8 @@ def validate(
     a question may be away from its start nodes. ``quality``: also look for what loads and is worse all the same (rules
     QU…), with thresholds by name in place of True; selecting such rules asks for it, too, and reads plain texts and
     tables where nothing is recognised (``format`` may be ``text`` or ``table`` then). ``on_finding`` is called for each
-    finding as it is found, before the report is put in order.
+    finding as it is found, before the report is put in order; ``progress`` with the file that is read, the bytes that
+    are done and those there are.
 
     Raises `RagdataError` if a path is missing or holds nothing recognised or a number is out of range, and
     `UnknownNameError` for unknown names.
@@ -62,6 +64,7 @@ def validate(
         follow_links=follow_links,
         max_hops=max_hops,
         on_finding=on_finding,
+        progress=progress,
         quality=checked_quality(selection, quality),
     )
     return validate_paths(paths, format, tuple(p for p in profiles if p), selection, options)

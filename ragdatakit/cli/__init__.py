@@ -32,13 +32,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Write a minimal valid dataset to start from."),
 }
 
+_WITHOUT_SETTINGS = ("fetch", "verify", "formats", "rules", "explain", "schema", "init")
+"""Commands for which the settings of a project mean nothing, so that wrong ones do not stop them."""
 
 _MEANT = {
-    "--output": ("--output-file", "--report"),
-    "--output-file": ("--report",),
-    "--out": ("--output-file", "--report"),
+    "--output": ("--output-file",),
+    "--out": ("--output-file",),
     "--format": ("--from (the format of the data)", "--output-format"),
-    "--from": ("--format",),
+    "--queries": ("--questions",),
     "--json": ("--output-format json",),
     "--html": ("--output-format html",),
 }
@@ -61,8 +62,11 @@ class _LazyGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0] if args else ""
         if name and name not in COMMANDS and not name.startswith("-"):
+            from ragdatakit.cli.synonyms import COMMAND_OF
             from ragdatakit.schemas.errors import UnknownNameError
 
+            if name.lower() in COMMAND_OF:
+                ctx.fail(f"unknown command {name!r}, did you mean {COMMAND_OF[name.lower()]}?")
             ctx.fail(str(UnknownNameError("command", name, COMMANDS)))
         return super().resolve_command(ctx, args)
 
@@ -81,6 +85,10 @@ def group(ctx: click.Context) -> None:
     Start with:  ragdata validate path/to/dataset
     """
     ctx.color = wants_colour()
+    if ctx.invoked_subcommand not in _WITHOUT_SETTINGS and not {"-h", "--help"} & set(sys.argv):
+        from ragdatakit.cli.settings import check_settings
+
+        check_settings()
 
 
 def wants_colour() -> bool:
@@ -94,15 +102,16 @@ def wants_colour() -> bool:
 
 def main() -> None:
     """Run the command; errors about the run are one line on stderr and exit code 2."""
-    from ragdatakit.cli.standard_output import take_standard_output
+    from ragdatakit.cli.standard_output import guard_streams
     from ragdatakit.stopping import EndedBySignal, leave
 
-    take_standard_output()
+    guard_streams()
     ending = EndedBySignal()
     code: Any = 0
     try:
         with ending:
             code = group.main(standalone_mode=False, prog_name="ragdata")
+            sys.stdout.flush()
     except SystemExit as error:
         code = error.code  # of the shell's completion, or of a signal
     except BaseException as error:  # noqa: BLE001 - what is unknown is raised again
@@ -125,7 +134,7 @@ def _failed(error: BaseException) -> int:
         _tell_stopped()
         return 130
     if isinstance(error, click.ClickException):
-        (_with_meant(error) if isinstance(error, click.NoSuchOption) else error).show()
+        _show(error)
     elif isinstance(error, RagdataError):
         click.echo(f"ragdata: {_printable(str(error))}", err=True)
     elif isinstance(error, (OSError, MemoryError)):
@@ -161,13 +170,21 @@ def _told(error: OSError | MemoryError) -> str:
     return str(error) or type(error).__name__
 
 
-def _with_meant(error: click.NoSuchOption) -> click.UsageError:
-    """The error with what is called so elsewhere, rather than with what is spelt alike."""
+def _show(error: click.ClickException) -> None:
+    """The error on one line, below the usage of the command; what was typed may hold anything."""
+    message = _with_meant(error) if isinstance(error, click.NoSuchOption) else error.format_message()
+    click.UsageError(_printable(message), error.ctx if isinstance(error, click.UsageError) else None).show()
+
+
+def _with_meant(error: click.NoSuchOption) -> str:
+    """The message with what is called so elsewhere, rather than with what is spelt alike."""
     there = {opt for param in error.ctx.command.params for opt in param.opts} if error.ctx is not None else set()
     meant = [words for words in _MEANT.get(error.option_name, ()) if words.split()[0] in there]
-    return click.UsageError(f"{error.message} Did you mean {' or '.join(meant)}?", error.ctx) if meant else error
+    return f"{error.message} Did you mean {' or '.join(meant)}?" if meant else error.format_message()
 
 
 def _printable(text: str) -> str:
+    from ragdatakit.files.visible_text import visible_text
+
     text = text if len(text) <= 1000 else text[:999] + "…"
-    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text)
+    return visible_text(text)

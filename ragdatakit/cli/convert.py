@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import follow_links_option
+from ragdatakit.cli.dataset_options import dataset_name_option, follow_links_option
+from ragdatakit.cli.output_format import chosen_form, output_options
+from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.conversions import ConversionResult
+
+_FORMS = ("text", "json")
 
 
 @click.command("convert", short_help="Write a dataset in another format.")
@@ -107,9 +111,8 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write all losses there, as JSON.",
 )
-@click.option(
-    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
-)
+@output_options(_FORMS)
+@dataset_name_option
 @click.option(
     "--memory-limit", type=MemorySize(), default="1GiB", show_default=True, help="About how much memory to use."
 )
@@ -134,6 +137,8 @@ def command(**words: Any) -> int:
         raise click.UsageError("give the format to write: --to FORMAT (ragdata convert --list shows them)")
     if words["negatives"] is not None and not words["negatives"].strip():
         raise click.UsageError("--negatives is empty: expected METHOD:…, as bm25:depth=100,per_query=4,seed=13")
+    words["output_format"] = chosen_form(words, _FORMS)
+    check_place(words["output_file"], (words["source"],))
     report = words["loss_report"]
     if report is not None and not report.absolute().parent.is_dir():
         raise click.UsageError(f"--loss-report: there is no folder {report.absolute().parent}")
@@ -159,6 +164,7 @@ def _run(words: dict[str, Any]) -> ConversionResult:
             source_format=words["source_format"],
             profile=words["profile"],
             name=words["name"],
+            dataset=words["dataset"],
             seed=words["seed"],
             options=_options(words),
             chunking=_chunking(words),
@@ -212,10 +218,9 @@ def _print(result: ConversionResult, words: dict[str, Any]) -> None:
     from ragdatakit.reports.conversion import conversion_json, conversion_lines
 
     if words["output_format"] == "json":
-        sys.stdout.buffer.write(conversion_json(result))
-        sys.stdout.buffer.flush()
+        write_output([conversion_json(result)], words["output_file"], "json")
         return
-    colour = wants_colour()
+    colour = words["output_file"] is None and wants_colour()
     lines: list[str] = []
     report = result.source_report if result.refused else result.invalid
     if report is not None:
@@ -226,8 +231,7 @@ def _print(result: ConversionResult, words: dict[str, Any]) -> None:
             "",
         ]
     lines += conversion_lines(result, colour, words["quiet"])
-    sys.stdout.buffer.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
-    sys.stdout.buffer.flush()
+    write_output([f"{line}\n".encode("utf-8", "backslashreplace") for line in lines], words["output_file"])
 
 
 def _print_list(source: str, target: str) -> int:

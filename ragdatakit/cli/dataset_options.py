@@ -63,6 +63,12 @@ _SEARCH_NAMES = (
 )
 """What the options are called that say what is searched, and how."""
 
+SHARED_SECTIONS = {
+    "How the dataset is read": _DATASET_NAMES,
+    "How it is indexed and searched": (*_SEARCH_NAMES, "rebuild"),
+}
+"""Headings of the help, with what stands below them."""
+
 _SEARCH = (
     click.option(
         "--analyzer",

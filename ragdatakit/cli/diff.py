@@ -11,8 +11,9 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -53,10 +54,7 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 160
     help="Show at most so many added, removed and changed records of a table; all are counted.",
 )
 @click.option("--metrics/--no-metrics", default=True, help="Compare the numbers of the two reports, too (default: do).")
-@output_format_option(_FORMS)
-@click.option(
-    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
-)
+@output_options(_FORMS)
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when they differ.")
 @click.option(
@@ -84,7 +82,7 @@ def command(**words: Any) -> int:
 
     out = words["output_file"]
     check_place(out, (words["before"], words["after"]), read=read_words(words))
-    form = output_form(words["output_format"], out, _FORMS)
+    form = chosen_form(words, _FORMS)
     if form == "html" and out is None and sys.stdout.isatty():
         raise click.UsageError("a page is not for the terminal: give --output-file diff.html")
     keys = _keys(words["keys"])
@@ -103,13 +101,7 @@ def command(**words: Any) -> int:
             progress=progress,
         )
     data = _render(found, form, words["quiet"], out)
-    if out is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    else:
-        from ragdatakit.files.writing import write_whole
-
-        write_whole(out, data)
+    write_output([data], out, form)
     if found.unread:
         from ragdatakit.reports.diff.text import unread_told
 

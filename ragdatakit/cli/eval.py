@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import shlex
 import shutil
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import (
+    SHARED_SECTIONS,
     dataset_name_option,
     dataset_options,
     not_empty,
@@ -22,7 +22,11 @@ from ragdatakit.cli.dataset_options import (
     search_options,
     search_words,
 )
+from ragdatakit.cli.old_spellings import old_spelling
+from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.sections import SectionedCommand
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -30,11 +34,22 @@ if TYPE_CHECKING:
 
 _THERE = click.Path(exists=True, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_FORMS = ("text", "json")
 _LEAST_WIDTH, _MOST_WIDTH = 60, 140
 
 
-class _Command(click.Command):
+class _Command(SectionedCommand):
     """Says where modes are given with blanks between them."""
+
+    sections: ClassVar = {
+        "What is measured": ("modes", "cutoffs", "metrics", "depth", "split", "unit", "minimums", "by_type", "worst"),
+        "Runs, answers and gold from files": ("runs", "compare", "answers", "qrels", "questions"),
+        "Output": (
+            *("output_format", "as_json", "output_file", "per_question", "quiet", "max_per_rule", "seed"),
+            "help",
+        ),
+        **SHARED_SECTIONS,
+    }
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         from ragdatakit.schemas.retrieved import MODES
@@ -112,11 +127,8 @@ class _Command(click.Command):
 @click.option(
     "--per-question", type=_FILE, metavar="FILE", help="Write each question of each run there: .csv or .jsonl."
 )
-@click.option("--report", type=_FILE, metavar="FILE", help="Write the report there, too, as JSON.")
-@click.option(
-    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
-)
-@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
+@output_options(_FORMS)
+@old_spelling("--report", "--output-file", "report", type=_FILE)
 @click.option("-q", "--quiet", is_flag=True, help="No types, no worst questions, findings by rule only.")
 @dataset_name_option
 @dataset_options
@@ -137,9 +149,9 @@ def command(**words: Any) -> int:
     ragdata eval scifact/ --runs bm25.run --runs splade.run --compare bm25.run splade.run
     ragdata eval arag/ --answers results/predictions.jsonl
     """
-    if words["as_json"]:
-        words["output_format"] = "json"
-    for name in ("per_question", "report"):
+    words.setdefault("report", None)
+    words["output_format"] = chosen_form(words, _FORMS)
+    for name in ("per_question", "report", "output_file"):
         given = (words["path"], *words["runs"], *words["answers"], words["qrels"], words["questions"])
         check_place(words[name], filter(None, given), f"--{name.replace('_', '-')}", read_words(words))
     if words["per_question"] is not None and words["per_question"].suffix not in (".csv", ".jsonl"):
@@ -219,26 +231,25 @@ def _write(done: Evaluation, words: dict[str, Any]) -> None:
     if words["report"] is not None:
         write_whole(words["report"], evaluation_json(done, words["worst"]))
     if words["output_format"] == "json":
-        sys.stdout.buffer.write(evaluation_json(done, words["worst"]))
+        write_output([evaluation_json(done, words["worst"])], words["output_file"], "json")
     else:
         options = EvaluationOptions(
-            colour=wants_colour(),
+            colour=words["output_file"] is None and wants_colour(),
             width=min(max(shutil.get_terminal_size().columns, _LEAST_WIDTH), _MOST_WIDTH),
             quiet=words["quiet"],
             by_type=words["by_type"],
             worst=words["worst"],
             retrieve=_retrieve(words) if done.passages else "",
         )
-        for line in evaluation_lines(done, options):
-            sys.stdout.buffer.write(f"{line}\n".encode("utf-8", "backslashreplace"))
-    sys.stdout.buffer.flush()
+        lines = evaluation_lines(done, options)
+        write_output((f"{line}\n".encode("utf-8", "backslashreplace") for line in lines), words["output_file"])
 
 
 def _retrieve(words: dict[str, Any]) -> str:
     """The command that searches the same dataset; empty where its questions are from another folder."""
     if words["questions"] is not None and words["questions"].is_dir():
         return ""
-    given = {"--split": words["split"], "--queries": words["questions"], "--qrels": words["qrels"]}
+    given = {"--split": words["split"], "--questions": words["questions"], "--qrels": words["qrels"]}
     split = [word for name, value in given.items() if value for word in (name, str(value))]
     repeated = [shlex.quote(word) for word in (*split, *repeated_words())]
     return " ".join(["ragdata retrieve", shlex.quote(str(words["path"])), *repeated])

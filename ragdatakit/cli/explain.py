@@ -10,10 +10,19 @@ import click
 @click.command("explain", short_help="Explain one rule.")
 @click.argument("rule")
 def command(rule: str) -> None:
-    """Explain a rule, given its code (SP201) or its name (dangling-qid)."""
+    """Explain a rule, given its code (SP201) or its name (dangling-qid).
+
+    The beginning of a code (SP2, SP) or of a name (dangling) lists the rules that begin so.
+    """
+    from ragdatakit.cli.rules import rule_lines
     from ragdatakit.schemas import all_formats, find_rules
 
-    for number, (found, fmt) in enumerate(find_rules(rule)):
+    rules = find_rules(rule)
+    if len({found.name for found, _ in rules}) > 1:
+        click.echo(f"{len(rules)} rules begin with {rule}:\n")
+        click.echo("\n".join(rule_lines(rules, None)))
+        return
+    for number, (found, fmt) in enumerate(rules):
         if number:
             click.echo()
         click.secho(f"{found.code} {found.name}", bold=True, nl=False)

@@ -11,8 +11,9 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _FORMS = ("text", "json", "html")
 _LEAST_WIDTH, _MOST_WIDTH = 60, 160
-_RUNS = ("suites", "output_format", "data_docs", "sample_rows", "fail_on", "quiet", "verbose")
+_RUNS = ("suites", "output_format", "as_json", "data_docs", "sample_rows", "fail_on", "quiet", "verbose")
 
 
 @click.command("gate", short_help="Hold a dataset to expectations.")
-@click.argument("path", type=DataPath(readable=False, path_type=Path), metavar="PATH")
+@click.argument("path", default=".", type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.option(
     "--suite",
     "suites",
@@ -48,8 +49,7 @@ _RUNS = ("suites", "output_format", "data_docs", "sample_rows", "fail_on", "quie
     metavar="TABLE",
     help="The table of a suite that names none, as documents or files.corpus; --init: only these tables.",
 )
-@output_format_option(_FORMS)
-@click.option("--output-file", type=_FILE, metavar="FILE", help="Write there instead.")
+@output_options(_FORMS)
 @click.option("--overwrite", is_flag=True, help="--init: replace the suite that is there.")
 @click.option(
     "--data-docs",
@@ -75,7 +75,7 @@ _RUNS = ("suites", "output_format", "data_docs", "sample_rows", "fail_on", "quie
 @dataset_name_option
 @dataset_options
 def command(**words: Any) -> int:
-    """Run suites of Great Expectations over the tables of the dataset at PATH (extra gates).
+    """Run suites of Great Expectations over the tables of the dataset at PATH (default: here; extra gates).
 
     An expectation is about the table that its meta names ("ragdata_table": "documents"). Beside its own columns, a
     table has COLUMN_length and, where a column refers to another table, COLUMN_found (1 or 0).
@@ -96,7 +96,7 @@ def _check(words: dict[str, Any]) -> None:
     if words["init"]:
         for name in _RUNS:
             if words[name]:
-                option = "suite" if name == "suites" else name.replace("_", "-")
+                option = "suite" if name == "suites" else name.removeprefix("as_").replace("_", "-")
                 raise click.UsageError(f"--init writes a suite; --{option} is for running one")
         if out is not None and out.exists() and not words["overwrite"]:
             raise click.UsageError(f"{out} is there; --overwrite replaces it")
@@ -116,7 +116,7 @@ def _check(words: dict[str, Any]) -> None:
 
 
 def _form(words: dict[str, Any]) -> str:
-    return output_form(words["output_format"], words["output_file"], _FORMS)
+    return chosen_form(words, _FORMS)
 
 
 def _write_suite(words: dict[str, Any]) -> int:
@@ -134,7 +134,7 @@ def _write_suite(words: dict[str, Any]) -> int:
     for told in suite["meta"].get("ragdata_left_out", ()):
         click.echo(f"! {one_line(told)}", err=True)
     out = words["output_file"]
-    _write(orjson.dumps(suite, option=orjson.OPT_INDENT_2) + b"\n", out)
+    write_output([orjson.dumps(suite, option=orjson.OPT_INDENT_2) + b"\n"], out, "json")
     if out is not None:
         click.echo(f"{len(suite['expectations']):,} expectations written to {out}", err=True)
     return 0
@@ -155,7 +155,7 @@ def _run(words: dict[str, Any]) -> int:
             memory_limit=words["memory_limit"],
             progress=progress,
         )
-    _write(_rendered(result, words), words["output_file"])
+    write_output([_rendered(result, words)], words["output_file"], _form(words))
     return result.exit_code(words["fail_on"] or "info")
 
 
@@ -176,13 +176,3 @@ def _rendered(result: GateResult, words: dict[str, Any]) -> bytes:
         verbose=words["verbose"],
     )
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
-
-
-def _write(data: bytes, out: Path | None) -> None:
-    if out is not None:
-        from ragdatakit.files.writing import write_whole
-
-        write_whole(out, data)
-        return
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,15 @@ from ragdatakit.cli.dataset_options import (
     search_options,
     search_words,
 )
-from ragdatakit.cli.standard_output import is_deserted
+from ragdatakit.cli.output_format import chosen_form, output_options
+from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.retriever import Retriever
+
+_FORMS = ("text", "json")
 
 
 @click.command("index", short_help="Build the search index of a dataset.")
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 @search_options
 @click.option("--list", "show_list", is_flag=True, help="List the indexes in the cache, and whether they are current.")
 @click.option("--prune", is_flag=True, help="Remove the indexes whose datasets have changed or are gone.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@output_options(_FORMS)
 def command(**words: Any) -> int:
     """Build the index of the dataset at PATH (default: here), as far as it is not there yet.
 
@@ -53,6 +56,8 @@ def command(**words: Any) -> int:
     ragdata index notes/ --from text --chunk-size 200
     ragdata index --list
     """
+    words["as_json"] = chosen_form(words, _FORMS) == "json"
+    check_place(words["output_file"], (words["path"] or Path(),), read=read_words(words))
     if words["show_list"] or words["prune"]:
         return _look_after(words)
     from ragdatakit.reports.retrieval import index_json, index_lines
@@ -66,9 +71,9 @@ def command(**words: Any) -> int:
         retriever.index.note(retriever.advice)
     summary = retriever.index.summary()
     if words["as_json"]:
-        write_out([index_json(summary, available, lacks)])
+        write_output([index_json(summary, available, lacks)], words["output_file"], "json")
     else:
-        print_lines(index_lines(summary, available, lacks, wants_colour()))
+        _print(index_lines(summary, available, lacks, _colour(words)), words)
     return 0
 
 
@@ -95,18 +100,13 @@ def opened(path: Path, words: dict[str, Any], modes: list[str], tell: Callable[[
     return retriever
 
 
-def print_lines(lines: Iterable[str]) -> None:
-    """Lines to stdout, whatever its encoding."""
-    write_out([f"{line}\n".encode("utf-8", "backslashreplace") for line in lines])
+def _colour(words: dict[str, Any]) -> bool:
+    return words["output_file"] is None and wants_colour()
 
 
-def write_out(pieces: Iterable[bytes]) -> None:
-    """Bytes to stdout, each piece before what is told on stderr after it."""
-    for piece in pieces:
-        sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
-        if is_deserted():
-            return
+def _print(lines: Iterable[str], words: dict[str, Any]) -> None:
+    """Lines, whatever the encoding of stdout."""
+    write_output([f"{line}\n".encode("utf-8", "backslashreplace") for line in lines], words["output_file"])
 
 
 def _look_after(words: dict[str, Any]) -> int:
@@ -117,23 +117,22 @@ def _look_after(words: dict[str, Any]) -> int:
         raise click.UsageError("--list and --prune are about the cache: they take no PATH and no --index-dir")
     if words["show_list"] and words["prune"]:
         raise click.UsageError("give --list or --prune, not both")
-    colour = wants_colour()
     if words["show_list"]:
         indexes = stored_indexes()
         if words["as_json"]:
-            write_out([stored_json(indexes)])
+            write_output([stored_json(indexes)], words["output_file"], "json")
         else:
-            print_lines(stored_lines(indexes, colour))
+            _print(stored_lines(indexes, _colour(words)), words)
         return 0
     removed = prune_indexes()
     if words["as_json"]:
-        write_out([stored_json(removed, removed=True)])
+        write_output([stored_json(removed, removed=True)], words["output_file"], "json")
         return 0
     from ragdatakit.reports.text import size, visible_path
 
-    for index in removed:
-        click.echo(f"removed {visible_path(index.folder)} ({index.state})")
     total = size(sum(index.bytes for index in removed))
     count = len(removed)
-    click.echo(f"Removed {count:,} index{'es' * (count != 1)}, {total}." if count else "Nothing to remove.")
+    lines = [f"removed {visible_path(index.folder)} ({index.state})" for index in removed]
+    lines.append(f"Removed {count:,} index{'es' * (count != 1)}, {total}." if count else "Nothing to remove.")
+    _print(lines, words)
     return 0

@@ -12,6 +12,7 @@ import click
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def command(format_name: str, folder: Path) -> None:
     """Write a minimal valid dataset of FORMAT into DIR (which must be empty or not exist yet)."""
+    from ragdatakit.files.visible_text import visible_text
     from ragdatakit.files.writing import write_whole
     from ragdatakit.schemas import get_format
     from ragdatakit.schemas.errors import RagdataError
@@ -23,5 +24,5 @@ def command(format_name: str, folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content.encode())
-        click.echo(f"wrote {path}")
-    click.echo(f"\nTry: ragdata validate {folder}")
+        click.echo(f"wrote {visible_text(str(path))}")
+    click.echo(f"\nTry: ragdata validate {visible_text(str(folder))}")

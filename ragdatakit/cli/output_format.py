@@ -27,16 +27,40 @@ _OTHERS = frozenset(
 """Endings that stand for forms which no command writes."""
 
 
-def output_format_option(forms: Sequence[str], what: str = "How to print") -> Callable[[_Function], _Function]:
-    """The option ``--output-format`` of a command that has these forms, the usual one first.
-
-    ``what`` begins the help. `output_form` takes the value.
-    """
-    return click.option(
-        "--output-format",
-        type=click.Choice(forms),
-        help=f"{what} (default: as the name of --output-file says, or {forms[0]}).",
+def output_options(forms: Sequence[str], what: str = "How to print") -> Callable[[_Function], _Function]:
+    """The options ``--output-format``, ``--json`` and ``--output-file`` of a command that has these forms, the usual
+    one first. ``what`` begins the help. `chosen_form` takes their values."""
+    given = (
+        click.option(
+            "--output-format",
+            type=click.Choice(forms),
+            help=f"{what} (default: as the name of --output-file says, or {forms[0]}).",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="The same as --output-format json."),
+        click.option(
+            "--output-file",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Write there instead.",
+        ),
     )
+
+    def add(function: _Function) -> _Function:
+        for option in reversed(given):
+            function = option(function)
+        return function
+
+    return add
+
+
+def chosen_form(words: dict[str, Any], forms: Sequence[str]) -> str:
+    """One of ``forms``, by the options of `output_options`. Raises `click.UsageError`."""
+    form: str | None = words["output_format"]
+    if words["as_json"]:
+        if form not in (None, "json"):
+            raise click.UsageError(f"give --json or --output-format {form}, not both")
+        return "json"
+    return output_form(form, words["output_file"], forms)
 
 
 def output_form(given: str | None, file: Path | None, forms: Sequence[str]) -> str:

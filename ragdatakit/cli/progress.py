@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+_NAME = 60
+
 
 @contextmanager
 def terminal_progress(at_once: str = "") -> Iterator[Callable[[str, int, int], None] | None]:
@@ -49,10 +51,8 @@ class ProgressLine:
         self._last = now
         share = min(done / total, 1) if total else 1
         filled = int(share * 24)
-        left = (now - self._began) / share * (1 - share) if share > 0.01 else 0
-        name = "".join(c if c.isprintable() else "?" for c in path)[-50:]
         bar = "█" * filled + "░" * (24 - filled)
-        self._stream.write(f"\r\x1b[K{bar} {share:4.0%}  {left:3.0f} s left  {name}")
+        self._stream.write(f"\r\x1b[K{bar} {share:4.0%}  {_left(now - self._began, share)}  {_name(path)}")
         self._stream.flush()
         self._shown = True
 
@@ -67,3 +67,16 @@ class ProgressLine:
         if self._shown:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
+
+
+def _left(seconds: float, share: float) -> str:
+    """How long the rest takes, in a column of its own; empty as long as too little is done to tell."""
+    if share <= 0.01 or seconds < 1:
+        return " " * len("123 s left")
+    return f"{seconds / share * (1 - share):3.0f} s left"
+
+
+def _name(path: str) -> str:
+    """What is being done, and the end of the path."""
+    name = "".join(c if c.isprintable() else "?" for c in path)
+    return name if len(name) <= _NAME else f"{name[: _NAME // 2 - 1]}…{name[-_NAME // 2 :]}"

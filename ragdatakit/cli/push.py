@@ -10,7 +10,9 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
+from ragdatakit.cli.old_spellings import old_spelling
 from ragdatakit.cli.validate import DataPath
+from ragdatakit.files.visible_text import visible_text
 
 if TYPE_CHECKING:
     from ragdatakit.hub.push import PushPlan
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 @click.command("push", short_help="Upload a dataset to the Hugging Face hub.")
 @click.argument("folder", metavar="DIR", type=DataPath(exists=True, file_okay=False, path_type=Path))
 @click.argument("repo", metavar="OWNER/NAME")
-@click.option("--format", "format_name", metavar="NAME", help="Take the files as this format (see `ragdata formats`).")
+@click.option("--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: found out).")
+@old_spelling("--format", "--from", "source_format")
 @click.option("--private", is_flag=True, help="Make a new repository a private one.")
 @click.option("--revision", metavar="BRANCH", help="Commit to this branch; it is made where there is none.")
 @click.option("--message", metavar="TEXT", default="", help="What the commit says.")
@@ -49,7 +52,7 @@ def command(**words: Any) -> int:
     from ragdatakit.hub.push import plan_push
 
     follow_links = words["follow_links"]
-    report = validate(words["folder"], format=words["format_name"], severity="warning", follow_links=follow_links)
+    report = validate(words["folder"], format=words["source_format"], severity="warning", follow_links=follow_links)
     if not report.ok and not words["keep_going"]:
         _show_findings(report)
         click.echo("\nnothing was pushed; --keep-going pushes it as it is", err=True)
@@ -82,11 +85,11 @@ def _show_plan(plan: PushPlan, report: Report, words: dict[str, Any]) -> None:
     listed = plan.uploads if words["dry_run"] else plan.uploads[:20]
     width = max(len(f"{upload.bytes:,}") for upload in plan.uploads)
     for upload in listed:
-        click.echo(f"  {upload.bytes:>{width},}  {_shown(upload.name)}")
+        click.echo(f"  {upload.bytes:>{width},}  {visible_text(upload.name)}")
     if len(listed) < len(plan.uploads):
         click.echo(f"  … and {len(plan.uploads) - len(listed):,} more")
     for left in plan.left_out:
-        click.echo(f"  left out: {_shown(left.name)} ({left.reason})")
+        click.echo(f"  left out: {visible_text(left.name)} ({left.reason})")
     count = f"{len(plan.uploads):,} file{'' if len(plan.uploads) == 1 else 's'}, {plan.bytes:,} bytes"
     kind = "private" if words["private"] else "public, unless the owner's default is private"
     click.echo(f"{count}, and a card to {plan.repo} (a new repository is {kind})")
@@ -117,7 +120,3 @@ def _push(plan: PushPlan, words: dict[str, Any]) -> None:
         click.echo(f"pushed: {done.url}\ncommit: {done.commit_url}")
     else:
         click.echo(f"nothing has changed: {done.url}")
-
-
-def _shown(text: str) -> str:
-    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text)

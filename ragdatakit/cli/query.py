@@ -16,9 +16,10 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
-from ragdatakit.cli.standard_output import is_deserted
+from ragdatakit.cli.path_default import words_after_path
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -43,13 +44,10 @@ _EXAMPLES = (
 
 
 @click.command("query", short_help="Ask a dataset by SQL.")
-@click.argument("path", type=DataPath(readable=False, path_type=Path), metavar="PATH")
+@click.argument("path", required=False, type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.argument("sql", required=False, metavar="[SQL]")
 @click.option("--tables", "show_tables", is_flag=True, help="List the tables, their columns and rows.")
-@output_format_option(_FORMS)
-@click.option(
-    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
-)
+@output_options(_FORMS)
 @click.option(
     "--limit",
     type=click.IntRange(0),
@@ -72,7 +70,7 @@ _EXAMPLES = (
 @dataset_name_option
 @dataset_options
 def command(**words: Any) -> int:
-    """Run one SELECT over the datasets at PATH (SQL as DuckDB has it; -: from standard input).
+    """Run one SELECT over the datasets at PATH (default: here; SQL as DuckDB has it; -: from standard input).
 
     The canonical tables (documents, chunks, questions, qrels, edges, …) stand under their names, the files as they
     are in schema files; where PATH holds several datasets, behind their names (train.documents). Only what the query
@@ -104,7 +102,7 @@ def command(**words: Any) -> int:
                 found = list(queries.tables()) if sql is None else queries.run(sql)
             _tell_losses(queries, found if isinstance(found, list) and words["output_format"] == "table" else ())
             if isinstance(found, list):
-                _write(_tables(found, words), words["output_file"])
+                write_output(_tables(found, words), words["output_file"], words["output_format"])
             else:
                 _answer(found, words)
     except QueryError as error:
@@ -115,9 +113,10 @@ def command(**words: Any) -> int:
 
 def _check(words: dict[str, Any]) -> str | None:
     """The query; None where the tables are asked for. Raises `click.UsageError`."""
+    words_after_path(words, "sql")
     out = words["output_file"]
     check_place(out, (words["path"],), read=read_words(words))
-    words["output_format"] = output_form(words["output_format"], out, _FORMS)
+    words["output_format"] = chosen_form(words, _FORMS)
     if words["show_tables"]:
         if words["sql"] is not None:
             raise click.UsageError("give SQL or --tables, not both")
@@ -149,16 +148,15 @@ def _answer(result: QueryResult, words: dict[str, Any]) -> None:
         lines = table_lines(
             names, types, result.rows(), width=_width(out), limit=limit, colour=out is None and wants_colour()
         )
-        _write((f"{line}\n".encode() for line in lines), out)
+        write_output((f"{line}\n".encode() for line in lines), out)
     else:
-        _write(WRITERS[kind](names, types, limited(result.rows(), limit)), out)
+        write_output(WRITERS[kind](names, types, limited(result.rows(), limit)), out, kind)
 
 
 def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
     from pyarrow import ArrowException
 
     from ragdatakit.database.select_statements import QueryError
-    from ragdatakit.files.writing import write_pieces
     from ragdatakit.reports.query_output import write_parquet
 
     with tempfile.TemporaryFile(prefix="ragdata-") as file:
@@ -167,11 +165,7 @@ def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
         except ArrowException as error:
             raise QueryError(f"Parquet does not take the rows: {error}; cast the column in the query") from None
         file.seek(0)
-        pieces = iter(lambda: file.read(1 << 20), b"")
-        if out is None:
-            _write(pieces, None)
-        else:
-            write_pieces(out, pieces)
+        write_output(iter(lambda: file.read(1 << 20), b""), out, "parquet")
 
 
 def _tables(found: list[TableFacts], words: dict[str, Any]) -> Iterable[bytes]:
@@ -226,19 +220,6 @@ def _in_shell(sql: str) -> str:
 def _width(out: Path | None) -> int:
     columns = shutil.get_terminal_size((100, 24)).columns if out is None else 100
     return max(columns, _LEAST_WIDTH)
-
-
-def _write(pieces: Iterable[bytes], out: Path | None) -> None:
-    if out is not None:
-        from ragdatakit.files.writing import write_pieces
-
-        write_pieces(out, pieces)
-        return
-    for piece in pieces:
-        sys.stdout.buffer.write(piece)
-        if is_deserted():
-            return
-    sys.stdout.buffer.flush()
 
 
 def _tell_losses(queries: SafeQueries, shown: Iterable[TableFacts]) -> None:

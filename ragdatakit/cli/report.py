@@ -11,8 +11,9 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_names_option, dataset_options, read_words
-from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ _FINDINGS_PER_RULE = 100
 
 @click.command("report", short_help="Say what is in datasets.")
 @click.argument("paths", nargs=-1, type=DataPath(readable=False, path_type=Path), metavar="[PATH]...")
-@output_format_option(_FORMS)
-@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
-@click.option("--output-file", type=_FILE, metavar="FILE", help="Write there instead.")
+@output_options(_FORMS)
 @click.option("--save-database", type=_FILE, metavar="FILE", help="Leave the tables in a DuckDB file, too.")
 @click.option("--overwrite", is_flag=True, help="Replace the database that is there.")
 @click.option(
@@ -74,27 +73,12 @@ def command(**words: Any) -> int:
     ragdata report data/ --save-database data.duckdb
     """
     _check_places(words)
-    form = _form(words)
+    form = chosen_form(words, _FORMS)
     _refuse_places(words, form)
     summaries, findings = _made(words, form)
     data = _rendered(summaries, findings, words, form)
-    if words["output_file"] is not None:
-        from ragdatakit.files.writing import write_whole
-
-        write_whole(words["output_file"], data)
-    else:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+    write_output([data], words["output_file"], form)
     return 0
-
-
-def _form(words: dict[str, Any]) -> str:
-    given: str | None = words["output_format"]
-    if words["as_json"]:
-        if given not in (None, "json"):
-            raise click.UsageError(f"give --json or --output-format {given}, not both")
-        return "json"
-    return output_form(given, words["output_file"], _FORMS)
 
 
 def _check_places(words: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,12 @@ from ragdatakit.cli.dataset_options import (
     read_words,
     search_options,
 )
-from ragdatakit.cli.index import opened, write_out
-from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.index import opened
+from ragdatakit.cli.old_spellings import old_spelling
+from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.path_default import words_after_path
+from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath
 
 if TYPE_CHECKING:
@@ -29,10 +33,17 @@ if TYPE_CHECKING:
 
 _FORMATS = ["text", "json", "trec", "sage"]
 _LEAST_WIDTH, _MOST_WIDTH = 40, 120
+_ALL = "\0"
+"""What ``--questions`` has without a FILE: it meant all questions of the dataset."""
+
+
+class _QuestionFile(click.Path):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == _ALL else super().convert(value, param, ctx)
 
 
 @click.command("retrieve", short_help="Search a dataset.")
-@click.argument("path", type=DataPath(readable=False, path_type=Path), metavar="PATH")
+@click.argument("path", required=False, type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.argument("question", required=False, metavar="[QUESTION]")
 @click.option("-k", "k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many passages.")
 @click.option(
@@ -48,40 +59,39 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 120
 @click.option(
     "--explain", is_flag=True, help="With --id: why gold passages are not found: their ranks, texts and terms."
 )
-@click.option("--questions", is_flag=True, help="Search by all questions of the dataset.")
+@click.option("--all-questions", is_flag=True, help="Search by all questions of the dataset.")
 @click.option(
-    "--split", default="", metavar="NAME", callback=not_empty, help="With --questions: only those of this split."
+    "--split", default="", metavar="NAME", callback=not_empty, help="With --all-questions: only those of this split."
 )
 @click.option(
-    "--queries",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    "--questions",
+    type=_QuestionFile(exists=True, dir_okay=False, path_type=Path),
+    is_flag=False,
+    flag_value=_ALL,
     metavar="FILE",
     help="Search by the questions of a file: one a line, or JSON lines with id and text (*.jsonl).",
 )
+@old_spelling("--queries", "--questions", "questions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--qrels",
     type=click.Path(exists=True, path_type=Path),
     metavar="FILE",
     help="With --id: judgements to take instead of the dataset's own.",
 )
-@output_format_option(_FORMATS, "How to print: for people, as JSON, as a TREC run, as records of SAGE")
-@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
-@click.option(
-    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
-)
+@output_options(_FORMATS, "How to print: for people, as JSON, as a TREC run, as records of SAGE")
 @click.option("--tag", default="", metavar="NAME", help="The name of a TREC run (default: ragdata-MODE).")
 @dataset_name_option
 @dataset_options
 @search_options
 def command(**words: Any) -> int:
-    """Search the dataset at PATH and show the passages that were found, best first.
+    """Search the dataset at PATH (default: here) and show the passages that were found, best first.
 
     The index is built at the first search and found again while the dataset is the same (see `ragdata index`).
 
     \b
     ragdata retrieve scifact/ "do statins lower the risk of stroke"
     ragdata retrieve scifact/ --id 1132 --explain
-    ragdata retrieve scifact/ --questions -k 100 --output-file bm25.run
+    ragdata retrieve scifact/ --all-questions -k 100 --output-file bm25.run
     """
     _check(words)
     explained = [] if words["question_id"] is None else ["bm25"]  # terms are counted by it
@@ -92,13 +102,12 @@ def command(**words: Any) -> int:
     write = {"text": _text, "json": _json, "trec": _trec, "sage": _sage}[words["output_format"]]
     pieces = write(retriever, queries, gold, words)
     if words["output_file"] is None:
-        write_out(pieces)
+        write_output(pieces, None, words["output_format"])
         return 0
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.files.writing import write_pieces
 
     with terminal_progress() as progress:
-        write_pieces(words["output_file"], _watched(pieces, len(queries), progress))
+        write_output(_watched(pieces, len(queries), progress), words["output_file"])
     return 0
 
 
@@ -112,24 +121,22 @@ def _watched(pieces: Iterable[bytes], total: int, progress: Callable[[str, int, 
 
 def _check(words: dict[str, Any]) -> None:
     """Raise `click.UsageError` for options that do not go together."""
-    if words["as_json"]:
-        if words["output_format"] not in (None, "text", "json"):
-            raise click.UsageError(f"--json does not go with --output-format {words['output_format']}")
-        words["output_format"] = "json"
+    words_after_path(words, "question")
+    _take_questions(words)
     data = (words["path"], *([words["qrels"]] if words["qrels"] is not None else []))
     check_place(words["output_file"], data, read=read_words(words))
-    words["output_format"] = output_form(words["output_format"], words["output_file"], _FORMATS)
+    words["output_format"] = chosen_form(words, _FORMATS)
     asked = {
         "QUESTION": words["question"] is not None,
         "--id": words["question_id"] is not None,
-        "--questions": words["questions"],
-        "--queries": words["queries"] is not None,
+        "--all-questions": words["all_questions"],
+        "--questions": words["questions"] is not None,
     }
-    if asked["--id"] and asked["--queries"]:  # the question of the file
-        del asked["--queries"]
+    if asked["--id"] and asked["--questions"]:  # the question of the file
+        del asked["--questions"]
     given = [name for name, there in asked.items() if there]
     if not given:
-        raise click.UsageError('what to search for? Give a question ("…"), --id, --questions or --queries FILE')
+        raise click.UsageError('what to search for? Give a question ("…"), --id, --all-questions or --questions FILE')
     if len(given) > 1:
         raise click.UsageError(f"{' and '.join(given)} do not go together; give one")
     if words["question"] is not None and not words["question"].strip():
@@ -138,15 +145,22 @@ def _check(words: dict[str, Any]) -> None:
         raise click.UsageError("--explain goes with --id: only a question of the dataset has gold")
     if words["qrels"] is not None and words["question_id"] is None:
         raise click.UsageError("--qrels goes with --id: gold is marked for one question")
-    if words["split"] and not words["questions"] and words["question_id"] is None:
-        raise click.UsageError("--split goes with --questions or --id")
+    if words["split"] and not words["all_questions"] and words["question_id"] is None:
+        raise click.UsageError("--split goes with --all-questions or --id")
     if words["tag"] and (words["output_format"] != "trec" or words["tag"].split() != [words["tag"]]):
         raise click.UsageError("--tag is one word, for --output-format trec")
 
 
+def _take_questions(words: dict[str, Any]) -> None:
+    """``--questions`` without a FILE is what ``--all-questions`` is called today."""
+    if words["questions"] == _ALL:
+        words["questions"], words["all_questions"] = None, True
+        click.echo("ragdata: --questions without FILE is deprecated: use --all-questions", err=True)
+
+
 def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
     """The questions of the dataset with their gold, where they are asked for."""
-    if words["question_id"] is None and not words["questions"]:
+    if words["question_id"] is None and not words["all_questions"]:
         return None
     from ragdatakit.api.search import with_gold
     from ragdatakit.cli.index import say
@@ -155,10 +169,10 @@ def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
     from ragdatakit.schemas.errors import RagdataError
 
     tables = retriever.index.source.tables()
-    if words["qrels"] is not None or words["queries"] is not None:
+    if words["qrels"] is not None or words["questions"] is not None:
         tables = with_gold(
             tables,
-            words["queries"],
+            words["questions"],
             words["qrels"],
             passages=lambda: retriever.index.passages,
             follow_links=words["follow_links"],
@@ -183,10 +197,10 @@ def _queries(words: dict[str, Any], gold: Gold | None) -> list[Query]:
         from ragdatakit.schemas.retrieved import Query
 
         return [Query(words["question"])]
-    if words["queries"] is not None and words["question_id"] is None:
+    if words["questions"] is not None and words["question_id"] is None:
         from ragdatakit.retrieval.query_files import read_queries
 
-        return read_queries(words["queries"])
+        return read_queries(words["questions"])
     assert gold is not None
     if words["question_id"] is None:
         return [question.query for question in gold.questions]
@@ -222,6 +236,7 @@ def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
         lines = retrieval_lines(found, places, colour=colour, width=width, explain=words["explain"])
         yield "".join(f"{line}\n" for line in (*([""] if number else []), *lines)).encode("utf-8", "backslashreplace")
         if len(queries) == 1 and words["output_file"] is None:
+            sys.stdout.flush()
             click.echo(time_line(found), err=True)
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from ragdatakit.cli.standard_output import write_output
+
 
 @click.command("schema", short_help="Print JSON Schemas.")
 @click.argument("format_name", metavar="FORMAT", required=False)
@@ -45,7 +47,7 @@ def command(format_name: str | None, kind: str | None, folder: Path | None, base
         document: object = file_schema(fmt, file)
     else:
         document = {f.kind: file_schema(fmt, f) for f in fmt.files if f.records}
-    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    write_output([orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"], None, "json")
 
 
 def _write(folder: Path, format_name: str | None, base_url: str | None) -> None:

@@ -1,4 +1,5 @@
-"""Standard output whose reader may go at any time, as ``head`` does: what is written then goes nowhere.
+"""What goes to standard output and standard error: no CI runner takes data in it for commands, and the reader of
+standard output may go at any time, as ``head`` does: what is written then goes nowhere.
 
 So the exit code says the same whether the output was read to its end or not.
 """
@@ -8,8 +9,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TextIO
+
+import click
+
+from ragdatakit.cli.ci_commands import Form, broken_up
 
 
 class _Patient(io.RawIOBase):
@@ -38,28 +45,120 @@ class _Patient(io.RawIOBase):
         return view.nbytes
 
 
-def take_standard_output() -> None:
-    """Have ``sys.stdout`` bear a reader that goes. A terminal, or a stream that is no file, stays as it is."""
+class _Guarded(io.BufferedIOBase):
+    """A binary stream through which no command to a CI runner passes. What is written at once is looked at as a whole:
+    a write must not end inside of what may be one."""
+
+    def __init__(self, stream: Any, is_terminal: bool) -> None:
+        self.stream = stream
+        self._is_terminal = is_terminal
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.stream.write(broken_up(bytes(data))[0])
+        return memoryview(data).nbytes
+
+    def flush(self) -> None:
+        self.stream.flush()
+
+    def close(self) -> None:
+        """Leave the stream beneath open: it belongs to the process."""
+        with suppress(OSError, ValueError):  # it is closed, or nobody reads it
+            self.flush()
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+    def fileno(self) -> int:
+        return int(self.stream.fileno())
+
+
+def guard_streams() -> None:
+    """Put the guard before ``sys.stdout`` and ``sys.stderr``, and have the former bear a reader that goes."""
     if sys.stdout is None:  # it was closed, as by >&-
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the process ends
-        return
+    sys.stdout = _guarded(sys.stdout, _patient_buffer(sys.stdout))
+    if sys.stderr is not None:
+        sys.stderr = _guarded(sys.stderr, None)
+
+
+def _guarded(stream: TextIO, buffer: Any) -> TextIO:
+    """The stream with the guard in it; as it is where it has one, or is made of no bytes."""
+    buffer = buffer or getattr(stream, "buffer", None)
+    if buffer is None or isinstance(buffer, _Guarded):
+        return stream
+    with suppress(OSError, ValueError):
+        stream.flush()
+    return io.TextIOWrapper(
+        _Guarded(buffer, stream.isatty()),  # type: ignore[type-var]  # typeshed wants more than TextIOWrapper does
+        stream.encoding,
+        stream.errors,
+        line_buffering=bool(stream.line_buffering),
+        write_through=getattr(stream, "write_through", False),
+    )
+
+
+def _patient_buffer(stream: TextIO) -> io.BufferedWriter | None:
+    """What bears a reader that goes, for a pipe or a file; a terminal, or a stream that is no file, needs none."""
     try:
-        descriptor = sys.stdout.fileno()
-        if sys.stdout.isatty() or _patient() is not None:
-            return
-        sys.stdout.flush()
-    except (OSError, ValueError, AttributeError):  # closed, or None, or a stand-in without a descriptor
-        return
-    buffer = io.BufferedWriter(_Patient(descriptor))
-    sys.stdout = io.TextIOWrapper(buffer, sys.stdout.encoding, sys.stdout.errors)
+        descriptor = stream.fileno()
+        if stream.isatty() or _patient() is not None:
+            return None
+    except (OSError, ValueError, AttributeError):  # closed, or without a descriptor
+        return None
+    return io.BufferedWriter(_Patient(descriptor))
 
 
 def is_deserted() -> bool:
     """Whether nobody reads what is written to standard output any more: there is no use in making more of it."""
-    stream = _patient()
-    return stream is not None and stream.deserted
+    patient = _patient()
+    return patient is not None and patient.deserted
 
 
 def _patient() -> _Patient | None:
-    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    buffer = getattr(sys.stdout, "buffer", None)
+    raw = getattr(buffer.stream, "raw", None) if isinstance(buffer, _Guarded) else None
     return raw if isinstance(raw, _Patient) else None
+
+
+_FORMS: dict[str, Form | Literal["table", "binary"]] = {
+    **dict.fromkeys(("json", "ndjson", "sage"), "json"),
+    "html": "html",
+    **dict.fromkeys(("csv", "trec"), "table"),
+    "parquet": "binary",
+}
+"""How the output formats escape; the others are texts for people. A table is for programs and has no escapes."""
+
+
+def write_output(pieces: Iterable[bytes], out: Path | None, output_format: str = "text") -> None:
+    """Bytes in this output format, to stdout or as they are into the file ``out``, whole or not at all."""
+    if out is None:
+        _print(pieces, _FORMS.get(output_format, "text"))
+        return
+    from ragdatakit.files.writing import write_pieces
+
+    write_pieces(out, pieces)
+
+
+def _print(pieces: Iterable[bytes], form: Form | Literal["table", "binary"]) -> None:
+    """No piece may end inside of a value. What had to be changed in a table is reported on stderr."""
+    stream = sys.stdout.buffer
+    if form == "binary" and isinstance(stream, _Guarded):
+        stream = stream.stream
+    changed = 0
+    for piece in pieces:
+        if form in ("json", "html", "table"):
+            piece, count = broken_up(piece, "text" if form == "table" else form)
+            changed += count if form == "table" else 0
+        stream.write(piece)
+        if is_deserted():
+            return
+    stream.flush()
+    if changed:
+        click.echo(
+            f"ragdata: {changed:,} of the printed values hold{'s' * (changed == 1)} what a CI runner takes for a "
+            "command, and has its first sign written as <U+0023> or <U+003A>; --output-file writes it unchanged",
+            err=True,
+        )

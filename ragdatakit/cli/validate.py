@@ -13,8 +13,10 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
-from ragdatakit.cli.output_format import output_form, output_format_option
+from ragdatakit.cli.old_spellings import old_spelling
+from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.standard_output import write_output
 
 if TYPE_CHECKING:
     from ragdatakit.quality.run import Quality
@@ -53,8 +55,9 @@ class DataPath(click.Path):
 
 
 @click.command("validate", short_help="Check datasets.")
-@click.argument("paths", nargs=-1, required=True, type=DataPath(readable=False, path_type=Path), metavar="PATH...")
-@click.option("--format", "format_name", metavar="NAME", help="Take the files as this format (see `ragdata formats`).")
+@click.argument("paths", nargs=-1, type=DataPath(readable=False, path_type=Path), metavar="[PATH]...")
+@click.option("--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: found out).")
+@old_spelling("--format", "--from", "source_format")
 @click.option(
     "--profile", "profiles", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated."
 )
@@ -74,10 +77,7 @@ class DataPath(click.Path):
     show_default=True,
     help="Print at most so many findings of one rule (0: all); all are counted.",
 )
-@output_format_option(_FORMS)
-@click.option(
-    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
-)
+@output_options(_FORMS)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule.")
 @click.option(
@@ -139,14 +139,15 @@ def command(**words: Any) -> int:
     select, ignore = known_rules(words["select"]), known_rules(words["ignore"])
     severity: Severity = "info" if words["verbose"] and words["severity"] == "warning" else words["severity"]
     out = words["output_file"]
+    words["paths"] = words["paths"] or (Path(),)
     check_place(out, words["paths"])
-    words["output_format"] = output_form(words["output_format"], out, _FORMS)
+    words["output_format"] = chosen_form(words, _FORMS)
     selection = Selection(select=select, ignore=ignore, severity=severity, max_per_rule=words["max_per_rule"])
     quality = _quality(words, selection)
     with terminal_progress() as progress:
         report = validate_paths(
             words["paths"],
-            words["format_name"],
+            words["source_format"],
             words["profiles"],
             selection,
             RunOptions(
@@ -193,15 +194,7 @@ def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def _print(report: Report, words: dict[str, Any], out: Path | None) -> None:
-    data = _render(report, words, out)
-    if out is None:
-        stream = sys.stdout.buffer
-        stream.write(data)
-        stream.flush()
-        return
-    from ragdatakit.files.writing import write_whole
-
-    write_whole(out, data)
+    write_output([_render(report, words, out)], out, words["output_format"])
 
 
 def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:

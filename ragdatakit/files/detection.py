@@ -119,7 +119,7 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
         told += f"{not_followed(outside)}; "
     if format_name:
         return f"{told}see `ragdata formats {format_name}` for the files it has"
-    return f"{told}name the format with --format, or see `ragdata formats` for the files each one has"
+    return f"{told}name the format with --from, or see `ragdata formats` for the files each one has"
 
 
 def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundary, by_name: bool = False) -> Detected:
@@ -417,7 +417,7 @@ def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> Ragd
         return RagdataError(f"{path} is a database, no dataset: ask it with duckdb, or give what it was made of")
     names = ", ".join(f.name for f in formats)
     if not forced:
-        advice = "give the dataset's folder, or --format and a usual file name"
+        advice = "give the dataset's folder, or --from and a usual file name"
     else:
         advice = f"give the dataset's folder, or a file named as `ragdata formats {names}` shows"
     return RagdataError(f"{path}: not recognised as a file of {names}; {advice}")

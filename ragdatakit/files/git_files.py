@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ragdatakit.files.git_links import FILE, LINK, GitEntry, GitLinks
+from ragdatakit.files.visible_text import visible_text
 from ragdatakit.schemas.errors import RagdataError
 
 _POINTER = re.compile(
@@ -114,7 +115,7 @@ def _refuse_odd(revision: Revision) -> None:
 
 
 def _shown(text: str) -> str:
-    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text[:200])
+    return visible_text(text[:200])
 
 
 def _path_in_tree(revision: Revision, git: _Git) -> str:

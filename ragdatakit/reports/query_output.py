@@ -178,7 +178,10 @@ def plain_text(value: Any, missing: str = "") -> str:
 
 
 def csv_pieces(names: Sequence[str], chunks: Chunks) -> Iterator[bytes]:
-    """CSV with a header: a missing value is an empty cell, an empty text is ``""``."""
+    """CSV with a header: a missing value is an empty cell, an empty text is ``""``.
+
+    A cell that begins with ``::`` is quoted: no CI runner takes it for a command.
+    """
     yield _csv_line([_csv_cell(name) for name in names])
     for chunk in chunks:
         yield b"".join(_csv_line(["" if v is None else _csv_cell(plain_text(v)) for v in row]) for row in chunk)
@@ -189,7 +192,7 @@ def _csv_line(cells: Iterable[str]) -> bytes:
 
 
 def _csv_cell(text: str) -> str:
-    if text and not any(c in text for c in ',"\r\n') and text.strip() == text:
+    if text and not any(c in text for c in ',"\r\n') and text.strip() == text and not text.startswith("::"):
         return text
     doubled = text.replace('"', '""')
     return f'"{doubled}"'

@@ -1,4 +1,5 @@
-"""Findings for people: grouped by file, the offending line with a caret, what it means, one summary at the end."""
+"""Findings for people: the path of a file once, below it its findings with line and column, the offending line with a
+caret, what it means; one summary at the end."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from ragdatakit.files.visible_text import visible_text
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
 
@@ -63,15 +65,15 @@ def painter(colour: bool) -> Painter:
 
 def visible_path(path: str) -> str:
     """A path that cannot play tricks on a terminal."""
-    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in path)
+    return visible_text(path)
 
 
 def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int) -> Iterator[str]:
-    place = visible_path(finding.path)
+    place = ""
     if finding.line is not None:
-        place += f":{finding.line}" + (f":{finding.column}" if finding.column is not None else "")
+        place = f"{finding.line}" + (f":{finding.column}" if finding.column is not None else "") + " "
     severity = paint(finding.severity, finding.severity)
-    yield f"{place} {paint('bold', finding.code)} {severity} {finding.message}"
+    yield f"  {place}{paint('bold', finding.code)} {severity} {finding.message}"
     if finding.excerpt is not None and finding.line is not None:
         room = width - len(f"    {finding.line} | ") if width else 0
         yield from _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)

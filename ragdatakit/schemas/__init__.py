@@ -73,10 +73,14 @@ def all_rules() -> tuple[tuple[Rule, Format | None], ...]:
 
 
 def find_rules(name: str) -> tuple[tuple[Rule, Format | None], ...]:
-    """The rules of that code (any case) or name; several formats may share a name. Raises `UnknownNameError`."""
+    """The rules of that code or name, else those that begin so (``SP2``, ``SP``, ``dangling``), in any case; several
+    formats may share a name. Raises `UnknownNameError`."""
     rules = all_rules()
-    found = tuple(p for p in rules if p[0].code == name.upper() or p[0].name == name.lower())
+    code, lower = name.upper(), name.lower()
+    found = tuple(p for p in rules if p[0].code == code or p[0].name == lower)
+    if not found and name:
+        found = tuple(p for p in rules if p[0].code.startswith(code) or p[0].name.startswith(lower))
     if not found:
-        known = [p[0].code for p in rules] if len(name) == 5 and name[2:].isdigit() else [p[0].name for p in rules]
-        raise UnknownNameError("rule", name, known)
+        is_code = name[:2].isalpha() and name[2:].isdigit()
+        raise UnknownNameError("rule", name, [p[0].code if is_code else p[0].name for p in rules])
     return found

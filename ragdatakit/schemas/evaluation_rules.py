@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
         ),
         bad="question 4 of the file has the number 8, and the judgements of question 4",
         good="the judgements name the number that the question has",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV102",
@@ -35,6 +36,7 @@ RULES: tuple[Rule, ...] = (
         message="{metric} is {told}, below the minimum of {minimum}",
         upstream="the check that was asked for fails",
         hint="look at the worst questions and at the ceiling, or lower the minimum",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV103",
@@ -44,6 +46,7 @@ RULES: tuple[Rule, ...] = (
         message="in run {run}, only {share} of {count} passages are found first by their own first words",
         upstream="passages begin alike, or the analyzer does not cut their language into words",
         hint="look for a common header or navigation text in the passages; take `--analyzer ja` for Japanese",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV104",
@@ -59,6 +62,7 @@ RULES: tuple[Rule, ...] = (
             "read some of the questions beside their gold (the worst ones, EV203): does it answer them? Where not, "
             "look how the two are joined; where it does, the dataset is hard for these runs"
         ),
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV105",
@@ -71,6 +75,7 @@ RULES: tuple[Rule, ...] = (
             "are the questions in the language and the script of the passages? Take `--analyzer ja` for Japanese, "
             "`--stemmer` for other languages; questions in another language need dense vectors"
         ),
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV106",
@@ -80,6 +85,7 @@ RULES: tuple[Rule, ...] = (
         message="none of the {number} gold {unit}s is in the corpus: gold names {gold}, the corpus has {there}",
         upstream="no retriever can find any of it",
         hint="compare the ids: are they written otherwise, or is this the corpus of another dataset?",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV201",
@@ -89,6 +95,7 @@ RULES: tuple[Rule, ...] = (
         message="{unit} {target} is gold for {questions}, and not in the corpus",
         upstream="no retriever can find it",
         hint="add it to the corpus, correct its id, or take the judgement out",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV202",
@@ -98,6 +105,7 @@ RULES: tuple[Rule, ...] = (
         message="{unit} {target} is gold for {questions}, and has no text",
         upstream="no retriever can find it",
         hint="restore its text, or take the judgement out",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV203",
@@ -107,6 +115,7 @@ RULES: tuple[Rule, ...] = (
         message=("question {question}: no run finds {what} in the first {depth} results ({targets})"),
         upstream="a reader of these results never sees it",
         hint="read the question beside the gold: does it answer, and in words that the question could lead to?",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV204",
@@ -116,6 +125,7 @@ RULES: tuple[Rule, ...] = (
         message="{unit} {target}, gold for {questions}, has the same text as {others}, not gold there",
         upstream="no retriever can tell them apart, and a right answer counts as wrong",
         hint="remove the copies (`ragdata validate` finds them), or judge all of them",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV205",
@@ -125,6 +135,7 @@ RULES: tuple[Rule, ...] = (
         message="question {question} is itself a passage of the corpus ({others}), and not gold",
         upstream="it takes the first place of every search",
         hint="take it out of the corpus, or leave it out of the results",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV206",
@@ -134,6 +145,7 @@ RULES: tuple[Rule, ...] = (
         message="{number} of {questions} questions have no gold",
         upstream="they are left out of the metrics, and do not count as 0",
         hint="add judgements (qrels); with answers only, look at how often the answer stands in the first passages",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV207",
@@ -143,6 +155,7 @@ RULES: tuple[Rule, ...] = (
         message="{number} of {judged} judged questions are not among the {questions} questions",
         upstream="they are left out of the metrics, which say nothing of them",
         hint="add the questions, or correct their ids in the judgements: do both files number them alike?",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV301",
@@ -152,6 +165,7 @@ RULES: tuple[Rule, ...] = (
         message="question {question}: its answer {answer} stands in none of its gold {unit}s",
         upstream="a reader who is given the gold cannot answer from it",
         hint="check the answer and the gold; write other spellings of the answer as aliases",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
         code="EV302",
@@ -161,5 +175,6 @@ RULES: tuple[Rule, ...] = (
         message="question {question} stands in train as {others}, with the same {same}",
         upstream="a trained system has seen it, and scores better than it is",
         hint="take it out of one of the splits",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
 )

@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
             "see that the file can be read (`ragdata validate` without --select tells what is wrong with it), or give "
             "the reader the `--option` that it asks for"
         ),
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU201",
@@ -33,6 +34,7 @@ RULES: tuple[Rule, ...] = (
         hint="take it out of the corpus, or fill in its text",
         bad='{"_id": "d7", "title": "Methods", "text": ""}',
         good='{"_id": "d7", "title": "Methods", "text": "We followed 120 patients for two years."}',
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU202",
@@ -45,6 +47,7 @@ RULES: tuple[Rule, ...] = (
             "negative that answers the question"
         ),
         hint="keep one of them and give it the judgements of both",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU203",
@@ -58,6 +61,7 @@ RULES: tuple[Rule, ...] = (
         message="{table} {id} is {similarity} the same as {other}",
         upstream="results repeat themselves, and a copy of the gold counts as wrong",
         hint="keep the better one, or judge both; `--quality-option near-similarity=0.95` reports closer copies only",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU204",
@@ -69,6 +73,7 @@ RULES: tuple[Rule, ...] = (
         hint="read the source again with its true encoding, or repair it with ftfy",
         bad='{"_id": "d1", "text": "the worldâ€™s largest study"}',
         good='{"_id": "d1", "text": "the world’s largest study"}',
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU205",
@@ -81,6 +86,7 @@ RULES: tuple[Rule, ...] = (
         message="the {what} stands in the {field} of {table} {id}{more}{obeyed}",
         upstream="tokenizers see another word than was meant",
         hint="remove it, or put back the character that it stands for",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU206",
@@ -90,6 +96,7 @@ RULES: tuple[Rule, ...] = (
         message="the text of {table} {id} has {tokens:,} tokens, more than {most:,}",
         upstream="encoders cut it there, and nothing behind is ever found",
         hint="cut it into chunks (`ragdata convert --chunk-size`), or set `most-tokens` to what your encoder takes",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU301",
@@ -99,6 +106,7 @@ RULES: tuple[Rule, ...] = (
         message="question {id} of {split} is question {other} of {trained}",
         upstream="a system that was trained has seen it: its score says nothing about new questions",
         hint="take it out of one of the splits",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU302",
@@ -111,6 +119,7 @@ RULES: tuple[Rule, ...] = (
         message="question {id} of {split} shares {similarity} of its words, and its {same}, with {other} of {trained}",
         upstream="a system that was trained has seen nearly this question, and what answers it",
         hint="put paraphrases of one question into the same split",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU303",
@@ -123,6 +132,7 @@ RULES: tuple[Rule, ...] = (
         message="{share} of the {questions:,} questions of {split} have a positive that {trained} has, too",
         upstream="a trained system may find it because it remembers it",
         hint="split by documents, if you want to know how new documents are found",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU304",
@@ -132,6 +142,7 @@ RULES: tuple[Rule, ...] = (
         message="question {id}: its answer {answer} is not in its {texts}",
         upstream="who is given the gold cannot answer from it",
         hint="check the answer and the gold; give other spellings of the answer as aliases",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU305",
@@ -141,6 +152,7 @@ RULES: tuple[Rule, ...] = (
         message="question {id} has the same words as {other}, and other gold",
         upstream="what is right for the one counts as wrong for the other",
         hint="make it one question with the gold of both, or say what makes them different",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU306",
@@ -150,6 +162,7 @@ RULES: tuple[Rule, ...] = (
         message="{split} has {questions}, and {other} {number:,}",
         upstream="a metric over so few questions is mostly chance",
         hint="split again, or report the metric with its confidence interval",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU401",
@@ -159,6 +172,7 @@ RULES: tuple[Rule, ...] = (
         message="negative {id} of question {question} has the {same} of its positive {other}",
         upstream="training pushes the right text away",
         hint="take out the triplet, or mine negatives without copies of the positives",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
         code="QU501",
@@ -171,5 +185,6 @@ RULES: tuple[Rule, ...] = (
         message="node {id} takes part in {edges:,} of {all:,} edges ({share})",
         upstream="walks and neighbourhoods all lead through it, and nothing near it tells one question from another",
         hint="take it out, make its edges more specific, or leave out edges to it when you build neighbourhoods",
+        source="ragdata's own check of quality: no loader looks at it",
     ),
 )

@@ -16,6 +16,7 @@ RULES: tuple[Rule, ...] = (
         message="cannot be read: {reason}",
         upstream="the loader stops when it opens the file",
         hint="make it a regular file that you may read, and validate again",
+        source="open() in Python's library, as every loader calls it",
     ),
     Rule(
         code="RD102",
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
         message="is a link to a place outside the dataset and was not read",
         upstream="the loader would follow it, and read whatever is there",
         hint="copy the file into the dataset, or pass --follow-links to read it",
+        source="open() in Python's library, as every loader calls it: it follows links",
     ),
     Rule(
         code="RD103",
@@ -35,6 +37,8 @@ RULES: tuple[Rule, ...] = (
         upstream="the loader takes the pointer's text for data and fails on its first line",
         hint="run `git lfs pull` in the repository the data came from",
         bad="version https://git-lfs.github.com/spec/v1\noid sha256:9b…\nsize 1508",
+        good='{"qid": 1, "text": "how to prune a pear tree"}',
+        source="the specification of Git LFS pointers; the loaders know nothing of it",
     ),
     Rule(
         code="RD104",
@@ -44,6 +48,7 @@ RULES: tuple[Rule, ...] = (
         message="{found}, but the name says {expected}",
         upstream="the loader trusts the name and fails on the first byte",
         hint="rename the file, or compress it with gzip",
+        source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
         code="RD105",
@@ -53,6 +58,7 @@ RULES: tuple[Rule, ...] = (
         message="gzip data is {reason} after {bytes} uncompressed bytes",
         upstream="the loader stops there with an error",
         hint="copy or download the file again; what could be unpacked was checked",
+        source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
         code="RD106",
@@ -62,6 +68,7 @@ RULES: tuple[Rule, ...] = (
         message="unpacks to more than {ratio} times its size ({bytes} bytes so far); the rest was not read",
         upstream="the loader would unpack all of it",
         hint="look at the file before you trust it",
+        source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
         code="RD107",
@@ -71,6 +78,7 @@ RULES: tuple[Rule, ...] = (
         message="byte 0x{byte:02x} is not UTF-8",
         upstream="the loader stops with UnicodeDecodeError",
         hint="convert the file to UTF-8, for example with `iconv -f latin1 -t utf-8`",
+        source='open(encoding="utf-8") in Python\'s library',
     ),
     Rule(
         code="RD108",
@@ -80,6 +88,7 @@ RULES: tuple[Rule, ...] = (
         message="starts with a byte-order mark",
         upstream="JSON readers refuse it",
         hint="save the file as UTF-8 without BOM (`sed -i '1s/^\\xEF\\xBB\\xBF//' FILE`)",
+        source='open(encoding="utf-8") and json.loads in Python\'s library',
     ),
     Rule(
         code="RD109",
@@ -90,6 +99,7 @@ RULES: tuple[Rule, ...] = (
         upstream="JSON readers do not mind; line tools and CSV readers split or keep the CR",
         hint="convert the file to LF (`dos2unix FILE`)",
         per_file=True,
+        source="universal newlines of open() in Python's library",
     ),
     Rule(
         code="RD110",
@@ -100,6 +110,7 @@ RULES: tuple[Rule, ...] = (
         upstream="Python's text mode ends a line there; DuckDB, orjson and line tools do not",
         hint="convert the file to LF line ends (`tr '\\r' '\\n'`)",
         per_file=True,
+        source="universal newlines of open() in Python's library",
     ),
     Rule(
         code="RD111",
@@ -109,6 +120,7 @@ RULES: tuple[Rule, ...] = (
         message="this record has more than {bytes} bytes and was not checked",
         upstream="the loader holds it in memory several times over",
         hint="split the record, or raise --memory-limit",
+        source="ragdata's own limit (--memory-limit)",
     ),
     Rule(
         code="RD112",
@@ -118,6 +130,7 @@ RULES: tuple[Rule, ...] = (
         message="ragdata's own check failed here: {reason}",
         upstream="nothing is known about this record",
         hint="please report it with the record that caused it",
+        source="ragdata's own check failed: no loader is involved",
     ),
     Rule(
         code="RD201",
@@ -129,6 +142,7 @@ RULES: tuple[Rule, ...] = (
         hint="leave the field out, or write null or a number",
         bad='{"score": NaN}',
         good='{"score": null}',
+        source="json.loads in Python's library: parse_constant",
     ),
     Rule(
         code="RD202",
@@ -140,6 +154,7 @@ RULES: tuple[Rule, ...] = (
         hint="keep one of them",
         bad='{"id": 1, "id": 2}',
         good='{"id": 1}',
+        source="json.loads in Python's library: the last of the pairs counts",
     ),
     Rule(
         code="RD203",
@@ -149,6 +164,7 @@ RULES: tuple[Rule, ...] = (
         message="{value} does not fit a 64-bit float",
         upstream="Python reads it as infinity, orjson refuses the line",
         hint="write a number within ±1.8e308",
+        source="json.loads in Python's library: float() makes it infinity",
     ),
     Rule(
         code="RD204",
@@ -158,6 +174,7 @@ RULES: tuple[Rule, ...] = (
         message="{value} is beyond 2^53",
         upstream="Python keeps it; JavaScript, pandas and some exports round it, so that two ids may become one",
         hint="use smaller ids, or text",
+        source="RFC 8259, section 6, on numbers beyond 2**53",
     ),
     Rule(
         code="RD205",
@@ -167,5 +184,6 @@ RULES: tuple[Rule, ...] = (
         message="holds the unpaired surrogate {surrogate}",
         upstream="Python's json reads it, encoding it fails later; orjson and DuckDB refuse the line",
         hint="repair the text where it was cut in the middle of a character",
+        source="json.loads in Python's library; str.encode raises UnicodeEncodeError",
     ),
 )

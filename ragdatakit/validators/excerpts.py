@@ -6,6 +6,7 @@ import json
 import unicodedata
 from typing import Any
 
+from ragdatakit.files.visible_text import without_commands
 from ragdatakit.schemas.findings import Excerpt
 
 BEFORE, AFTER = 50, 60
@@ -13,10 +14,10 @@ _VALUE_LENGTH = 60
 
 
 def visible(text: str) -> str:
-    """``text`` with everything that a terminal would obey or hide made visible."""
+    """``text`` with everything that a terminal would obey or hide, or a CI runner carry out, made visible."""
     if text.isascii() and text.isprintable():
-        return text
-    return "".join(map(_visible_character, text))
+        return without_commands(text)
+    return without_commands("".join(map(_visible_character, text)))
 
 
 def _visible_character(character: str) -> str:

@@ -38,11 +38,13 @@ def verdict(errors: int, warnings: int) -> str:
     return " ".join(told) or badge("passed", "good")
 
 
-def verdict_line(findings: Report) -> str:
-    """What validation says, in a line that leads to the findings."""
+def verdict_line(findings: Report, noted: int) -> str:
+    """What validation says, in a line that leads to the findings; ``noted`` warnings stand below, about the content."""
     errors, warnings = findings.counts["error"], findings.counts["warning"]
     found = bool(findings.findings or any(findings.counts.values()))
-    words = '<a href="#findings">What is wrong, and where</a>' if found else "Nothing was found."
+    words = '<a href="#findings">What is wrong, and where</a>' if found else "No rule of the format is broken."
+    if noted:
+        words += f" {many(noted, 'warning')} about the content: see below."
     return f'<p class="verdict"><span>Validation</span> {verdict(errors, warnings)} {words}</p>'
 
 

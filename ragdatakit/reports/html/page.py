@@ -88,7 +88,7 @@ def _alone(summary: Summary, findings: Report | None, room: Room, contents: list
     if not any(t.rows for t in summary.tables):
         first += "<p>No table of this dataset has a row.</p>"
     if findings is not None:
-        first += verdict_line(findings)
+        first += verdict_line(findings, warnings_of(summary))
     first += notes_body(summary) + glimpses(summary)
     return section("overview", "Overview", first) + "".join(section_of(p, "d1", 2) for p in found), _lead(summary)
 
@@ -129,7 +129,7 @@ def _several(
         (f"{sum(len(s.files) for s in summaries):,}", "files", size(sum(map(bytes_of, summaries)))),
     ]
     listed = table("Datasets", heads, rows, hidden_caption=True, classes="blocks") if summaries else ""
-    line = verdict_line(findings) if findings is not None else ""
+    line = verdict_line(findings, sum(map(warnings_of, summaries))) if findings is not None else ""
     first = section("overview", "Overview", cards(totals) + line + listed)
     shown, used = [], 0
     for n, s in enumerate(summaries, 1):

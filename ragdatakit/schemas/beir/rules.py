@@ -20,6 +20,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: file not present",
         hint="add the file; part of a dataset is fine where only that part is used",
         source="GenericDataLoader.check",
+        bad="corpus.jsonl\nqrels/test.tsv",
+        good="corpus.jsonl\nqueries.jsonl\nqrels/test.tsv",
     ),
     Rule(
         code="BE102",
@@ -42,6 +44,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with IndexError: list index out of range (KeyError where there are no queries)",
         hint="write the records, or remove the file",
         source="GenericDataLoader.load",
+        bad="query-id\tcorpus-id\tscore",
+        good="query-id\tcorpus-id\tscore\nq1\td1\t1",
     ),
     Rule(
         code="BE111",
@@ -64,6 +68,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with JSONDecodeError (in judgements: IndexError)",
         hint="remove the line",
         source=f"{_CORPUS}, {_QRELS}",
+        bad='{"_id": "d1", "text": "Pears."}\n\n{"_id": "d2", "text": "Plums."}',
+        good='{"_id": "d1", "text": "Pears."}\n{"_id": "d2", "text": "Plums."}',
     ),
     Rule(
         code="BE113",
@@ -121,6 +127,9 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the text is blank",
         upstream="the loader takes it; nothing can be found by it",
         hint="write the text, or remove the record and its judgements",
+        bad='{"_id": "d4", "title": "Pears", "text": " "}',
+        good='{"_id": "d4", "title": "Pears", "text": "Pears ripen in autumn."}',
+        source="GenericDataLoader._load_corpus and _load_queries in beir/datasets/data_loader.py",
     ),
     Rule(
         code="BE118",
@@ -205,6 +214,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader takes it; a negative one counts as not relevant, a high one weighs as much in nDCG",
         hint="grade from 0 to 3, unless the scale is meant to be another",
         source=_QRELS,
+        bad="q1\td1\t-1",
+        good="q1\td1\t0",
     ),
 )
 
@@ -218,6 +229,8 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the last record replaces the others without a word",
         hint="keep one of them, or give them different ids",
         source=_CORPUS,
+        bad='{"_id": "d1", "text": "Plums."}\n{"_id": "d1", "text": "Pears."}',
+        good='{"_id": "d1", "text": "Plums."}\n{"_id": "d2", "text": "Pears."}',
     ),
     Rule(
         code="BE202",
@@ -228,6 +241,8 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with KeyError, and nothing is loaded",
         hint="add the query, or remove the judgement",
         source="GenericDataLoader.load",
+        bad="q9\td1\t1  (no query q9)",
+        good="q1\td1\t1",
     ),
     Rule(
         code="BE203",
@@ -238,6 +253,8 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the loader takes it; the document can never be found, so that recall can never reach 1",
         hint="add the document, or remove the judgement",
         source=_QRELS,
+        bad="q2\td9\t1  (no document d9)",
+        good="q2\td1\t1",
     ),
     Rule(
         code="BE204",
@@ -248,6 +265,8 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the last score wins without a word",
         hint="keep one of them",
         source=_QRELS,
+        bad="q1\td2\t1\nq1\td2\t2",
+        good="q1\td2\t2",
     ),
     Rule(
         code="BE205",
@@ -258,6 +277,8 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the loader keeps one of them",
         hint="remove one of them",
         source=_QRELS,
+        bad="q1\td2\t1\nq1\td2\t1",
+        good="q1\td2\t1",
     ),
     Rule(
         code="BE206",
@@ -269,6 +290,8 @@ SET_RULES: tuple[Rule, ...] = (
         hint="add judgements, or remove the query",
         per_file=True,
         source="GenericDataLoader.load",
+        bad='queries.jsonl: {"_id": "q3", "text": "pears"}\nqrels:         q3\td1\t0',
+        good='queries.jsonl: {"_id": "q3", "text": "pears"}\nqrels:         q3\td1\t1',
     ),
     Rule(
         code="BE207",
@@ -279,6 +302,8 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the loader takes it; what is trained on it is then tested on it",
         hint="keep each query in one split",
         source=_QRELS,
+        bad="train.tsv: q1\td3\t1\ntest.tsv:  q1\td1\t1",
+        good="train.tsv: q2\td3\t1\ntest.tsv:  q1\td1\t1",
     ),
     Rule(
         code="BE208",
@@ -289,6 +314,11 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the loader takes both; only the one that is judged counts as found",
         hint="keep one of them, and judge it",
         per_file=True,
+        bad=(
+            '{"_id": "d1", "text": "Two boats mapped the reef."}\n{"_id": "d4", "text": "Two boats mapped the reef."}'
+        ),
+        good='{"_id": "d1", "text": "Two boats mapped the reef."}',
+        source="GenericDataLoader._load_corpus in beir/datasets/data_loader.py compares no texts",
     ),
 )
 

@@ -38,6 +38,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         hint="leave the passage out, or write the title",
         bad='[{"title": "Kettle Reef", "text": " "}]',
         good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
+        source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
         code="HR004",
@@ -48,6 +49,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         upstream="today's code does not read it; whoever does takes it for the place in the corpus",
         hint="number the passages from 0, or leave idx out",
         per_file=True,
+        source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
         code="HR020",
@@ -59,6 +61,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         hint="write the whole list at once with json.dump",
         bad='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."},]',
         good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
+        source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
         code="HR021",
@@ -70,6 +73,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         hint='write a list of {"title": …, "text": …}',
         bad='{"title": "Kettle Reef", "text": "Joss Alder mapped it."}\n{"title": "Fog", "text": "Fog is low cloud."}',
         good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
+        source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
         code="HR022",
@@ -81,6 +85,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         hint="`ragdata convert --to hipporag` writes it as a list",
         bad='{"Kettle Reef": ["Joss Alder mapped it.", " It lies north."]}',
         good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it. It lies north."}]',
+        source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
         code="HR023",
@@ -90,6 +95,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         message="the corpus is empty",
         upstream="there is nothing to index and nothing to be found",
         hint="look at the step that wrote the file",
+        source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
         code="HR029",
@@ -146,6 +152,7 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         message="cannot be used: {reason}",
         upstream="pandas stops when the index is loaded",
         hint="delete the folder, and let the index be built again",
+        source="embedding_store.py: EmbeddingStore",
     ),
     Rule(
         code="HR131",
@@ -155,6 +162,7 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         message="embeddings of {shortest} and of {longest} numbers stand in one table",
         upstream="they cannot be stacked: ValueError at the first query",
         hint="delete the table: it was filled by two embedding models",
+        source="embedding_store.py: EmbeddingStore",
     ),
     Rule(
         code="HR132",
@@ -164,5 +172,6 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         message="is a pickle and was not opened",
         upstream="the index unpickles it",
         hint="open it only if you know who wrote it; without it the graph is built again",
+        source="HippoRAG.py: initialize_graph",
     ),
 )

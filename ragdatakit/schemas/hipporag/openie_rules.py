@@ -47,6 +47,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="{value} is related to itself",
         upstream="the loop is kept in the graph, and leads nowhere",
         hint="remove it",
+        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
     ),
     Rule(
         code="HR037",
@@ -56,6 +57,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; one object is expected",
         upstream="json.load stops with JSONDecodeError",
         hint="write the results once more; an interrupted run leaves half a file",
+        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
     ),
     Rule(
         code="HR038",
@@ -65,6 +67,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message='one object {{"docs": […]}} is expected',
         upstream="the run stops with AttributeError or JSONDecodeError",
         hint='the results of all passages stand under docs: {"docs": […]}',
+        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
     ),
     Rule(
         code="HR040",
@@ -74,6 +77,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="the file is a list, or has several lines of JSON; one object is expected",
         upstream="the run stops with AttributeError or JSONDecodeError",
         hint='write one object: {"docs": […]}',
+        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
     ),
     Rule(
         code="HR039",
@@ -105,6 +109,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="{missing} of {members} subjects and objects are no extracted entities of their passage",
         upstream="the graph is made of the triples alone",
         hint="nothing needs to be done",
+        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
     ),
     Rule(
         code="HR111",
@@ -124,6 +129,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="{missing} of {passages} passages of the corpus have no results here",
         upstream="they are sent to the language model when the corpus is indexed",
         hint="nothing needs to be done; a corpus changed by a letter is extracted again as a whole",
+        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
     ),
     Rule(
         code="HR113",

@@ -41,6 +41,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="a question {value} was there before",
         upstream="HippoRAG does not read ids; whoever joins its results with the questions takes one for the other",
         hint="give them different ids",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR008",
@@ -82,6 +83,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="no paragraph is supporting",
         upstream="its recall is 0, whatever is found",
         hint="mark the paragraphs that hold the answer, or leave the question out",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR016",
@@ -91,6 +93,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="alias {value} is the answer",
         upstream="the two are one: harmless here, counted twice elsewhere",
         hint="remove it from answer_aliases",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR024",
@@ -100,6 +103,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; one list of questions is expected",
         upstream="json.load stops with JSONDecodeError",
         hint="write the whole list at once with json.dump",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR025",
@@ -109,6 +113,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="one list of questions is expected",
         upstream="the run stops with TypeError or JSONDecodeError",
         hint="write a list of objects",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR026",
@@ -118,6 +123,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="there is no question",
         upstream="the means over all questions divide by zero",
         hint="look at the step that wrote the file",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR027",
@@ -127,6 +133,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="{value} is no question",
         upstream="the run stops with TypeError",
         hint='write {"question": …, "answer": …}',
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR028",
@@ -136,6 +143,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="question is missing or not a string",
         upstream="the run stops with KeyError, or when the query is embedded",
         hint="write the question as a string",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR030",
@@ -157,6 +165,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="answerable is false",
         upstream="the field is not read: the question is judged as any other",
         hint="leave the question out",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR032",
@@ -178,6 +187,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="sentence {value} of {title}, which has {sentences}",
         upstream="the number is not read: the whole paragraph counts",
         hint="count the sentences from 0",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR034",
@@ -187,6 +197,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="{steps} steps in question_decomposition; its id says {hops} hops",
         upstream="the steps are not read",
         hint="write one step a hop",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR035",
@@ -196,6 +207,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="the answer is empty",
         upstream="whatever is answered counts as wrong, but for nothing at all",
         hint="write the answer; retrieval alone is evaluated without it",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR101",
@@ -237,6 +249,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="no passage of the corpus has this title and this text",
         upstream="nothing reads it: the corpus is easier to search than it was meant to be",
         hint="add the paragraph to the corpus",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
     Rule(
         code="HR107",
@@ -246,5 +259,6 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="step {step}: {value} is no supporting paragraph",
         upstream="the steps are not read; evaluation by step goes wrong",
         hint="paragraph_support_idx is the idx of the paragraph that answers the step",
+        source="main.py: get_gold_docs and get_gold_answers",
     ),
 )

@@ -24,6 +24,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the trainer stops with ValueError: the data_path is not valid",
         hint="correct the path, or write the file; relative paths start at the folder the trainer is run in",
         source=f"E01 {_LOADER}.__init__",
+        bad="validation_positives: data/validaton/positive_lists.ndjson",
+        good="validation_positives: data/validation/positive_lists.ndjson",
     ),
     Rule(
         code="SP102",
@@ -46,6 +48,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the dataset class stops with ValueError: the data_path is not valid",
         hint="write the file, or remove the split",
         source=f"E01 {_LOADER}.__init__",
+        bad="train/doc_master.ndjson\ntrain/triplets.ndjson",
+        good=("train/query_master.ndjson\ntrain/doc_master.ndjson\ntrain/positive_lists.ndjson\ntrain/triplets.ndjson"),
     ),
     Rule(
         code="SP104",
@@ -56,6 +60,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="every record counts twice, the later text or list replaces the earlier one",
         hint="delete one of the two",
         source=f"W16 {_LOADER}._get_file_list",
+        bad="triplets/part-1.ndjson\ntriplets/part-1.ndjson.gz",
+        good="triplets/part-1.ndjson.gz\ntriplets/part-2.ndjson.gz",
     ),
     Rule(
         code="SP105",
@@ -66,6 +72,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader accepts it and the training set has length 0",
         hint="write the records, or remove the split",
         source=f"E24 {_TRIPLET}",
+        bad="(train/triplets.ndjson is empty)",
+        good='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}',
     ),
     Rule(
         code="SP106",
@@ -75,7 +83,9 @@ FILE_RULES: tuple[Rule, ...] = (
         message="triplets of a validation split",
         upstream="no trainer reads them",
         hint="delete the file, unless a tool of your own reads it",
-        source="W09",
+        source="ragdata's own check: light-splade's loader reads it",
+        bad="validation/triplets.ndjson",
+        good="train/triplets.ndjson",
     ),
     Rule(
         code="SP107",
@@ -98,6 +108,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="random_split leaves an empty training set without an error, all samples go to the evaluation part",
         hint="lower eval_loss_size below the number of training samples (triplets; queries when distilling)",
         source="E25 examples/run_train_*.py",
+        bad="eval_loss_size: 2  # of 2 training samples",
+        good="eval_loss_size: 1  # of 2 training samples",
     ),
     Rule(
         code="SP109",
@@ -108,6 +120,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the trainer stops before it reads any data",
         hint="correct the YAML; ${.KEY} takes the value of KEY in the same mapping",
         source="schemas/config/data_training.py",
+        bad="train_queries: ${.NOWHERE}/train/query_master.ndjson",
+        good="DATA_PATH: data\ntrain_queries: ${.DATA_PATH}/train/query_master.ndjson",
     ),
     Rule(
         code="SP110",
@@ -142,6 +156,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with JSONDecodeError: Expecting value",
         hint="remove the line (`sed -i '/^\\s*$/d' FILE`)",
         source=f"E04 {_LOADER}.__call__",
+        bad='{"qid": 1, "text": "how to prune a pear tree"}\n\n{"qid": 2, "text": "tide times"}',
+        good='{"qid": 1, "text": "how to prune a pear tree"}\n{"qid": 2, "text": "tide times"}',
     ),
     Rule(
         code="SP113",
@@ -204,6 +220,8 @@ VALUE_RULES: tuple[Rule, ...] = (
         upstream="the loader keeps it, but every step that goes through pandas, Arrow or orjson fails or rounds it",
         hint="number the records anew with smaller ids",
         source="2.3 data/master.py",
+        bad='{"doc_id": 9223372036854775808, "text": "x"}',
+        good='{"doc_id": 9223372036854775807, "text": "x"}',
     ),
     Rule(
         code="SP123",
@@ -250,6 +268,8 @@ VALUE_RULES: tuple[Rule, ...] = (
         upstream="when distilling it is drawn twice as often",
         hint="keep one of them",
         source="W18 data/positive_list.py",
+        bad='{"qid": 1, "positive_doc_ids": [10, 10]}',
+        good='{"qid": 1, "positive_doc_ids": [10]}',
     ),
     Rule(
         code="SP131",
@@ -259,7 +279,9 @@ VALUE_RULES: tuple[Rule, ...] = (
         message="the text is {value}",
         upstream="it encodes as special tokens only",
         hint="write the text, or remove the record and what refers to it",
-        source="W01",
+        source="ragdata's own check: light-splade's loader reads it",
+        bad='{"doc_id": 12, "text": " "}',
+        good='{"doc_id": 12, "text": "The museum opens at nine."}',
     ),
     Rule(
         code="SP132",
@@ -271,6 +293,11 @@ VALUE_RULES: tuple[Rule, ...] = (
         hint="split the document, or raise max_length",
         source="W14 data/base.py",
         per_file=True,
+        bad=('{"doc_id": 12, "text": "The museum opens at nine on day 1. … (600 words)"}'),
+        good=(
+            '{"doc_id": 12, "text": "The museum opens at nine on day 1."}\n'
+            '{"doc_id": 13, "text": "The museum opens at nine on day 2."}'
+        ),
     ),
     Rule(
         code="SP133",
@@ -296,6 +323,8 @@ VALUE_RULES: tuple[Rule, ...] = (
         hint="check that the right column was exported as text",
         source="W19 examples/run_predict_cross_encoder.py:load_master",
         per_file=True,
+        bad='{"doc_id": 10, "text": "41"}\n{"doc_id": 11, "text": "42"}',
+        good='{"doc_id": 10, "text": "platform 41"}\n{"doc_id": 11, "text": "platform 42"}',
     ),
 )
 
@@ -321,6 +350,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: doc_id from triplet does not exist in document master",
         hint="add the document to doc_master, or remove the triplet",
         source=f"E20 {_TRIPLET}",
+        bad='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 99}  (no document 99)',
+        good='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}',
     ),
     Rule(
         code="SP203",
@@ -331,6 +362,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: qid from the positive list does not exist in the query master",
         hint="add the query to query_master, or remove the list",
         source=f"E08 {_TRIPLET}",
+        bad='{"qid": 9, "positive_doc_ids": [12]}  (no query 9)',
+        good='{"qid": 1, "positive_doc_ids": [12]}',
     ),
     Rule(
         code="SP204",
@@ -341,6 +374,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: doc_id from positive list does not exist in document master",
         hint="add the document to doc_master, or remove the id from the list",
         source=f"E11 {_TRIPLET}",
+        bad='{"qid": 1, "positive_doc_ids": [10, 99]}  (no document 99)',
+        good='{"qid": 1, "positive_doc_ids": [10]}',
     ),
     Rule(
         code="SP205",
@@ -351,6 +386,14 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: qid from the query master does not exist in the positive list",
         hint="add a line to positive_lists, or remove the query",
         source=f"E09 {_TRIPLET}",
+        bad=(
+            'query_master:   {"qid": 1, "text": "how to prune a pear tree"}\n'
+            'positive_lists: {"qid": 2, "positive_doc_ids": [12]}'
+        ),
+        good=(
+            'query_master:   {"qid": 1, "text": "how to prune a pear tree"}\n'
+            'positive_lists: {"qid": 1, "positive_doc_ids": [10]}'
+        ),
     ),
     Rule(
         code="SP206",
@@ -361,6 +404,14 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader accepts it and trains on a wrong positive",
         hint="add the document to the positive list, or remove the triplet",
         source="E22 not checked upstream",
+        bad=(
+            'positive_lists: {"qid": 1, "positive_doc_ids": [10]}\n'
+            'triplets:       {"qid": 1, "pos_doc_id": 11, "neg_doc_id": 12}'
+        ),
+        good=(
+            'positive_lists: {"qid": 1, "positive_doc_ids": [10, 11]}\n'
+            'triplets:       {"qid": 1, "pos_doc_id": 11, "neg_doc_id": 12}'
+        ),
     ),
     Rule(
         code="SP207",
@@ -371,6 +422,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader accepts it and training pushes a relevant document away",
         hint="draw another negative, or remove the triplet",
         source="E23 not checked upstream",
+        bad='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 10}',
+        good='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}',
     ),
     Rule(
         code="SP208",
@@ -380,7 +433,15 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         message="query {value} has no triplet",
         upstream="it is never trained on",
         hint="add triplets, or remove the query",
-        source="W03",
+        source="ragdata's own check: light-splade's loader reads it",
+        bad=(
+            'query_master: {"qid": 1, "text": "how to prune a pear tree"}\n'
+            'triplets:     {"qid": 2, "pos_doc_id": 10, "neg_doc_id": 12}'
+        ),
+        good=(
+            'query_master: {"qid": 1, "text": "how to prune a pear tree"}\n'
+            'triplets:     {"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}'
+        ),
     ),
     Rule(
         code="SP209",
@@ -390,8 +451,16 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         message="document {value} is named by no positive list and no triplet",
         upstream="it costs memory and is never used",
         hint="remove it, unless it serves as a retrieval pool",
-        source="W04",
+        source="ragdata's own check: light-splade's loader reads it",
         per_file=True,
+        bad=(
+            'doc_master: {"doc_id": 13, "text": "The harbour office is closed."}\n'
+            'triplets:   {"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}'
+        ),
+        good=(
+            'doc_master: {"doc_id": 12, "text": "The harbour office is closed."}\n'
+            'triplets:   {"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}'
+        ),
     ),
     Rule(
         code="SP210",
@@ -401,8 +470,10 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         message="document {value} is a positive of several queries",
         upstream="with in_batch_negatives it becomes a false negative when they share a batch",
         hint="know it, or use another loss",
-        source="W06",
+        source="ragdata's own check: light-splade's loader reads it",
         per_file=True,
+        bad='{"qid": 1, "positive_doc_ids": [10]}\n{"qid": 2, "positive_doc_ids": [11, 10]}',
+        good='{"qid": 1, "positive_doc_ids": [10]}\n{"qid": 2, "positive_doc_ids": [11]}',
     ),
     Rule(
         code="SP301",
@@ -413,6 +484,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last text wins and the query counts twice",
         hint="keep one of them, or give them different ids",
         source="E12 data/master.py:load_data",
+        bad='{"qid": 2, "text": "tide times"}\n{"qid": 2, "text": "opening hours"}',
+        good='{"qid": 2, "text": "tide times"}\n{"qid": 3, "text": "opening hours"}',
     ),
     Rule(
         code="SP302",
@@ -424,6 +497,10 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         "belong to the wrong ones",
         hint="keep one of them, or give them different ids",
         source="E12 data/master.py:load_data, evaluator/sparse_indexer.py",
+        bad=('{"doc_id": 11, "text": "The museum opens at nine."}\n{"doc_id": 11, "text": "It is closed on Mondays."}'),
+        good=(
+            '{"doc_id": 11, "text": "The museum opens at nine."}\n{"doc_id": 12, "text": "It is closed on Mondays."}'
+        ),
     ),
     Rule(
         code="SP303",
@@ -434,6 +511,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last list wins, the positives of the earlier one are lost without a word",
         hint="merge the lists into one line",
         source="E13 data/positive_list.py",
+        bad='{"qid": 1, "positive_doc_ids": [10]}\n{"qid": 1, "positive_doc_ids": [13]}',
+        good='{"qid": 1, "positive_doc_ids": [10, 13]}',
     ),
     Rule(
         code="SP304",
@@ -444,6 +523,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last line wins, the earlier scores are lost without a word",
         hint="merge the scores into one line",
         source=f"E13 {_SCORES}",
+        bad='{"qid": 1, "scores": {"10": 6.0}}\n{"qid": 1, "scores": {"12": -2.0}}',
+        good='{"qid": 1, "scores": {"10": 6.0, "12": -2.0}}',
     ),
     Rule(
         code="SP305",
@@ -453,7 +534,11 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         message="the same text stands under another id",
         upstream="with in-batch negatives a copy of the positive counts as a negative",
         hint="keep one document and point the lists to it",
-        source="W02",
+        source="ragdata's own check: light-splade's loader reads it",
+        bad=(
+            '{"doc_id": 11, "text": "The museum opens at nine."}\n{"doc_id": 13, "text": "The museum opens at nine."}'
+        ),
+        good='{"doc_id": 11, "text": "The museum opens at nine."}',
     ),
     Rule(
         code="SP306",
@@ -464,6 +549,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="it is a sample of its own, so it weighs twice",
         hint="remove it, unless the weight is meant",
         source="W05 data/triplet_list.py",
+        bad=('{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}\n{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}'),
+        good='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}',
     ),
     Rule(
         code="SP311",
@@ -473,7 +560,14 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         message="the {field} {value} stands in the training split, too",
         upstream="nothing notices; the validation metric is too good",
         hint="remove the query from one of the splits",
-        source="W07",
+        source="ragdata's own check: light-splade's loader reads it",
+        bad=(
+            'train:      {"qid": 1, "text": "how to prune a pear tree"}\n'
+            'validation: {"qid": 1, "text": "how to prune a pear tree"}'
+        ),
+        good=(
+            'train:      {"qid": 1, "text": "how to prune a pear tree"}\nvalidation: {"qid": 7, "text": "tide times"}'
+        ),
     ),
     Rule(
         code="SP312",
@@ -484,6 +578,14 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the cross-encoder step merges both masters and keeps the first text",
         hint="give one of the documents another id",
         source="W08 examples/run_predict_cross_encoder.py:load_master",
+        bad=(
+            'train:      {"doc_id": 12, "text": "The museum opens at nine."}\n'
+            'validation: {"doc_id": 12, "text": "The museum opens at ten."}'
+        ),
+        good=(
+            'train:      {"doc_id": 12, "text": "The museum opens at nine."}\n'
+            'validation: {"doc_id": 12, "text": "The museum opens at nine."}'
+        ),
     ),
 )
 
@@ -497,6 +599,14 @@ SCORE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with IndexError: the qid does not exist in hard-negative scores",
         hint="score the query's documents with the teacher, or remove the query",
         source=f"E30 {_SCORES}:__getitem__",
+        bad=(
+            'positive_lists: {"qid": 2, "positive_doc_ids": [11]}\n'
+            'scores:         {"qid": 1, "scores": {"10": 6.5, "12": -3.0}}'
+        ),
+        good=(
+            'positive_lists: {"qid": 2, "positive_doc_ids": [11]}\n'
+            'scores:         {"qid": 2, "scores": {"11": 6.5, "12": -3.0}}'
+        ),
     ),
     Rule(
         code="SP402",
@@ -507,6 +617,13 @@ SCORE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: the pair has no hard-negative score",
         hint="add the score, or remove the document from the positive list",
         source=f"E31 {_DISTIL}",
+        bad=(
+            'positive_lists: {"qid": 1, "positive_doc_ids": [10]}\nscores:         {"qid": 1, "scores": {"12": -3.0}}'
+        ),
+        good=(
+            'positive_lists: {"qid": 1, "positive_doc_ids": [10]}\n'
+            'scores:         {"qid": 1, "scores": {"10": 6.5, "12": -3.0}}'
+        ),
     ),
     Rule(
         code="SP403",
@@ -517,6 +634,8 @@ SCORE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: qid has no available negative document",
         hint="score some negatives of the query",
         source=f"E32 {_DISTIL}",
+        bad='{"qid": 1, "scores": {"10": 6.5}}  (10 is its positive)',
+        good='{"qid": 1, "scores": {"10": 6.5, "12": -3.0}}',
     ),
     Rule(
         code="SP404",
@@ -526,7 +645,9 @@ SCORE_RULES: tuple[Rule, ...] = (
         message="query {value} has no scored document that is in the document master and not a positive",
         upstream="it loads, and drawing a sample raises ValueError: Sample larger than population",
         hint="score some negatives of the query",
-        source="W11",
+        source="ragdata's own check: light-splade's loader reads it",
+        bad='{"qid": 3, "scores": {"12": 4.75}}  (12 is its positive)',
+        good='{"qid": 3, "scores": {"12": 4.75, "13": -1.5}}',
     ),
     Rule(
         code="SP405",
@@ -549,6 +670,8 @@ SCORE_RULES: tuple[Rule, ...] = (
         upstream="the last score wins",
         hint="keep one of them",
         source=f"E33 {_SCORES}",
+        bad='{"qid": 1, "scores": {"10": 6.5, "010": 5.0, "12": -3.0}}',
+        good='{"qid": 1, "scores": {"10": 6.5, "12": -3.0}}',
     ),
     Rule(
         code="SP407",
@@ -571,6 +694,8 @@ SCORE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with AttributeError: object has no attribute 'items'",
         hint='write {"10": 6.5, "12": -3.0}',
         source=f"2.6 {_SCORES}",
+        bad='{"qid": 1, "scores": [6.5, -3.0]}',
+        good='{"qid": 1, "scores": {"10": 6.5, "12": -3.0}}',
     ),
     Rule(
         code="SP411",
@@ -580,7 +705,9 @@ SCORE_RULES: tuple[Rule, ...] = (
         message="every positive of query {value} scores below all its negatives",
         upstream="the student learns the ranking upside down",
         hint="check the sign of the teacher's scores",
-        source="W10",
+        source="ragdata's own check: light-splade's loader reads it",
+        bad='{"qid": 1, "scores": {"10": -6.5, "12": 3.0}}  (10 is its positive)',
+        good='{"qid": 1, "scores": {"10": 6.5, "12": -3.0}}',
     ),
     Rule(
         code="SP412",
@@ -590,8 +717,10 @@ SCORE_RULES: tuple[Rule, ...] = (
         message="all scores of query {value} are equal",
         upstream="there is no teacher signal to learn from",
         hint="run the cross-encoder step, and name its output in the config",
-        source="W10",
+        source="ragdata's own check: light-splade's loader reads it",
         per_file=True,
+        bad='{"qid": 1, "scores": {"10": 1.0, "12": 1.0}}',
+        good='{"qid": 1, "scores": {"10": 6.5, "12": -3.0}}',
     ),
     Rule(
         code="SP413",
@@ -601,8 +730,10 @@ SCORE_RULES: tuple[Rule, ...] = (
         message="{what} is in no master",
         upstream="the score is ignored, but held in memory",
         hint="remove it, or add what is missing to the master",
-        source="W12",
+        source="ragdata's own check: light-splade's loader reads it",
         per_file=True,
+        bad='{"qid": 1, "scores": {"10": 6.5, "12": -3.0, "99": -1.0}}  (no document 99)',
+        good='{"qid": 1, "scores": {"10": 6.5, "12": -3.0}}',
     ),
     Rule(
         code="SP414",
@@ -614,6 +745,8 @@ SCORE_RULES: tuple[Rule, ...] = (
         hint="use the teacher's logits",
         source="W13 examples/run_predict_cross_encoder.py:inverse_sigmoid",
         per_file=True,
+        bad='{"qid": 1, "scores": {"10": 0.9, "12": 0.85, "13": 0.8}}',
+        good='{"qid": 1, "scores": {"10": 6.5, "12": -3.0, "13": -4.25}}',
     ),
 )
 

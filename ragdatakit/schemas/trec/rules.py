@@ -21,6 +21,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="close it (`</doc>`, `</top>`) before the next one begins",
         bad="<doc>\n<docno>d1</docno>\n<text>A pear tree.</text>",
         good="<doc>\n<docno>d1</docno>\n<text>A pear tree.</text>\n</doc>",
+        source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
     ),
     Rule(
         code="TR102",
@@ -32,6 +33,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="give it the id that the judgements use",
         bad="<doc>\n<text>A pear tree.</text>\n</doc>",
         good="<doc>\n<docno>d1</docno>\n<text>A pear tree.</text>\n</doc>",
+        source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
     ),
     Rule(
         code="TR103",
@@ -43,6 +45,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the id in one word",
         bad="<docno>pear tree 1</docno>",
         good="<docno>pear-tree-1</docno>",
+        source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
     ),
     Rule(
         code="TR104",
@@ -52,6 +55,9 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the text is blank",
         upstream="nothing can be found by it",
         hint="write the text, or remove the record and its judgements",
+        bad="<DOC>\n<DOCNO>d1</DOCNO>\n<TEXT>\n</TEXT>\n</DOC>",
+        good="<DOC>\n<DOCNO>d1</DOCNO>\n<TEXT>\nTwo boats mapped the reef.\n</TEXT>\n</DOC>",
+        source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
     ),
     Rule(
         code="TR111",
@@ -103,6 +109,8 @@ FILE_RULES: tuple[Rule, ...] = (
         },
         hint="remove the line",
         source=f"{_QRELS}; {_RUN}",
+        bad="q1 0 d2 1\n\nq2 0 d3 1",
+        good="q1 0 d2 1\nq2 0 d3 1",
     ),
     Rule(
         code="TR115",
@@ -143,6 +151,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="number the results of each query from 1",
         per_file=True,
         source="form_res_rels.c",
+        bad="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 3 2.5 bm25",
+        good="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 2 2.5 bm25",
     ),
     Rule(
         code="TR123",
@@ -154,6 +164,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write scores that fall strictly",
         per_file=True,
         source="form_res_rels.c",
+        bad="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 2 4.0 bm25",
+        good="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 2 3.5 bm25",
     ),
     Rule(
         code="TR124",
@@ -164,6 +176,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the file counts as one run, named by its last tag",
         hint="write one file for each run",
         source="get_trec_results.c",
+        bad="q1 Q0 d2 1 7.5 bm25\nq2 Q0 d1 1 4.0 splade",
+        good="q1 Q0 d2 1 7.5 bm25\nq2 Q0 d1 1 4.0 bm25",
     ),
     Rule(
         code="TR125",
@@ -174,6 +188,9 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="everything is read; TREC's own tools take 1000 results a query",
         hint="keep the best 1000",
         per_file=True,
+        bad="q1 Q0 d1000 1000 1.5 bm25\nq1 Q0 d1001 1001 1.4 bm25",
+        good="q1 Q0 d1000 1000 1.5 bm25",
+        source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
     ),
 )
 
@@ -186,6 +203,9 @@ SET_RULES: tuple[Rule, ...] = (
         message="a document {value} was there before",
         upstream="indexers replace one by the other, or index both under one id",
         hint="keep one of them, or give them different numbers",
+        bad="<DOCNO>d1</DOCNO>\n…\n<DOCNO>d1</DOCNO>",
+        good="<DOCNO>d1</DOCNO>\n…\n<DOCNO>d2</DOCNO>",
+        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
         code="TR202",
@@ -195,6 +215,9 @@ SET_RULES: tuple[Rule, ...] = (
         message="a topic {value} was there before",
         upstream="the last one replaces the others",
         hint="keep one of them, or give them different numbers",
+        bad="<num> Number: 301\n…\n<num> Number: 301",
+        good="<num> Number: 301\n…\n<num> Number: 302",
+        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
         code="TR203",
@@ -217,6 +240,8 @@ SET_RULES: tuple[Rule, ...] = (
         upstream='trec_eval stops with "duplicate docs", pytrec_eval with AssertionError',
         hint="keep the better of the two",
         source=_RUN,
+        bad="q2 Q0 d3 1 4.0 bm25\nq2 Q0 d3 2 3.5 bm25",
+        good="q2 Q0 d3 1 4.0 bm25\nq2 Q0 d1 2 3.5 bm25",
     ),
     Rule(
         code="TR205",
@@ -226,6 +251,9 @@ SET_RULES: tuple[Rule, ...] = (
         message="there is no topic and no judgement for query {value}",
         upstream="evaluators pass over it without a word: the run measures nothing there",
         hint="use the query ids of the judgements",
+        bad="q9 Q0 d3 1 3.5 bm25  (no topic q9)",
+        good="q1 Q0 d3 1 3.5 bm25",
+        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
         code="TR206",
@@ -236,6 +264,9 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="evaluators do not read topics; what retrieves for the topics never answers this query",
         hint="use the numbers of the topics; some collections judge topics by their position",
         per_file=True,
+        bad="q9 0 d3 1  (no topic q9)",
+        good="q1 0 d3 1",
+        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
         code="TR207",
@@ -245,6 +276,9 @@ SET_RULES: tuple[Rule, ...] = (
         message="the judgements go by the position of the topics, 1 to {number}, not by their numbers",
         upstream="what goes by the numbers joins judgements with the wrong topics",
         hint="number the topics by position; `ragdata convert --option topics=position` reads them so",
+        bad="topics: 301, 302\nqrels:  1 0 d2 1\n        2 0 d3 1",
+        good="topics: 301, 302\nqrels:  301 0 d2 1\n        302 0 d3 1",
+        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
         code="TR208",
@@ -255,6 +289,9 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="evaluators leave the query out of the mean, unless told to count all (`trec_eval -c`)",
         hint="write results for every query, or evaluate with -c",
         per_file=True,
+        bad="qrels: q2 0 d3 1\nrun:   q1 Q0 d2 1 7.5 bm25",
+        good="qrels: q2 0 d3 1\nrun:   q2 Q0 d3 1 7.5 bm25",
+        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
         code="TR209",
@@ -265,6 +302,9 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="evaluators do not look; a judged document that is missing can never be found",
         hint="use the ids of the documents",
         per_file=True,
+        bad="q2 Q0 d9 2 3.5 bm25  (no document d9)",
+        good="q2 Q0 d3 2 3.5 bm25",
+        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
 )
 

@@ -1,0 +1,92 @@
+"""Settings of a project: what does not exist or is not supported is an error in every command that reads data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import GOOD, run
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("pyproject.toml", "[tool.ragdata]\nqualty = {}\n", "unknown setting 'qualty' in {}, did you mean quality?"),
+        ("pyproject.toml", "[tool.ragdata]\nexclude = ['raw/**']\n", "unknown setting 'exclude' in {}; known: quality"),
+        (
+            "pyproject.toml",
+            "[tool.ragdata]\nignore = ['SP']\n",
+            "{}: the setting ignore is not supported; give --ignore",
+        ),
+        ("pyproject.toml", "[tool.ragdata]\nmax_hops = 4\n", "the setting max_hops is not supported; give --max-hops"),
+        ("pyproject.toml", "[[tool.ragdata.dataset]]\npath = 'x'\n", "unknown setting 'dataset' in {}"),
+        ("ragdata.toml", "select = ['SP']\n", "{}: the setting select is not supported; give --select"),
+        (
+            "ragdata.toml",
+            "[quality]\nmost-token = 3\n",
+            "unknown setting 'most-token' in {}, did you mean most-tokens",
+        ),
+        ("ragdata.toml", "[quality]\nmost-tokens = 'x'\n", "expected an integer"),
+        ("pyproject.toml", "[tool]\nragdata = 3\n", "{}: [tool.ragdata] is not a table"),
+        ("pyproject.toml", "[tool.ragdata\n", "{} is not TOML"),
+    ],
+)
+@pytest.mark.parametrize("above", [False, True], ids=["here", "above"])
+def test_a_setting_that_does_not_exist(
+    name: str, text: str, told: str, above: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    folder = tmp_path / "below" if above else tmp_path
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+
+    outcome = run("validate", GOOD)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert told.format(tmp_path / name) in outcome.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("report", GOOD), ("query", GOOD, "--tables"), ("diff", GOOD, GOOD), ("convert", GOOD, "out", "--to", "beir")],
+    ids=lambda words: words[0],
+)
+def test_every_command_that_reads_data_says_so(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ragdata.toml").write_text("slect = ['SP']\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    assert run(*words).code == 2
+    assert run(words[0], "--help").code == 0
+    assert run("rules").code == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["[tool.black]\nx = 1\n", "[tool.black\n", "[tool.ragdata]\n", "[project]\ndependencies = ['ragdatakit']\n"]
+)
+def test_files_without_our_settings_are_passed_over(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    assert run("validate", GOOD).code == 0
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("check", "validate"), ("lint", "validate"), ("search", "retrieve"), ("download", "fetch"), ("Compare", "diff")],
+)
+def test_a_command_by_the_name_of_other_tools(word: str, meant: str) -> None:
+    outcome = run(word, GOOD)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"unknown command '{word}', did you mean {meant}?" in outcome.err
+
+
+def test_synonyms_are_no_commands() -> None:
+    from ragdatakit.cli import COMMANDS
+    from ragdatakit.cli.synonyms import COMMAND_OF
+
+    assert not set(COMMAND_OF) & set(COMMANDS)
+    assert set(COMMAND_OF.values()) <= {*COMMANDS, "--help", "--version"}
