@@ -39,7 +39,9 @@ JUDGEMENT = Record(
             type="integer",
             description="0 for not relevant, 1 and above for relevant; below 0: in the pool, but not judged.",
             examples=(1,),
-            rules={"type": "relevance-not-integer"},
+            minimum=-(2**63),
+            maximum=999_999,
+            rules={"type": "relevance-not-integer", "range": "relevance-out-of-range"},
         ),
     ),
     pattern=r"\S+\s+Q?-?\d+\s+\S+\s+-?\d+",
@@ -191,12 +193,38 @@ _ENDINGS = (".txt", ".tsv", ".trec", ".xml", ".sgml", ".sgm", ".qrels", ".qrel",
 _BARE = {"qrels*": "qrels", "run*": "run", "topics*": "topics"}
 _USUAL = {".trec": "documents", ".xml": "topics", ".sgml": "documents", ".sgm": "documents", ".run": "run"}
 _USUAL |= {".res": "run", ".results": "run"}
+_TELLING = (
+    ("qrels", (".txt", ".tsv", ".qrels", ".trec"), "qrels"),
+    ("run", (".txt", ".tsv", ".trec"), "run"),
+    ("topics", (".tsv",), "topic-lines"),
+    ("queries", (".tsv",), "topic-lines"),
+    ("topics", (".txt", ".xml", ".trec"), "topics"),
+    ("documents", (".trec", ".xml", ".sgml", ".sgm"), "documents"),
+    ("docs", (".trec", ".xml", ".sgml", ".sgm"), "documents"),
+)
+"""A word of a name and its endings, which say together what a file is, whatever it holds."""
+
+
+def _packed(names: dict[str, str]) -> dict[str, str]:
+    return {**names, **{f"{name}.gz": kind for name, kind in names.items()}}
+
+
+def _told_by_name() -> dict[str, str]:
+    names = {
+        pattern: kind
+        for word, endings, kind in _TELLING
+        for ending in endings
+        for pattern in (f"{word}{ending}", f"{word}[._-]*{ending}", f"*[._-]{word}{ending}")
+    }
+    names |= {f"{word}.[0-9]*": word for word in ("qrels", "topics")}  # as qrels.301-350
+    names |= {f"{word}*.tsv": "topic-lines" for word in ("topics", "queries")}
+    names |= {"*.qrels": "qrels", "*.qrel": "qrels", "*.run": "run", "*.res": "run"}
+    return _packed(names)
 
 
 def _sniffed() -> dict[str, str]:
     """What to look into, and what it usually is; its content decides."""
-    plain = {f"*{ending}": _USUAL.get(ending, "qrels") for ending in _ENDINGS}
-    return {**_BARE, **plain, **{f"{name}.gz": kind for name, kind in plain.items()}}
+    return {**_BARE, **_packed({f"*{ending}": _USUAL.get(ending, "qrels") for ending in _ENDINGS})}
 
 
 TREC = Format(
@@ -215,12 +243,9 @@ TREC = Format(
     layouts=(
         Layout(
             name="collection",
-            description="one folder; what each file is, its content tells (a table of topics: its name)",
-            files={
-                f"{name}{ending}": "topic-lines"
-                for name in ("topics*", "queries*", "*.topics", "*.queries")
-                for ending in (".tsv", ".tsv.gz")
-            },
+            description="one folder; what each file is, its name says (`qrels.test.txt`, `run.bm25.txt`, "
+            "`topics.xml`, `documents.trec`), or else its content",
+            files=_told_by_name(),
             sniffed=_sniffed(),
             signature=(),
         ),
