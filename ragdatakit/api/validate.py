@@ -33,11 +33,11 @@ def validate(
     codes and rule names. ``max_per_rule`` limits the findings that are kept (0: none are dropped), never the counts.
     ``severity`` is the least severe level that counts (the command line leaves out ``info`` unless told otherwise).
     ``memory_limit`` is in bytes, at least 16 MiB. ``strict_files``: the report is not ``ok`` either where data files
-    below ``path`` belong to no dataset and were not checked (``unrecognised`` names them). ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of
-    a question may be away from its start nodes. ``quality``: also look for what loads and is worse all the same (rules
-    QU…), with thresholds by name in place of True; selecting such rules asks for it, too, and reads plain texts and
-    tables where nothing is recognised (``format`` may be ``text`` or ``table`` then). ``on_finding`` is called for each
-    finding as it is found, before the report is put in order.
+    below ``path`` belong to no dataset and were not checked (``unrecognised`` names them). ``max_hops``: in graphs, how
+    many edges (1 to 64) the target nodes of a question may be away from its start nodes. ``quality``: also look for
+    what loads and is worse all the same (rules QU…), with thresholds by name in place of True; selecting such rules
+    asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may be ``text`` or
+    ``table`` then). ``on_finding`` is called for each finding as it is found, before the report is put in order.
 
     Raises `RagdataError` if a path is missing or holds nothing recognised or a number is out of range, and
     `UnknownNameError` for unknown names.

@@ -147,10 +147,10 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundar
                         known = claimed | {f.path for f in (*files, *sniffed)}
                         sniffed += _files_by_name(tree, folder, layout, known)
                     sniffed = sniffed or (_named_files(tree, folder, layout) if by_name else [])
-                    known = bool(sniffed) or (not layout.signature and _any_fits(tree, files, fmt, among))
+                    told = bool(sniffed) or (not layout.signature and _any_fits(tree, files, fmt, among))
                     named = {f.path for f in files}
                     sniffed = [f for f in sniffed if f.path not in named]
-                    files = _in_order(fmt, layout, files + sniffed) if known else []
+                    files = _in_order(fmt, layout, files + sniffed) if told else []
                 if files and _complete(tree, folder, fmt, layout, files, None if as_written else formats):
                     dataset = Dataset(folder, str(folder), fmt, layout.name, files)
                     dataset.ignored = list(_ignored(tree, folder, layout, claimed | {f.path for f in files}))

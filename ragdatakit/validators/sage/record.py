@@ -34,7 +34,7 @@ def question_problems(record: dict[str, Any]) -> Iterator[Problem]:
         found = question.get("id")
         if found is None:
             yield Problem("question-without-id", "/question", question)
-        elif isinstance(found, bool) or not isinstance(found, str | int):
+        elif isinstance(found, bool) or not isinstance(found, str | int | float):
             yield Problem("question-id-not-text", "/question/id", found)
 
 

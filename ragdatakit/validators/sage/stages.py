@@ -147,8 +147,8 @@ def _element_problems(
         yield _no_text(stage.name, i, element)
     pointer, where = f"/{stage.name}_results/{i}", f"{stage.name}_results[{i}]"
     if type(element.get("metadata", _NO_METADATA)) is not dict:
-        facts = {"field": f"{where}.metadata"}
-        yield Problem("metadata-not-object", f"{pointer}/metadata", element["metadata"], facts)
+        metadata = element["metadata"]
+        yield Problem("metadata-not-object", f"{pointer}/metadata", metadata, {"field": f"{where}.metadata"})
     for key, rule in _SCORES:
         value = element.get(key)
         if not is_finite(value):
