@@ -38,6 +38,7 @@ NAMED = [
     ("sage/valid/corpus", "documents.jsonl"),
     ("sage/valid/corpus", "records.jsonl"),
 ]
+"""Of formats known by content; those that names alone tell are tested with their formats."""
 
 
 @pytest.mark.parametrize("content", BROKEN)
@@ -121,3 +122,14 @@ def test_files_about_the_data_are_not_missed(tmp_path: Path) -> None:
 
     assert (outcome.code, "not checked" in outcome.out) == (0, False)
     assert run("validate", tmp_path / "set", "--strict-files", "--exit-zero").code == 0
+
+
+@pytest.mark.parametrize("content", [c for c in BROKEN if c not in ("empty", "blank", "other-json")])
+def test_broken_predictions_beside_chunks_alone_are_an_error(content: str, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "arag/valid/predictions", tmp_path / "set")
+    (tmp_path / "set/questions.json").unlink()
+    (tmp_path / "set/predictions.jsonl").write_bytes(BROKEN[content])
+
+    report = validate(tmp_path / "set")
+
+    assert not report.ok and report.unrecognised == []
