@@ -74,9 +74,11 @@ def _refined(draw: st.DrawFn, text: str) -> dict[str, Any]:
 def test_a_documented_record_has_no_findings(
     records: list[dict[str, Any]], indent: int | None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    for number, record in enumerate(records):  # ids of a file are unique
+    for number, record in enumerate(records):  # ids of a file are unique, and so are records without one
         if "question" in record:
             record["question"]["id"] = number
+        else:
+            record["input"] = number
     path = tmp_path_factory.mktemp("sage") / "records.json"
     path.write_text(json.dumps(records, indent=indent), encoding="utf-8")
 

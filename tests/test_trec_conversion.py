@@ -193,7 +193,7 @@ def test_nothing_changes_on_the_way(made: RetrievalSet) -> None:
     assert sorted(runs, key=str) == sorted(
         (r._replace(stage="") if "stage" in coerced else r for r in made.runs), key=str
     )
-    assert {loss.kind for loss in tables.losses} <= {"renumbered", "coerced"}
+    assert {loss.kind for loss in tables.losses} <= {"renumbered", "coerced", "derived"}
     assert coerced <= {"split", "stage"}
 
 
@@ -231,11 +231,12 @@ def test_written_as_evaluators_want_it(tmp_path: Path) -> None:
     write_tables(tables, "trec", tmp_path)
 
     assert {p.name: p.read_text() for p in tmp_path.iterdir() if not p.name.startswith("ragdata.")} == {
-        "documents.trec": "<doc>\n<docno>d_1</docno>\n<title>T</title>\n<text>a &lt; b &amp; c</text>\n"
-        "<author>x</author>\n<year>1911</year>\n</doc>\n<doc>\n<docno>d2</docno>\n<text>&#32;x&#13;&#10;</text>\n"
-        "</doc>\n",
-        "topics.xml": "<topics>\n<top>\n<num>q1</num>\n<title>who</title>\n<desc>why</desc>\n</top>\n"
-        "<top>\n<num>q2</num>\n<title>no id</title>\n</top>\n</topics>\n",
+        "documents.trec": "<DOC>\n<DOCNO>d_1</DOCNO>\n<TITLE>\nT\n</TITLE>\n<TEXT>\na < b & c\n</TEXT>\n"
+        "<author>x</author>\n<year>1911</year>\n</DOC>\n<DOC>\n<DOCNO>d2</DOCNO>\n<TEXT>\n&#32;x&#13;&#10;\n</TEXT>\n"
+        "</DOC>\n",
+        "topics.txt": "<top>\n\n<num> Number: q1\n<title> who\n\n<desc> Description:\nwhy\n\n"
+        "<narr> Narrative:\n\n\n</top>\n\n"
+        "<top>\n\n<num> Number: q2\n<title> no id\n\n<desc> Description:\n\n\n<narr> Narrative:\n\n\n</top>\n\n",
         "qrels.txt": "q1 0 d_1 1\nq9 0 d2 1\n",
         "qrels.dev.txt": "q1 0 d2 0\n",
         "run.bm25.txt": "q1 Q0 d_1 1 2.5 bm25\n",
@@ -243,6 +244,7 @@ def test_written_as_evaluators_want_it(tmp_path: Path) -> None:
     }
     assert {(loss.kind, loss.table, loss.column, loss.count) for loss in tables.losses} == {
         ("renumbered", "passages", None, 1),
+        ("derived", "documents", "text", 1),
         ("derived", "questions", "question_id", 1),
         ("lost", "runs", "seconds", 1),
         ("lost", "runs", "text", 1),

@@ -22,6 +22,7 @@ def validate(
     max_per_rule: int = 20,
     memory_limit: int = 1 << 30,
     follow_links: bool = False,
+    strict_files: bool = False,
     max_hops: int = 3,
     quality: bool | Mapping[str, object] = False,
     on_finding: Callable[[Finding], None] | None = None,
@@ -32,12 +33,13 @@ def validate(
     ``format`` and ``profile`` are those of ``ragdata formats``; ``select`` and ``ignore`` take codes, prefixes of
     codes and rule names. ``max_per_rule`` limits the findings that are kept (0: none are dropped), never the counts.
     ``severity`` is the least severe level that counts (the command line leaves out ``info`` unless told otherwise).
-    ``memory_limit`` is in bytes, at least 16 MiB. ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of
-    a question may be away from its start nodes. ``quality``: also look for what loads and is worse all the same (rules
-    QU…), with thresholds by name in place of True; selecting such rules asks for it, too, and reads plain texts and
-    tables where nothing is recognised (``format`` may be ``text`` or ``table`` then). ``on_finding`` is called for each
-    finding as it is found, before the report is put in order; ``progress`` with the file that is read, the bytes that
-    are done and those there are.
+    ``memory_limit`` is in bytes, at least 16 MiB. ``strict_files``: the report is not ``ok`` either where data files
+    below ``path`` belong to no dataset and were not checked (``unrecognised`` names them). ``max_hops``: in graphs, how
+    many edges (1 to 64) the target nodes of a question may be away from its start nodes. ``quality``: also look for
+    what loads and is worse all the same (rules QU…), with thresholds by name in place of True; selecting such rules
+    asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may be ``text`` or
+    ``table`` then). ``on_finding`` is called for each finding as it is found, before the report is put in order; ``progress``
+    with the file that is read, the bytes that are done and those there are.
 
     Raises `RagdataError` if a path is missing or holds nothing recognised or a number is out of range, and
     `UnknownNameError` for unknown names.
@@ -62,6 +64,7 @@ def validate(
     options = RunOptions(
         memory_limit=memory_limit,
         follow_links=follow_links,
+        strict_files=strict_files,
         max_hops=max_hops,
         on_finding=on_finding,
         progress=progress,

@@ -115,13 +115,14 @@ class DataPath(click.Path):
     help="With --quality: an option of the format's reader, as for `ragdata convert`.",
 )
 @follow_links_option
+@click.option("--strict-files", is_flag=True, help="Exit with 1 when data files below PATH were not checked.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("-v", "--verbose", is_flag=True, help="Also the files, info findings and every hint.")
 def command(**words: Any) -> int:
     """Check every dataset at PATH (folders or files).
 
     Says what the framework's loader would reject, drop or misread, at which file and line, and what to do about it.
-    Exit code: 0 no errors, 1 errors found, 2 the check could not be done.
+    Exit code: 0 no errors, 1 errors found (with --strict-files: or files not checked), 2 the check could not be done.
 
     \b
     ragdata validate data/
@@ -153,6 +154,7 @@ def command(**words: Any) -> int:
             RunOptions(
                 memory_limit=words["memory_limit"],
                 follow_links=words["follow_links"],
+                strict_files=words["strict_files"],
                 max_hops=words["max_hops"],
                 progress=progress,
                 quality=quality,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 
@@ -48,7 +49,7 @@ class SafeIds:
 
 def _suggested(found: str) -> str:
     """The words of an id, without what may mean something at its beginning."""
-    words = found.replace("\0", " ").replace("\ufeff", " ").split()
+    words = re.sub("[\0\ufeff<&]", " ", found).split()
     return "_".join(words).lstrip('"#') or "id"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -15,9 +14,9 @@ from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of, not_follo
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import Tree, is_regular, not_looked_into
 from ragdatakit.files.light_splade_config import CONFIG_SUFFIXES, read_config
-from ragdatakit.files.own_files import MANIFEST
 from ragdatakit.files.plain_sources import is_about
 from ragdatakit.files.sniffing import emptiness, fits_by_text, guess_by_text, guess_kind, looks_like, read_head
+from ragdatakit.files.written_folders import WrittenFolders
 from ragdatakit.schemas import all_formats, get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
@@ -127,7 +126,7 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundar
     tree = Tree(root, boundary)
     found = Detected()
     claimed: set[Path] = set()
-    written = _Written(root, boundary)
+    written = WrittenFolders(root, boundary)
     layouts: list[Layout] = []  # of the datasets that are found
     for folder in tree.folders():
         for fmt in formats:
@@ -148,7 +147,10 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundar
                         known = claimed | {f.path for f in (*files, *sniffed)}
                         sniffed += _files_by_name(tree, folder, layout, known)
                     sniffed = sniffed or (_named_files(tree, folder, layout) if by_name else [])
-                    files = _in_order(fmt, layout, files + sniffed) if sniffed else []
+                    told = bool(sniffed) or (not layout.signature and _any_fits(tree, files, fmt, among))
+                    named = {f.path for f in files}
+                    sniffed = [f for f in sniffed if f.path not in named]
+                    files = _in_order(fmt, layout, files + sniffed) if told else []
                 if files and _complete(tree, folder, fmt, layout, files, None if as_written else formats):
                     dataset = Dataset(folder, str(folder), fmt, layout.name, files)
                     dataset.ignored = list(_ignored(tree, folder, layout, claimed | {f.path for f in files}))
@@ -163,19 +165,45 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundar
 def _add_rest(found: Detected, tree: Tree, layouts: list[Layout], claimed: set[Path]) -> None:
     """What is no dataset's, or cannot be read: files of no dataset, links that lead out, folders without permission;
     ``layouts`` are those of the datasets."""
-    outside: set[Path] = set()
+    looked_into: set[Path] = set()
     for dataset, layout in zip(found.datasets, layouts, strict=True):
         dataset.unreadable = [str(p) for p in tree.unreadable if _reaches(layout, dataset.root, p)]
+        broken = _not_even_json(tree, dataset, layout, claimed)
+        claimed.update(f.path for f in broken)
+        dataset.files = _in_order(dataset.format, layout, dataset.files + broken) if broken else dataset.files
         named = _files_by_name(tree, dataset.root, layout, claimed)
+        looked_into.update(file.path for file in named)
         dataset.outside = [file for file in named if tree.leads_out(file.path) and not is_about(file.path)]
-        outside.update(file.path for file in dataset.outside)
+        claimed.update(file.path for file in dataset.outside)
     found.unreadable = [str(p) for p in tree.unreadable]
     for folder in tree.folders():
         for name in tree.names(folder)[0]:
             path = folder / name
-            is_data = name.lower().endswith(DATA_SUFFIXES) and not name.startswith(".")
-            if is_data and path not in claimed and path not in outside:
+            may_be_data = name.lower().endswith(DATA_SUFFIXES) or path in looked_into
+            if may_be_data and path not in claimed and not name.startswith(".") and not is_about(path):
                 found.unrecognised.append(str(path))
+
+
+def _not_even_json(tree: Tree, dataset: Dataset, layout: Layout, claimed: set[Path]) -> list[DataFile]:
+    """Files beside a dataset that its content alone tells, which are JSON by their names and by nothing else.
+
+    Where a format has names of its own, another file is none of its business; here any of them may be one of it.
+    """
+    found: dict[Path, DataFile] = {}
+    for pattern, kind in layout.sniffed.items() if not layout.signature else ():
+        if not dataset.format.file(kind).container.startswith("json"):
+            continue
+        for path in tree.match(dataset.root, pattern):
+            new = path not in claimed and path not in found and is_regular(path, tree.boundary)
+            head = read_head(path, tree.boundary) if new else None
+            if new and (head is None or head.container == "csv"):
+                found[path] = DataFile(path, str(path), path.relative_to(dataset.root).as_posix(), kind)
+    return list(found.values())
+
+
+def _any_fits(tree: Tree, files: list[DataFile], fmt: Format, formats: tuple[Format, ...]) -> bool:
+    """Whether the content of a file, too, is that of the format."""
+    return any((guessed := _guess(f.path, formats, tree.boundary)) is not None and guessed[0] is fmt for f in files)
 
 
 def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
@@ -190,30 +218,6 @@ def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
         if len(parts) <= len(within) and all(map(fnmatchcase, parts, within)):
             return True
     return False
-
-
-class _Written:
-    """What ragdata itself wrote: its manifest tells the format, whatever the content looks like."""
-
-    def __init__(self, root: Path, boundary: Boundary) -> None:
-        self._root, self._boundary = root, boundary
-        self._known: dict[Path, str] = {}
-
-    def format_of(self, folder: Path) -> str:
-        """The format in which a folder, or one around it, was written; empty where none was."""
-        if folder not in self._known:
-            told = ""
-            if is_regular(
-                folder / MANIFEST, self._boundary
-            ):  # not `is_file`, which fails in a folder that nobody may look into
-                from ragdatakit.files.manifest import read_manifest  # its decoder is not for every small check
-
-                with suppress(RagdataError):
-                    manifest = read_manifest(folder, self._boundary)
-                    told = str(manifest.target.get("format") or "") if manifest is not None else ""
-            above = self.format_of(folder.parent) if not told and folder != self._root else ""
-            self._known[folder] = told or above
-        return self._known[folder]
 
 
 def _is_in_place(folder: Path, layout: Layout) -> bool:
@@ -392,6 +396,8 @@ def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forc
     chosen = guessed or named
     if named and guessed and named[0] is guessed[0] and not any(layout.sniffed for layout in named[0].layouts):
         chosen = named
+    if guessed and (kind_name := _deciding_name(path, guessed[0])):
+        chosen = (guessed[0], guessed[0].file(kind_name))
     if chosen is None and forced:
         kinds = [k for k in formats[0].files if k.container != "opaque" and path.name.endswith(k.suffixes)]
         if len(kinds) == 1:
@@ -449,6 +455,12 @@ def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File
                 if not pattern.endswith("/") and _ends_as(_named_place(path), pattern):
                     return fmt, fmt.file(kind)
     return None
+
+
+def _deciding_name(path: Path, fmt: Format) -> str:
+    """The kind that the name of a file says, in a format whose layouts are known by content alone; else empty."""
+    named = (pair for layout in fmt.layouts if layout.sniffed and not layout.signature for pair in layout.files.items())
+    return next((kind for pattern, kind in named if _ends_as(_named_place(path), pattern)), "")
 
 
 def _ends_as(path: Path, pattern: str) -> bool:

@@ -33,7 +33,7 @@ def left_out_folders(path: Path, follow_links: bool = False) -> list[LeftOut]:
         counts: Counter[Path] = Counter()
         for name in found.unrecognised:
             file = Path(name)
-            if not is_about(file) and file.parent not in holding and roots.isdisjoint(file.parents):
+            if file.parent not in holding and roots.isdisjoint(file.parents):
                 counts[_topmost(file.parent, path, holding)] += 1
         told = {name for dataset in found.datasets for name in dataset.unreadable}
         locked = [LeftOut(name, None) for name in found.unreadable if name not in told]

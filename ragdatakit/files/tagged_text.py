@@ -6,6 +6,7 @@ This is SGML as it is found in the wild, not XML: tags in any case, elements tha
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,8 +18,9 @@ _LONGEST_TAG = 1 << 10
 _CONTINUING = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 _OPENING = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)?>")
 _ATTRIBUTE = re.compile(r"""\b(?:number|num|id|qid|docno)\s*=\s*["']?([^"'\s>]+)""", re.I)
-_LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.I)
+LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.I)
 _ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9A-Fa-f]{1,6}));")
+_MARKUP = re.compile(r"^<|<(?=[A-Za-z/!?])|&(?:#\w{1,9}|[A-Za-z]\w{0,31});?", re.M)
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _OTHER_NAMES = {"description": "desc", "narrative": "narr", "number": "num", "query": "title"}
 _BLANKS = " \t\r\n"
@@ -128,8 +130,10 @@ class TaggedReader:
         for name, start, end, closed in parts:
             content = text[start:end]
             if name in ("num", "title", "desc", "narr") and (not closed or name == "num"):
-                content = _LABEL.sub("", content, count=1)
+                content = LABEL.sub("", content, count=1)
             content = unescape(content.strip(_BLANKS))
+            if not content and not closed and name in ("desc", "narr"):
+                continue  # a topic has the tags of the classic form, also where they say nothing
             found[name] = f"{found[name]}\n{content}" if name in found else content
         if "text" in self._fields and "text" not in found:
             found = {**{name: found[name] for name in (key, "title") if name in found}, "text": self._rest(text, parts)}
@@ -184,9 +188,24 @@ def _character(entity: re.Match[str]) -> str:
     return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else entity.group()
 
 
-def escape(text: str) -> str:
-    """So that `TaggedReader` reads exactly the text again: markup, blanks at its edges, carriage returns."""
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
+def _as_entity(markup: re.Match[str]) -> str:
+    found = markup.group()
+    if found == "<":
+        return "&lt;"
+    return f"&amp;{found[1:]}" if html.unescape(found) != found else found
+
+
+def escape(text: str, xml: bool = False) -> str:
+    """So that `TaggedReader` reads exactly the text again: markup, blanks at its edges, carriage returns.
+
+    Many tools do not read entities, so ``&`` and ``<`` are left where no reader of HTML takes them for markup, but in
+    ``xml``, which knows no such mercy.
+    """
+    if xml:
+        escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    else:
+        escaped = _MARKUP.sub(_as_entity, text) if "<" in text or "&" in text else text
+    escaped = escaped.replace("\r", "&#13;")
     left = len(escaped) - len(escaped.lstrip(_BLANKS))
     right = len(escaped.rstrip(_BLANKS)) if left < len(escaped) else left
     edges = [escaped[:left], escaped[left:right], escaped[right:]]

@@ -182,6 +182,8 @@ def _verdict(report: Report) -> str:
     """What there is to say where no error was found: valid is only what all rules were checked for."""
     if report.quality_only:
         return "Quality checked"
+    if not report.ok:
+        return "Not all files checked"
     if not report.selected:
         return "Valid"
     names = ", ".join(report.selected[:_MOST_SELECTED])
@@ -199,12 +201,14 @@ def _summary(report: Report, paint: Callable[[str, str], str], quiet: bool) -> I
     if counts["info"]:
         told.append(f"{counts['info']:,} info")
     if not counts["error"]:
-        verdict = paint("good", _verdict(report))
+        verdict = paint("good" if report.ok else "error", _verdict(report))
         comma = "," if report.selected and not report.quality_only else ""
         verdict += f"{comma} with {' and '.join(told)}" if told else ""
     else:
         verdict = "Found " + ", ".join(told)
-    yield f"{verdict}: {what}"
+    unchecked = len(report.unrecognised)
+    left = paint("warning", f"; {_many(unchecked, 'file')} not checked") if unchecked else ""
+    yield f"{verdict}: {what}{left}"
     if counts["error"] and not quiet:
         code = next((f.code for f in report.findings if f.severity == "error"), None)
         if code is not None:

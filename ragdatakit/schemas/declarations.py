@@ -326,7 +326,9 @@ class Layout:
     the ``*`` of the prefix. ``sniff``: the names alone prove nothing, the first record of a matching file must look
     like its kind, too. ``requires`` are kinds that every split must have.
     ``sniffed`` maps patterns of files that may belong to the dataset to what they usually are; what each one is, its
-    first records tell, against all formats. Where a layout has such patterns, a folder with none of them is no dataset.
+    first records tell, against all formats. Where a layout has such patterns, a folder with none of them is no dataset;
+    one without a signature also is one where the content of any of its ``files`` is the format's. From there on a name
+    in ``files`` decides: such a file is of that kind, whatever is in it.
     ``companions`` maps such a pattern to the name of another file with the same ``*``: beside that one a file is what
     its pattern says, whatever its first records are. ``endings`` maps endings, in any case, to kinds: files that end so
     belong to the dataset at any depth, but for those below the folders in ``apart``. ``place`` is how the path of the

@@ -55,7 +55,8 @@ class Report:
     kept (20 per rule unless told otherwise), ordered by file and line. ``unrecognised`` are data files below the given
     paths that belong to no dataset. ``quality_only``: the data are plain texts and tables, of which nothing is
     declared, so that quality alone was checked. ``selected`` are the rules that alone were checked, as they were asked
-    for; empty: all. ``ok`` is true when there is no error.
+    for; empty: all. ``strict_files``: data files that were not checked count as a failure, too. ``ok`` is true when
+    there is no error (nor such a file).
     """
 
     datasets: list[DatasetSummary] = field(default_factory=list)
@@ -64,13 +65,14 @@ class Report:
     by_rule: dict[str, int] = field(default_factory=dict)
     unrecognised: list[str] = field(default_factory=list)
     quality_only: bool = False
+    strict_files: bool = False
     selected: tuple[str, ...] = ()
     seconds: float = 0.0
 
     @property
     def ok(self) -> bool:
         """Whether the frameworks read everything well."""
-        return not self.counts["error"]
+        return not self.counts["error"] and not (self.strict_files and self.unrecognised)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form, version 1 (docs/output-schema.json describes it)."""

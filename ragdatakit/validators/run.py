@@ -37,7 +37,7 @@ def validate_paths(
     started = time.perf_counter()
     selection = selection or Selection()
     options = options or RunOptions()
-    report = Report(selected=tuple(selection.select))
+    report = Report(selected=tuple(selection.select), strict_files=options.strict_files)
     carried: Counter[str] = Counter()
     found: list[tuple[Path, Dataset]] = []
     unreadable: list[str] = []

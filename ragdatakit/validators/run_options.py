@@ -36,12 +36,13 @@ class RunOptions:
     """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held.
 
     ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question. ``quality``:
-    what checks the quality of the data, too.
+    what checks the quality of the data, too. ``strict_files``: the report is not ``ok`` where files were not checked.
     """
 
     memory_limit: int = 1 << 30
     threads: int = 2
     follow_links: bool = False
+    strict_files: bool = False
     max_hops: int = 3
     progress: Progress | None = None
     on_finding: Callable[[Finding], None] | None = None

@@ -124,6 +124,7 @@ OWN: dict[tuple[str, str, str], str] = {
     ("records", "query", "surrogate"): "prompt-without-query",
     ("records", "question", "empty"): "question-without-id",
     ("records", "question", "value null"): "question-without-id",
+    **{("records", "question", f"value {v}"): "question-id-not-text" for v in ("true", "a list", "an object")},
     ("records", "references", "missing"): "missing-references",
     ("records", "references", "empty"): "missing-references",
     ("records", "references", "an item twice"): "duplicate-reference",

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cache
 
 from ragdatakit.converters import Converter, Option, Options
@@ -26,7 +27,7 @@ from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text, string_of
 from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.files.tagged_text import UNCLOSED, escape
+from ragdatakit.files.tagged_text import LABEL, UNCLOSED, escape
 from ragdatakit.outputs.outputs import LineWriter, Output
 from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
@@ -38,6 +39,11 @@ _NO_SPLITS = ("txt", "tsv", "qrels", "qrel", "trec", "gz")
 _METADATA = "metadata"
 _TOPIC_NUMBER = "topic_number"
 """The member of the metadata that has the number of a topic which is called by its position."""
+_LABELLED = {"desc": "Description", "narr": "Narrative"}
+_ESCAPED = (
+    "markup, and blanks at the edges, are written as entities (&lt; &amp; &#32;): ragdata and readers of HTML read the "
+    "same text, tools that do not know entities see these"
+)
 _RESERVED = {
     "doc": {"doc", "docno", "title", "text", "dochdr", _METADATA},
     "top": {"top", "topic", "num", "number", "title", "query", "description", "narrative", _METADATA},
@@ -198,8 +204,9 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
 
 
 def _is_safe(found: str) -> bool:
-    """Whether an id is one word of a line that is no comment."""
-    return found.split() == [found] and not found.startswith(("#", "\ufeff")) and "\0" not in found
+    """Whether an id is one word of a line that is no comment, and the same between tags."""
+    one_word = found.split() == [found] and not found.startswith(("#", "\ufeff")) and "\0" not in found
+    return one_word and escape(found) == found
 
 
 def _write_documents(tables: CanonicalTables, out: Output, ids: SafeIds) -> None:
@@ -210,44 +217,91 @@ def _write_documents(tables: CanonicalTables, out: Output, ids: SafeIds) -> None
                 tables.drop(tables.passages, document, "its id was there before")
                 continue
             written.add(document.doc_id)
-            fields = {"docno": ids[document.doc_id], "title": document.title, "text": document.text}
-            lines.write_line(_element("doc", fields, document.metadata))
+            shown = _Shown(tables, tables.passages, document.doc_id)
+            parts = ["<DOC>", f"<DOCNO>{ids[document.doc_id]}</DOCNO>"]
+            # each tag on a line of its own: line by line is how ir_datasets and others read
+            if document.title is not None:
+                parts.append(f"<TITLE>\n{shown('title', document.title)}\n</TITLE>")
+            parts.append(f"<TEXT>\n{shown('text', document.text)}\n</TEXT>")
+            for name, value in _metadata_elements(document.metadata, "doc").items():
+                parts.append(f"<{name}>{shown('metadata', value)}</{name}>")
+            lines.write_line("\n".join((*parts, "</DOC>")))
 
 
-def _element(tag: str, fields: dict[str, str | None], metadata: str | None) -> str:
-    """An element of these fields, with the metadata in elements of their own, where they can be."""
-    parts = [f"<{name}>{escape(text)}</{name}>" for name, text in fields.items() if text is not None]
-    if metadata is not None:
-        members = fields_of(metadata)
-        values = {name: string_of(raw) for name, raw in members.items()}
-        plain = bool(values) and dumps(values) == metadata
-        plain &= all(name not in _RESERVED[tag] and _ELEMENT.fullmatch(name) for name in values)
-        if not plain or None in values.values() or (tag == "top" and not (fields["title"] or "").strip()):
-            values = {_METADATA: metadata}
-        parts += [f"<{name}>{escape(value or '')}</{name}>" for name, value in values.items()]
-    return "\n".join((f"<{tag}>", *parts, f"</{tag}>"))
+@dataclass(slots=True)
+class _Shown:
+    """The texts of a record as they are written; what escaping changed is in the report."""
+
+    tables: CanonicalTables
+    table: str
+    record: str
+
+    def __call__(self, column: str, text: str) -> str:
+        escaped = escape(text)
+        if escaped != text:
+            self.tables.losses.add("derived", self.table, column, _ESCAPED, self.record)
+        return escaped
+
+
+def _metadata_elements(metadata: str | None, tag: str, usable: bool = True) -> dict[str, str]:
+    """Metadata as elements: one for each member, where all are texts with plain names and may be used; else one with
+    the JSON object."""
+    if metadata is None:
+        return {}
+    values = {name: string_of(raw) for name, raw in fields_of(metadata).items()}
+    usable = usable and bool(values) and dumps(values) == metadata
+    usable = usable and all(name not in _RESERVED[tag] and _ELEMENT.fullmatch(name) for name in values)
+    plain = {name: value for name, value in values.items() if value is not None}
+    return plain if usable and len(plain) == len(values) else {_METADATA: metadata}
 
 
 def _write_topics(tables: CanonicalTables, out: Output, ids: SafeIds, form: str) -> dict[str, str | None]:
     """The ids that were written, with the splits of their questions."""
+    write = {"txt": _classic_topic, "xml": _xml_topic, "tsv": _topic_line}[form]
+    columns = ("question_id", "text", "split", *(("metadata",) if form != "tsv" else ()))
     written: dict[str, str | None] = {}
-    if form == "tsv":
-        with out.lines("topics.tsv") as lines:
-            for found, question in numbered_questions(tables, ids, "question_id", "text", "split"):
-                written[found] = question.split
-                text = " ".join(re.split(r"[\t\r\n]+", question.text))
-                if text != question.text:
-                    why = "tabs and line ends became blanks"
-                    tables.losses.add("coerced", "questions", "text", why, question.text)
-                lines.write_line(f"{ids[found]}\t{text}")
-        return written
-    with out.lines("topics.xml") as lines:
-        lines.put(b"<topics>\n")
-        for found, question in numbered_questions(tables, ids, "question_id", "text", "split", "metadata"):
+    with out.lines(f"topics.{form}") as lines:
+        if form == "xml":
+            lines.put(b"<topics>\n")
+        for found, question in numbered_questions(tables, ids, *columns):
             written[found] = question.split
-            lines.write_line(_element("top", {"num": ids[found], "title": question.text}, question.metadata))
-        lines.put(b"</topics>\n")
+            lines.write_line(write(tables, ids[found], question))
+        if form == "xml":
+            lines.put(b"</topics>\n")
     return written
+
+
+def _classic_topic(tables: CanonicalTables, found: str, question: Question) -> str:
+    """A topic as TREC wrote them: tags that are not closed, with labels, and all four of them."""
+    shown = _Shown(tables, "questions", found)
+    title = shown("text", question.text)
+    parts = [f"<num> Number: {found}", f"<title> {'Topic: ' if LABEL.match(title) else ''}{title}\n"]
+    elements = _metadata_elements(question.metadata, "top", bool(question.text.strip()))
+    if "" in (elements.get(name) for name in _LABELLED):  # an empty one means that there is none
+        elements = {_METADATA: question.metadata or ""}
+    for name, value in {**elements, **{name: "" for name in _LABELLED if name not in elements}}.items():
+        escaped = shown("metadata", value)
+        if name in _LABELLED:
+            parts.append(f"<{name}> {_LABELLED[name]}:\n{escaped}\n")
+        else:  # the next lines would be taken for the element before
+            one_line = escaped.replace("\n", "&#10;")
+            parts.append(f"<{name}>{one_line}</{name}>\n")
+    return "\n".join(("<top>\n", *parts, "</top>\n"))
+
+
+def _xml_topic(tables: CanonicalTables, found: str, question: Question) -> str:
+    elements = _metadata_elements(question.metadata, "top", bool(question.text.strip()))
+    fields = {"num": found, "title": question.text, **elements}
+    return "\n".join(
+        ("<top>", *(f"<{name}>{escape(text, xml=True)}</{name}>" for name, text in fields.items()), "</top>")
+    )
+
+
+def _topic_line(tables: CanonicalTables, found: str, question: Question) -> str:
+    text = " ".join(re.split(r"[\t\r\n]+", question.text))
+    if text != question.text:
+        tables.losses.add("coerced", "questions", "text", "tabs and line ends became blanks", question.text)
+    return f"{found}\t{text}"
 
 
 def _write_qrels(out: Output, judgements: Judgements) -> None:
@@ -350,6 +404,12 @@ CONVERTER = Converter(
             "auto",
             ("auto", "number", "position"),
         ),
-        Option("topic-file", "write", "how topics are written: topics.xml, or topics.tsv", "xml", ("xml", "tsv")),
+        Option(
+            "topic-file",
+            "write",
+            "how topics are written: topics.txt in TREC's classic form, topics.xml, or topics.tsv",
+            "txt",
+            ("txt", "xml", "tsv"),
+        ),
     ),
 )

@@ -253,8 +253,13 @@ ARAG = Format(
         ),
         Layout(
             name="chunks",
-            description="A corpus without questions.",
-            files={"chunks.json": "chunks", "index/sentence_index.pkl": "index"},
+            description="A corpus without questions, and what runs answered to them.",
+            files={
+                "chunks.json": "chunks",
+                "predictions.jsonl": "predictions",
+                "results/*/predictions.jsonl": "predictions",
+                "index/sentence_index.pkl": "index",
+            },
             signature=(("chunks.json",),),
             sniff=True,
         ),

@@ -45,6 +45,7 @@ _SIGNS = (
     ("references", "generated"),
 )
 _JSON = (".jsonl", ".ndjson", ".json")
+_DUMPS = ("retriever_data", "wiki18_faiss_retrieval_records", "promptor_data", "refiner_data", "generator_data")
 
 SAGE = Format(
     name="sage",
@@ -138,15 +139,16 @@ SAGE = Format(
     layouts=(
         Layout(
             name="folder",
-            description="JSON files whose first records tell what they are; SAGE itself has no layout",
-            files={"*mapping*.json": "mapping"},
+            description="JSON files, of which the first records tell what they are, or the name does; SAGE itself has "
+            "no layout",
+            files={
+                "*mapping*.json": "mapping",
+                **{f"{name}_*.json": "dumps" for name in _DUMPS},
+                **{f"documents{more}.jsonl": "documents" for more in ("", "[._-]*")},
+                **{f"records{more}{ending}": "records" for more in ("", "[._-]*") for ending in _JSON[:2]},
+            },
             sniffed={
                 "*documents*.jsonl": "documents",
-                "retriever_data_*.json": "dumps",
-                "wiki18_faiss_retrieval_records_*.json": "dumps",
-                "promptor_data_*.json": "dumps",
-                "refiner_data_*.json": "dumps",
-                "generator_data_*.json": "dumps",
                 "*.jsonl": "records",
                 "*.ndjson": "records",
                 "*.json": "records",
@@ -158,6 +160,7 @@ SAGE = Format(
     keys=(
         Key(kind="documents", fields=("@id",), rule="duplicate-document-id"),
         Key(kind="records", fields=("@question_id",), rule="duplicate-question-id"),
+        Key(kind="records", fields=("@record",), rule="repeated-record"),
     ),
     adopts={
         "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are lost without a word"),

@@ -39,7 +39,9 @@ JUDGEMENT = Record(
             type="integer",
             description="0 for not relevant, 1 and above for relevant; below 0: in the pool, but not judged.",
             examples=(1,),
-            rules={"type": "relevance-not-integer"},
+            minimum=-(2**63),
+            maximum=999_999,
+            rules={"type": "relevance-not-integer", "range": "relevance-out-of-range"},
         ),
     ),
     pattern=r"\S+\s+Q?-?\d+\s+\S+\s+-?\d+",
@@ -147,7 +149,7 @@ FILES = (
         records=(DOCUMENT,),
         suffixes=(".trec", ".xml", ".sgml", ".txt", ".gz"),
         keys=("docno",),
-        description="Documents between `<doc>` and `</doc>`, in SGML or XML.",
+        description="Documents between `<DOC>` and `</DOC>` (in any case), in SGML or XML.",
     ),
     File(
         kind="topics",
@@ -191,12 +193,38 @@ _ENDINGS = (".txt", ".tsv", ".trec", ".xml", ".sgml", ".sgm", ".qrels", ".qrel",
 _BARE = {"qrels*": "qrels", "run*": "run", "topics*": "topics"}
 _USUAL = {".trec": "documents", ".xml": "topics", ".sgml": "documents", ".sgm": "documents", ".run": "run"}
 _USUAL |= {".res": "run", ".results": "run"}
+_TELLING = (
+    ("qrels", (".txt", ".tsv"), "qrels"),
+    ("run", (".txt",), "run"),
+    ("topics", (".tsv",), "topic-lines"),
+    ("queries", (".tsv",), "topic-lines"),
+    ("topics", (".txt", ".xml"), "topics"),
+    ("documents", (".trec", ".xml", ".sgml"), "documents"),
+    ("docs", (".trec", ".xml", ".sgml"), "documents"),
+)
+"""A word of a name and its endings, which say together what a file is, whatever it holds."""
+
+
+def _packed(names: dict[str, str]) -> dict[str, str]:
+    return {**names, **{f"{name}.gz": kind for name, kind in names.items()}}
+
+
+def _told_by_name() -> dict[str, str]:
+    names = {
+        pattern: kind
+        for word, endings, kind in _TELLING
+        for ending in endings
+        for pattern in (f"{word}{ending}", f"{word}[._-]*{ending}", f"*[._-]{word}{ending}")
+    }
+    names |= {f"{word}.[0-9]*": word for word in ("qrels", "topics")}  # as qrels.301-350
+    names |= {f"{word}*.tsv": "topic-lines" for word in ("topics", "queries")}
+    names |= {"*.qrels": "qrels", "*.qrel": "qrels", "*.run": "run", "*.res": "run"}
+    return _packed(names)
 
 
 def _sniffed() -> dict[str, str]:
     """What to look into, and what it usually is; its content decides."""
-    plain = {f"*{ending}": _USUAL.get(ending, "qrels") for ending in _ENDINGS}
-    return {**_BARE, **plain, **{f"{name}.gz": kind for name, kind in plain.items()}}
+    return {**_BARE, **_packed({f"*{ending}": _USUAL.get(ending, "qrels") for ending in _ENDINGS})}
 
 
 TREC = Format(
@@ -215,12 +243,9 @@ TREC = Format(
     layouts=(
         Layout(
             name="collection",
-            description="one folder; what each file is, its content tells (a table of topics: its name)",
-            files={
-                f"{name}{ending}": "topic-lines"
-                for name in ("topics*", "queries*", "*.topics", "*.queries")
-                for ending in (".tsv", ".tsv.gz")
-            },
+            description="one folder; what each file is, its name says (`qrels.test.txt`, `run.bm25.txt`, "
+            "`topics.txt`, `documents.trec`), or else its content",
+            files=_told_by_name(),
             sniffed=_sniffed(),
             signature=(),
         ),
@@ -247,11 +272,15 @@ TREC = Format(
         ),
     },
     example={
-        "documents.trec": "<doc>\n<docno>d1</docno>\n<title>Pear trees</title>\n"
-        "<text>Prune pear trees in late winter.</text>\n</doc>\n"
-        "<doc>\n<docno>d2</docno>\n<text>The tide tables give high and low water for each harbour.</text>\n</doc>\n",
-        "topics.xml": "<topics>\n<top>\n<num>q1</num>\n<title>when to prune a pear tree</title>\n</top>\n"
-        "<top>\n<num>q2</num>\n<title>tide times for small boats</title>\n</top>\n</topics>\n",
+        "documents.trec": "<DOC>\n<DOCNO>d1</DOCNO>\n<TITLE>\nPear trees\n</TITLE>\n"
+        "<TEXT>\nPrune pear trees in late winter.\n</TEXT>\n</DOC>\n"
+        "<DOC>\n<DOCNO>d2</DOCNO>\n"
+        "<TEXT>\nThe tide tables give high and low water for each harbour.\n</TEXT>\n</DOC>\n",
+        "topics.txt": "".join(
+            f"<top>\n\n<num> Number: {number}\n<title> {title}\n\n"
+            "<desc> Description:\n\n<narr> Narrative:\n\n</top>\n\n"
+            for number, title in (("q1", "when to prune a pear tree"), ("q2", "tide times for small boats"))
+        ),
         "qrels.txt": "q1 0 d1 1\nq2 0 d2 1\nq2 0 d1 0\n",
         "run.bm25.txt": "q1 Q0 d1 1 7.5 bm25\nq1 Q0 d2 2 0.5 bm25\nq2 Q0 d2 1 6.25 bm25\n",
     },

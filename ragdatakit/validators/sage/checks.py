@@ -97,7 +97,8 @@ class SageChecks(FormatChecks):
         return suspect_documents(table) if kind == "documents" else None
 
     def derive(self, kind: str, value: Any) -> dict[str, Any]:
-        """The id of a document, and of the sample in a record's question; numbers by their digits.
+        """The id of a document, and of the sample in a record's question; numbers by their digits. A record without
+        such an id is compared as a whole.
 
         Few long records at a time are read line by line: there a hash of Python's costs much less than a query to hash
         a column. When all is read, the id itself is asked for, to be shown.
@@ -107,7 +108,9 @@ class SageChecks(FormatChecks):
             return {"@id": key if self._all_read or self._documents is None or key is None else hash(key)}
         question = value.get("question") if isinstance(value, dict) else None
         key = document_id(question)
-        return {"@question_id": key if self._all_read or key is None else hash(key)}
+        whole = repr(value) if key is None and isinstance(value, dict) else None
+        found = {"@question_id": key, "@record": whole}
+        return {name: k if self._all_read or k is None else hash(k) for name, k in found.items()}
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
         """The ids of a clean block of documents."""
@@ -146,7 +149,9 @@ class SageChecks(FormatChecks):
         self._all_read = True
 
     def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
-        """How many documents there are; records of another generation."""
+        """How many documents there are, and whether there is anything; records of another generation."""
+        if not records and file.readable and file.kind != "mapping":
+            emit(file, Problem("empty-file", facts={"kind": file.kind}))
         if file.kind == "documents":
             loaded = records if self._documents is None else self._documents.count
             self._document_count = (self._document_count or 0) + loaded

@@ -30,8 +30,12 @@ def question_problems(record: dict[str, Any]) -> Iterator[Problem]:
             yield Problem("question-without-query", "/question", question)
     elif isinstance(query, str) and is_blank(query) and not asked:
         yield Problem("missing-query", "/query", query, {"state": "query is blank"})
-    if isinstance(question, dict) and question.get("id") is None:
-        yield Problem("question-without-id", "/question", question)
+    if isinstance(question, dict):
+        found = question.get("id")
+        if found is None:
+            yield Problem("question-without-id", "/question", question)
+        elif isinstance(found, bool) or not isinstance(found, str | int | float):
+            yield Problem("question-id-not-text", "/question/id", found)
 
 
 def answer_problems(record: dict[str, Any]) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from ragdatakit.validators.records import MAX_FLOAT
 from ragdatakit.validators.sage.record import is_blank
 
 _OTHER_KEYS = ("content", "contents")
+_NO_METADATA: dict[str, Any] = {}
 _SCORES = (("score", "score-out-of-range"), ("similarity_score", "raw-similarity-score"))
 _OLDER_LISTS = {"retrieval": ("retrieved_docs", "retrieved_documents"), "reranking": (), "refining": ("refined_docs",)}
 _OTHER_SOURCES = ("results", "retrieved_docs", "retrieved_documents", "refined_docs", "context", "external_corpus")
@@ -112,10 +113,16 @@ def _result_problems(stage: Stage, told: set[str]) -> Iterator[Problem]:
         if type(element) is dict:
             score = element.get("score")
             if type(element.get("text")) is str:  # as most are: nothing to look at
-                if type(score) is float and 0 <= score <= 1 and score <= before:
+                if (
+                    type(score) is float
+                    and 0 <= score <= 1
+                    and score <= before
+                    and "similarity_score" not in element
+                    and type(element.get("metadata", _NO_METADATA)) is dict
+                ):
                     before = score if scored else before
                     continue
-                if score is None and "score" not in element and "similarity_score" not in element:
+                if element.keys().isdisjoint(("score", "similarity_score", "metadata")):
                     continue
             yield from _element_problems(stage, i, element, before, told)
             score = element.get("similarity_score") if "score" not in element else score
@@ -139,10 +146,13 @@ def _element_problems(
     if type(element.get("text")) is not str:
         yield _no_text(stage.name, i, element)
     pointer, where = f"/{stage.name}_results/{i}", f"{stage.name}_results[{i}]"
+    if type(element.get("metadata", _NO_METADATA)) is not dict:
+        metadata = element["metadata"]
+        yield Problem("metadata-not-object", f"{pointer}/metadata", metadata, {"field": f"{where}.metadata"})
     for key, rule in _SCORES:
         value = element.get(key)
         if not is_finite(value):
-            if key == "score" and key in element:
+            if key in element:
                 yield Problem("score-not-number", f"{pointer}/{key}", value, {"field": f"{where}.{key}"})
             continue
         if rule not in told and not 0 <= value <= 1:

@@ -14,6 +14,7 @@ from ragdatakit.validators.sets import Hits
 
 _IDS = {"documents": "docno", "topics": "num", "topic-lines": "qid"}
 _TEXTS = {"documents": "text", "topics": "title", "topic-lines": "text"}
+_ONE = {"documents": "document", "topics": "topic", "topic-lines": "topic", "qrels": "judgement", "run": "result"}
 _MOST_RESULTS = 1000
 
 
@@ -66,8 +67,8 @@ class TrecChecks(FormatChecks):
             self._topics.update(dict.fromkeys(v[_IDS[kind]] for _, v in records if _IDS[kind] in v))
             return ()
         if kind == "qrels":
-            return self._judgements(records)
-        return self._of_run(records) if kind == "run" else ()
+            return [*_nul_in_ids(kind, records), *self._judgements(records)]
+        return [*_nul_in_ids(kind, records), *self._of_run(records)] if kind == "run" else ()
 
     def _judgements(self, records: list[tuple[int, dict[str, Any]]]) -> list[Hits]:
         self._judged.update(dict.fromkeys(v["qid"] for _, v in records))
@@ -88,6 +89,8 @@ class TrecChecks(FormatChecks):
         return found
 
     def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+        if not records and file.readable:
+            emit(file, Problem("empty-file", facts={"record": _ONE[file.kind]}))
         tags = list(self._results.tags)
         if len(tags) > 1:
             emit(file, Problem("several-tags", value=tags[1], facts={"tags": len(tags), "first": tags[0]}))
@@ -143,6 +146,12 @@ class _Results:
         if query.results == _MOST_RESULTS + 1:
             yield "many-results", value["qid"], {}
         query.rank, query.score = rank, score
+
+
+def _nul_in_ids(kind: str, records: list[tuple[int, dict[str, Any]]]) -> Iterator[Hits]:
+    for name in ("qid", "docno"):
+        if found := [(row, v[name]) for row, v in records if "\0" in v.get(name, "")]:
+            yield _hits("nul-in-id", kind, name, found)
 
 
 def _hits(rule: str, kind: str, name: str, told: list[tuple[int, str]]) -> Hits:
