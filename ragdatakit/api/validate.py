@@ -38,8 +38,8 @@ def validate(
     many edges (1 to 64) the target nodes of a question may be away from its start nodes. ``quality``: also look for
     what loads and is worse all the same (rules QU…), with thresholds by name in place of True; selecting such rules
     asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may be ``text`` or
-    ``table`` then). ``on_finding`` is called for each finding as it is found, before the report is put in order; ``progress``
-    with the file that is read, the bytes that are done and those there are.
+    ``table`` then). ``on_finding`` is called for each finding as it is found, before the report is put in order;
+    ``progress`` with the file that is read, the bytes that are done and those there are.
 
     Raises `RagdataError` if a path is missing or holds nothing recognised or a number is out of range, and
     `UnknownNameError` for unknown names.
