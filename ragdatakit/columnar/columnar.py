@@ -19,6 +19,7 @@ import pyarrow.json as pj
 
 from ragdatakit.columnar.text_template import TextTemplate
 from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.files.nesting import has_deep_line
 from ragdatakit.schemas.declarations import Record
 
 pa.set_memory_pool(pa.system_memory_pool())  # gives back more than the default one: a tenth less at the peak
@@ -88,6 +89,8 @@ class ColumnarDecoder:
             return None
         ends, crlf = proof
         if self._record.ordered and not _same_beginnings(data, ends):
+            return None
+        if has_deep_line(data):
             return None
         try:
             table = pj.read_json(

@@ -1,0 +1,42 @@
+"""A record that is nested too deeply gets a finding and is left out elsewhere: it never ends the process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import spawn
+
+VALUES = {"objects": '{"a":' * 300_000 + "1" + "}" * 300_000, "arrays": "[" * 700_000 + "]" * 700_000}
+
+
+@pytest.fixture(params=VALUES, scope="module")
+def deep(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp(request.param)
+    (folder / "qrels").mkdir()
+    (folder / "corpus.jsonl").write_text(
+        '{"_id": "d1", "title": "t", "text": "some text"}\n'
+        f'{{"_id": "d2", "title": "u", "text": "other text", "metadata": {VALUES[request.param]}}}\n'
+    )
+    (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "which?"}\n')
+    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("validate",), 1, "nested too deeply"),
+        (("report",), 0, "nested too deeply"),
+        (("query", "select count(*) from documents"), 0, "nested too deeply"),
+        (("query", "select count(*) from files.corpus"), 0, ""),
+        (("gate", "--init"), 0, ""),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_no_command_ends_over_it(deep: Path, words: tuple[str, ...], code: int, told: str) -> None:
+    shown = spawn(words[0], str(deep), *words[1:])
+
+    assert shown.code == code, shown.err[-500:]
+    assert told in shown.out + shown.err
