@@ -19,6 +19,7 @@ import pyarrow.json as pj
 
 from ragdatakit.columnar.text_template import TextTemplate
 from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.files.distinct_keys import has_many_keys
 from ragdatakit.files.nesting import has_deep_line
 from ragdatakit.schemas.declarations import Record
 
@@ -70,7 +71,7 @@ class ColumnarDecoder:
             newlines_in_values=False,
             unexpected_field_behavior="error" if record.extra == "forbid" else "infer",
         )
-        self._strict = [f for f in record.fields if not f.nullable]
+        self._free = record.extra != "forbid" or any(_arrow_type(f) is None for f in record.fields)
 
     def decode(self, data: bytes) -> ColumnBlock | None:
         """The block's columns, or None where it is not proved to be clean."""
@@ -90,7 +91,7 @@ class ColumnarDecoder:
         ends, crlf = proof
         if self._record.ordered and not _same_beginnings(data, ends):
             return None
-        if has_deep_line(data):
+        if has_deep_line(data) or (self._free and has_many_keys(data)):
             return None
         try:
             table = pj.read_json(

@@ -38,7 +38,8 @@ class NumpyBatch:
     """Key columns of consecutive records as codes.
 
     ``columns`` maps a name to its codes; ``valid`` to a mask of the readable ones (None: all); ``lists`` maps a list
-    column to (codes of all items, number of the record in this batch that each item stands in). ``spelled`` has codes
+    column to (codes of all items, number of the record in this batch that each item stands in), ``headed`` to
+    the records whose list has an item, where some items cannot be read. ``spelled`` has codes
     of the columns whose spelling is compared, reduced to what spelling does not change. ``table`` are the rows of a
     CSV block as they were read, ``key_names`` its keys as text (``spelled_as_keys``: nothing else than the cells);
     ``found``, by reference field, the position of each readable code among the keys.
@@ -50,6 +51,7 @@ class NumpyBatch:
         self.columns: dict[str, Codes] = {}
         self.valid: dict[str, npt.NDArray[np.bool_] | None] = {}
         self.lists: dict[str, tuple[Codes, Rows]] = {}
+        self.headed: dict[str, Rows] = {}
         self.spelled: dict[str, Codes] = {}
         self.table: Any = None
         self.key_names: Any = None
@@ -90,7 +92,9 @@ class NumpyBatch:
 
     def heads(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
         """Codes of the first column where the second has an item, and their rows."""
-        owners = np.unique(self.lists[fields[1]][1])
+        owners = self.headed.get(fields[1])
+        if owners is None:
+            owners = np.unique(self.lists[fields[1]][1])
         valid = self.valid[fields[0]]
         if valid is not None:
             owners = owners[valid[owners]]

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ragdatakit.files.distinct_keys import MOST_KEYS
 from ragdatakit.schemas.declarations import Record
 
 Offsets = npt.NDArray[np.int64]
@@ -64,6 +65,8 @@ class Template:
             elif token.group(4) is None and expecting == "value" and key is not None:
                 kind = "string" if token.group(1) is not None else "number" if token.group(3) else "integer"
                 first, last = (token.start(1), token.end(1)) if kind == "string" else (token.start(), token.end())
+                if len(template.variables) == MOST_KEYS:
+                    return None
                 template.variables.append(_Variable((*path, key), kind, line[begin:first]))
                 begin = last
                 expecting = "next"

@@ -28,6 +28,7 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
             items = [(i, v) for i, vs in enumerate(column) if vs is not None for v in vs if v is not None]
             codes = _codes([v for _, v in items])
             batch.lists[name] = (codes, np.array([i for i, _ in items], np.int64))
+            batch.headed[name] = np.array([i for i, vs in enumerate(column) if vs], np.int64)
             continue
         if any(isinstance(v, str) for v in column):
             texts["plain", name] = string_array([_encodable(v) for v in column])

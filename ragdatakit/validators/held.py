@@ -15,6 +15,7 @@ from ragdatakit.files.record_forms import RecordForm
 from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.validators.collector import Collector, Place
 from ragdatakit.validators.excerpts import place_of
+from ragdatakit.validators.records import readable_key
 from ragdatakit.validators.sets import Hits
 
 
@@ -210,10 +211,13 @@ def _point(record: Any, held: _Held, other: Any, value_of: Callable[[DataFile, s
 def _is_meant(item: Any, value: Any) -> bool:
     """Whether a list's item is the one a set check named: by its value, or by its code."""
     if isinstance(value, int | str | float):
-        return bool(item == value or str(item) == str(value))
-    if isinstance(item, str):
-        from ragdatakit.columnar.string_hash import hash_strings
-        from ragdatakit.files.arrow_columns import string_array
+        return bool(type(item) is not bool and (item == value or str(item) == str(value)))
+    number = readable_key(item, "integer")
+    if number is not None and number % 2**64 == int(value):
+        return True
+    if not isinstance(item, str):
+        return False
+    from ragdatakit.columnar.string_hash import hash_strings
+    from ragdatakit.files.arrow_columns import string_array
 
-        return bool(hash_strings(string_array([item.encode("utf-8", "backslashreplace").decode()]))[0] == value)
-    return isinstance(item, int | float) and int(item) % 2**64 == int(value)
+    return bool(hash_strings(string_array([item.encode("utf-8", "backslashreplace").decode()]))[0] == value)

@@ -1,0 +1,93 @@
+"""Records with keys of their own: memory grows with the bytes, as no column is made of each key."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragdatakit.columnar.columnar import ColumnarDecoder
+from ragdatakit.files.distinct_keys import MOST_KEYS, has_many_keys
+from ragdatakit.schemas.beir.format import BEIR
+
+COMMANDS = {
+    "validate": ["validate", "{root}"],
+    "report": ["report", "{root}"],
+    "query": ["query", "{root}", "select count(*) from documents"],
+}
+_MEASURED = """
+import resource, sys
+from ragdatakit.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert end.code in (0, None), end.code
+finally:
+    print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def passages(number: int) -> bytes:
+    """Passages with a score under a key that no other passage has."""
+    records = (
+        {"_id": f"d{i}", "title": "", "text": "tide times " * 8, "metadata": {f"doc{i}": 0.5}} for i in range(number)
+    )
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def peak(root: Path, command: str) -> int:
+    """The most memory that a run of the command held, in KiB."""
+    words = [word.format(root=root) for word in COMMANDS[command]]
+    limit = 4 << 30
+
+    def held() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, *words],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        preexec_fn=held,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return int(done.stderr.rsplit("peak ", 1)[1].split()[0])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_memory_grows_with_the_bytes(command: str, tmp_path: Path) -> None:
+    peaks = []
+    for number in (25_000, 50_000):
+        root = tmp_path / str(number)
+        (root / "qrels").mkdir(parents=True)
+        (root / "corpus.jsonl").write_bytes(passages(number))
+        (root / "queries.jsonl").write_text('{"_id": "q1", "text": "when is high tide"}\n')
+        (root / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+        peaks.append(peak(root, command))
+
+    assert max(peaks) < 600 << 10  # before: 2 GB
+    assert peaks[1] < peaks[0] + (200 << 10)
+
+
+def test_many_keys_are_not_decoded_by_columns() -> None:
+    decoder = ColumnarDecoder(BEIR.file("corpus").record)
+    one = json.dumps(
+        {"_id": "d1", "title": "", "text": "t", "metadata": {f"k{i}": i for i in range(MOST_KEYS * 4)}}
+    ).encode()
+
+    assert decoder.decode(passages(100)) is not None
+    assert decoder.decode(passages(MOST_KEYS + 1)) is None
+    assert decoder.decode(one + b"\n") is None
+
+
+def test_keys_are_counted_once() -> None:
+    assert not has_many_keys(b'{"a": 1, "b" : {"a":\t2}}\n' * 100, 2)
+    assert has_many_keys(b'{"a": 1, "b" : {"c":\t2}}', 2)
+    assert not has_many_keys(b'["' + b"x" * 10_000 + b'"]', 0)
+    long = [b"x" * 300 + b"%d" % i for i in range(3)]
+    assert has_many_keys(b"{" + b",".join(b'"' + key + b'":1' for key in long) + b"}", 2)
