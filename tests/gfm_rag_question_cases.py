@@ -461,7 +461,7 @@ WARNINGS = (
         "3.5",
         "W01 an unknown target",
         {"target_nodes": {"document": ["Harbour log"], "entity": ["lena", "gull"]}},
-        risky(targets={"test": [["Harbour log", "lena"]] * 2}),
+        misreads(targets={"test": [["Harbour log", "lena"]] * 2}),
         "unknown-target-node",
     ),
     _test(

@@ -15,6 +15,7 @@ from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.gfm_rag.questions import QuestionChecks
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import RecordChecker
+from ragdatakit.validators.sets import SetChecks
 
 PATHS = {
     "documents": "raw/documents.json",
@@ -91,7 +92,13 @@ def read(checks: QuestionChecks, values: list[Any], file: int = 0, first_row: in
     told = checks.dataset.files[file]
     checks.start_file(told)
     batch = PythonBatch({}, first_row)
-    found = {h.rule: list(h.rows) for h in checks.batch("questions", None, values, batch, None) if len(h.rows)}
+    found = {
+        h.rule: list(h.rows)
+        for h in checks.batch(
+            "questions", None, values, batch, SetChecks(get_format("gfm-rag"), None, set(), bool, False)
+        )
+        if len(h.rows)
+    }
     told.records = len(values)
     checks.finish_file(told, len(values), lambda *_: None)
     return found

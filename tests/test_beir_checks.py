@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,9 +37,11 @@ LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "broken/blank-line": "JSONDecodeError",
     "broken/blank-line-2": "IndexError",
     "broken/blank-text": {"test": (4, 2, 3)},
+    "broken/blank-text-2": {"test": (4, 2, 2)},
     "broken/compressed-file": "ValueError",
     "broken/conflicting-judgement": {"test": (3, 2, 3)},
     "broken/dangling-corpus-id": {"test": (3, 2, 4)},
+    "broken/dangling-corpus-id-2": {"test": (3, 2, 4)},
     "broken/dangling-query-id": "KeyError",
     "broken/dangling-query-id-2": "KeyError",
     "broken/duplicate-id": {"test": (3, 2, 3)},
@@ -67,6 +72,7 @@ LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "broken/unusual-score": {"test": (3, 2, 3)},
     "broken/wrong-columns": "IndexError",
     "broken/wrong-columns-2": "IndexError",
+    "broken/wrong-columns-3": "IndexError",
 }
 # The loader says that a file is not there: part of a dataset, which is a warning.
 PARTS = {
@@ -82,6 +88,7 @@ PARTS = {
 MISREAD = {
     "broken/conflicting-judgement",
     "broken/dangling-corpus-id",
+    "broken/dangling-corpus-id-2",
     "broken/duplicate-id",
     "broken/duplicate-id-2",
     "broken/id-not-string",
@@ -261,3 +268,57 @@ def test_public_sets() -> None:
     assert {f.rule for f in multi_turn.findings} == {"missing-file"}
     assert "578 judgements need it" in multi_turn.findings[0].message
     assert len(multi_turn.datasets) == 4
+
+
+@pytest.mark.parametrize("big", [False, True], ids=["plain", "columns"])
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [("Doc1", "doc1"), ("doc1", "Doc1"), ("d1", " d1"), ("d1", "d1 "), ("caf\u00e9", "cafe\u0301"), ("D1", "\uff241")],
+)
+def test_an_id_that_is_nearly_one_is_named(
+    key: str, asked: str, big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 1 << 40)
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text(json.dumps({"_id": key, "title": "", "text": "t"}) + "\n")
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "t"}\n')
+    (tmp_path / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\nq1\t{asked}\t1\nq1\tnobody\t1\n", "utf-8")
+
+    near, other = (f.message for f in validate(tmp_path).findings if f.rule == "dangling-corpus-id")
+
+    assert f'(did you mean "{key}"?)' in near
+    assert "did you mean" not in other
+
+
+@pytest.mark.parametrize("big", [False, True], ids=["plain", "columns"])
+@pytest.mark.parametrize("text", ["\u200b", "\u200d \u2060", "\ufeff\n", "\u00ad"])
+def test_text_that_does_not_show_is_blank(
+    text: str, big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 1 << 40)
+    rows = [{"_id": "d1", "title": "", "text": text}, {"_id": "d2", "title": "", "text": f"a{text}b"}]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+
+    assert [f.line for f in validate(tmp_path).findings if f.rule == "blank-text"] == [1]
+
+
+@pytest.mark.parametrize("big", [False, True], ids=["plain", "columns"])
+def test_a_file_and_its_packed_copy_are_one_finding(big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 1 << 40)
+    rows = "".join(json.dumps({"_id": f"d{i}", "title": "", "text": f"text {i}"}) + "\n" for i in range(50))
+    (tmp_path / "corpus.jsonl").write_text(rows)
+    (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress(rows.encode()))
+
+    found = Counter(f.rule for f in validate(tmp_path, max_per_rule=0).findings if f.rule != "missing-file")
+
+    assert found == {"compressed-file": 1, "repeated-file": 1}
+
+
+def test_a_packed_file_that_repeats_some_records_is_reported_record_by_record(tmp_path: Path) -> None:
+    rows = [json.dumps({"_id": f"d{i}", "title": "", "text": f"text {i}"}) + "\n" for i in range(9)]
+    (tmp_path / "corpus.jsonl").write_text("".join(rows[:6]))
+    (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress("".join(rows[3:]).encode()))
+
+    found = Counter(f.rule for f in validate(tmp_path, max_per_rule=0).findings)
+
+    assert found["duplicate-id"] == 3 and not found["repeated-file"]

@@ -71,15 +71,52 @@ def test_a_header_in_capitals_says_nothing_of_separators(tmp_path: Path) -> None
 def test_latin_1_is_told_and_nothing_else(name: str, tmp_path: Path) -> None:
     text = EXAMPLE[name].replace("osprey", "ospréy", 2)
 
-    found = told(tmp_path, name, text.encode("latin-1"))
+    found = {f.rule: f for f in told(tmp_path, name, text.encode("latin-1"))}
+
+    assert (found.keys() == {"invalid-utf8"}) == (name == EDGES)
+    if name == NODES:  # the nodes have another name now, and where it stands is named
+        assert {"dangling-endpoint", "unknown-start-node"} & found.keys()
+        assert found["unreliable-key"].line == found["invalid-utf8"].line
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_name_in_latin_1_is_found_by_edges_in_utf_8(tmp_path: Path) -> None:
+    write(tmp_path, EXAMPLE)
+    for name, encoding in ((NODES, "latin-1"), (EDGES, "utf-8"), (TEST, "utf-8"), ("raw/documents.json", "utf-8")):
+        (tmp_path / name).write_bytes(EXAMPLE[name].replace("osprey", "ospréy").encode(encoding))
+
+    found = validate(tmp_path, severity="warning", max_per_rule=0).findings
 
     assert {f.rule for f in found} == {"invalid-utf8"}
 
 
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize(
+    "row", [b"a,b,c,d", b"h\xe4fen,entity,{}", b"x,entity,\"{'a': 'h\xe4fen'}\"", b'x,entity,"{}', b'"x,entity,{}']
+)
+def test_one_unreadable_row_hides_no_dangling_edge(row: bytes, tmp_path: Path) -> None:
+    write(tmp_path, EXAMPLE)
+    (tmp_path / NODES).write_bytes(EXAMPLE[NODES].encode() + row + b"\n")
+    edges = EXAMPLE[EDGES] + "nobody,was_followed_by,lena,{}\n"
+    (tmp_path / EDGES).write_text(edges)
+
+    found = validate(tmp_path, severity="warning").findings
+
+    places = {f.rule: f.line for f in found}
+    assert places["dangling-endpoint"] == len(edges.splitlines())
+    last = len(EXAMPLE[NODES].splitlines()) + 1
+    is_sure = row.startswith(b"x,")
+    assert {f.line for f in found if f.path.endswith("nodes.csv")} == {last}
+    assert ("unreliable-key" in places) == (not is_sure or row.endswith(b'"{}')), places
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
     ("old", "new", "rule"),
-    [("\nlena,entity,{}", '\n"lena,entity,{}', "unclosed-quote"), ("\nlena,entity", "\nlena,b,entity", "long-row")],
+    [
+        ("\nlena,entity,{}", '\n"lena,entity,{}', "unclosed-quote"),
+        ("\nlena,entity,{}", "\nlena,entity,{},b", "long-row"),
+    ],
 )
 def test_a_row_at_which_pandas_stops_leaves_nothing_else_to_say(old: str, new: str, rule: str, tmp_path: Path) -> None:
     found = told(tmp_path, NODES, EXAMPLE[NODES].replace(old, new, 1))

@@ -113,11 +113,32 @@ def test_each_data_set_of_a_folder_is_compared_with_its_own_corpus(tmp_path: Pat
     assert (finding.rule, Path(finding.path).name) == ("gold-passage-not-in-corpus", "bays.json")
 
 
-def test_a_corpus_that_is_not_known_whole_misses_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("broken", [{"title": "Kettle Reef"}, {"title": 7, "text": "x"}, 7])
+def test_one_unusable_passage_hides_no_missing_one(broken: Any, tmp_path: Path) -> None:
     question = {"id": "q1", "question": "?", "answer": "x", "paragraphs": [{**PASSAGES[0], "is_supporting": True}]}
-    write(tmp_path, reefs_corpus=[PASSAGES[1], {"title": "Kettle Reef"}], reefs=[question])
+    write(tmp_path, reefs_corpus=[PASSAGES[1], broken], reefs=[question])
+
+    found = {f.rule: f for f in validate(tmp_path).findings}
+
+    unusable = found.keys() & {"unusable-passage", "passage-not-object"}
+    assert found.keys() == {*unusable, "gold-passage-not-in-corpus", "unreliable-key"}
+    assert [found[rule].line for rule in unusable] == [found["unreliable-key"].line]
+
+
+def test_an_unusable_passage_is_reported_alone_where_every_passage_is_found(tmp_path: Path) -> None:
+    question = {"id": "q1", "question": "?", "answer": "x", "paragraphs": [{**PASSAGES[0], "is_supporting": True}]}
+    write(tmp_path, reefs_corpus=[*PASSAGES, {"title": "Kettle Reef"}], reefs=[question])
 
     assert rules(tmp_path) == {"unusable-passage": 1}
+
+
+def test_a_corpus_that_is_cut_off_is_compared_with_nothing(tmp_path: Path) -> None:
+    question = {"id": "q1", "question": "?", "answer": "x", "paragraphs": [{**PASSAGES[0], "is_supporting": True}]}
+    write(tmp_path, reefs_corpus=PASSAGES[1:], reefs=[question])
+    corpus = tmp_path / "reefs_corpus.json"
+    corpus.write_text(corpus.read_text().rstrip().removesuffix("]"))
+
+    assert rules(tmp_path).keys() == {"corpus-not-json", "unchecked-references"}
 
 
 def test_questions_of_any_look_are_those_of_the_corpus_of_their_name(tmp_path: Path) -> None:

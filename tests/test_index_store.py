@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -17,9 +18,13 @@ import pytest
 
 from ragdatakit.api.search import dataset_source
 from ragdatakit.outputs.sealed_json import read_sealed, sealed
-from ragdatakit.retrieval import fingerprints, index_places, index_store
+from ragdatakit.retrieval import fingerprints, index_files, index_places, index_store
+from ragdatakit.retrieval.index_files import CHECKED
 from ragdatakit.retrieval.index_store import Index, open_index
+from ragdatakit.retrieval.lexical import LexicalPart
+from ragdatakit.retrieval.parts import Part
 from ragdatakit.retrieval.passages import Passages
+from ragdatakit.retrieval.tokens import Tokenizer
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import Query
 from tests.command_line import ROOT, run
@@ -82,6 +87,7 @@ def test_built_once_and_found_again(dataset: Path, cache: Path) -> None:
 @pytest.mark.usefixtures("settled")
 def test_an_unchanged_dataset_is_not_read(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened(dataset)
+    opened(dataset)  # which looks once at what was built
 
     def refuse(*_: Any) -> None:
         raise AssertionError("read again")
@@ -229,6 +235,89 @@ def test_a_damaged_part_is_built_anew(dataset: Path, damage: str) -> None:
     assert second.notes == ["the lexical part of the index is damaged or incomplete; it is built anew"]
     assert opened(dataset).ranker(part) is not None
     assert part.builds == 2
+
+
+def _results(index: Index, part: Part) -> list[tuple[Any, ...]]:
+    """Everything that a search gives: passages by rank with their scores, and by id."""
+    found = [
+        r for q in ("the tunnel below the harbour", "ferry strait") for r in index.ranker(part).rank([Query(q)], 5)
+    ]
+    ranked = [(index.passages[int(o)], float(s)) for r in found for o, s in zip(r.ordinals, r.scores, strict=True)]
+    return [*ranked, *index.passages.ordinals(tuple(DOCUMENTS)), *index.passages.documents()]
+
+
+def _flip(path: Path, at: int) -> None:
+    """Another byte at a place, with the file's times as they were (but that of the change itself)."""
+    before = path.stat()
+    with path.open("r+b") as file:  # in place: earlier indexes have the file mapped
+        file.seek(at)
+        (byte,) = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte ^ 0x15]))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize("checked", [False, True], ids=["just built", "checked before"])
+def test_a_flipped_byte_never_gives_another_result(
+    dataset: Path, checked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In each payload file its first and last byte, and some between."""
+    if checked:  # files are at rest, and their states are trusted
+        monkeypatch.setattr(fingerprints, "REST_NS", -(10**9))
+    part = LexicalPart(Tokenizer())
+    first = opened(dataset)
+    expected = _results(first, part)
+    payload = _payload(first.folder)
+    assert len([n for n in payload if n.startswith("passages/")]) == 12 and len(payload) > 16
+    chosen = random.Random(11)
+    for number in range(len(payload)):
+        for where in (0.0, chosen.random(), chosen.random(), 1.0):
+            if checked:
+                again = opened(dataset)
+                assert _results(again, part) == expected and not again.notes
+            name = _payload(first.folder)[number]  # those of tantivy have other names each time
+            size = (first.folder / name).stat().st_size
+            if not size:
+                continue
+            _flip(first.folder / name, int((size - 1) * where))
+
+            second = opened(dataset)
+
+            assert _results(second, part) == expected, (name, where)
+            (note,) = second.notes
+            assert "damaged or incomplete; it is built anew" in note, (name, where)
+
+
+def _payload(folder: Path) -> list[str]:
+    """The files that hold what is searched, by folder and kind."""
+    own = ("index.json", "part.json", CHECKED, ".lock")
+    return sorted(
+        (n for n in tree(folder) if not n.endswith(own)), key=lambda n: (n.split("/")[0], n.split(".")[-1], n)
+    )
+
+
+def test_a_sound_index_is_not_read_again(dataset: Path, settled: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = CountedPart()
+    opened(dataset).ranker(part)
+    opened(dataset).ranker(part)  # by this one its files were looked at
+
+    monkeypatch.setattr(fingerprints, "file_digest", lambda path: pytest.fail(f"{path} was read"))
+
+    assert opened(dataset).ranker(part).rank([Query("the tunnel")], 5)
+    assert part.builds == 1
+
+
+@posix
+def test_a_damaged_index_that_cannot_be_replaced_is_refused(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    first = opened(dataset, index_dir=place)
+    _flip(first.folder / "passages" / "title.bin", 0)
+    monkeypatch.setattr(index_files.os, "access", lambda path, mode: False)
+
+    with pytest.raises(RagdataError, match=r"the index cannot be built, as .* cannot be written to"):
+        opened(dataset, index_dir=place)
 
 
 def test_parts_of_other_settings_lie_side_by_side(dataset: Path) -> None:
@@ -398,7 +487,7 @@ def test_a_place_of_the_users(dataset: Path, tmp_path: Path, cache: Path) -> Non
     index.ranker(part)
 
     assert part.builds == 1
-    assert sorted(p.name for p in place.iterdir())[0] == "index.json"
+    assert "index.json" in {p.name for p in place.iterdir()}
     assert not cache.exists()
     write_beir(dataset, {"a": ("", "other")})
     changed = opened(dataset, index_dir=place)

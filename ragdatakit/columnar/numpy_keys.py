@@ -90,6 +90,11 @@ class NumpyBatch:
             owners = where if isinstance(owners, range) else owners[where]
         return codes, owners
 
+    def without(self, field: str) -> list[int]:
+        """Rows in which the column has no readable value."""
+        valid = self.valid[field]
+        return [] if valid is None else (np.flatnonzero(~valid) + self.first_row).tolist()
+
     def heads(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
         """Codes of the first column where the second has an item, and their rows."""
         owners = self.headed.get(fields[1])
@@ -266,6 +271,15 @@ class NumpyIndex:
         """Look codes up once, for the questions below: the position of each among the keys, -1 where it is none."""
         assert self._finder is not None
         return self._finder.positions(codes)
+
+    def has(self, text: str) -> bool:
+        """Whether a text is a key."""
+        from ragdatakit.columnar.string_hash import hash_strings
+        from ragdatakit.files.arrow_columns import string_array
+
+        if self._finder is None or any(0xD800 <= ord(c) < 0xE000 for c in text):
+            return False
+        return bool(self.find(hash_strings(string_array([text])))[0] >= 0)
 
     def missing(self, found: npt.NDArray[np.int32]) -> Rows:
         """Which of the codes looked up are no key."""

@@ -199,6 +199,23 @@ def split_record(text: str, start: int = 0) -> tuple[list[Field], int, bool]:
         position += 1
 
 
+_UNDECODED = re.compile("[\udc80-\udcff]")
+
+
+def cells_of_broken(raw: bytes, closed: bool, guess: bool) -> list[str | None]:
+    """The cells of a record that is not UTF-8, or has an open quote (``closed`` is false); None for unreadable ones.
+
+    ``guess``: bytes that are not UTF-8 are read as Latin-1, as which they were most often written, and an open cell is
+    cut at its commas.
+    """
+    fields, _, _ = split_record(raw.decode("utf-8", "surrogateescape"))
+    cells = [field.text for field in fields]
+    if not closed:
+        cells[-1:] = cells[-1].split(",") if guess else []
+    latin = [cell.encode("utf-8", "surrogateescape").decode("latin-1") if guess else None for cell in cells]
+    return [other if _UNDECODED.search(cell) else cell for cell, other in zip(cells, latin, strict=True)]
+
+
 class CsvForm:
     """What the text of one CSV record is: cells by the names of the header (of two columns with one name the first).
 

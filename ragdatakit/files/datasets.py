@@ -16,7 +16,8 @@ class DataFile:
     """One file of a dataset.
 
     ``path`` is where it is, ``display`` how messages call it (as the user named it), ``name`` the path relative to
-    the dataset's folder with ``/``. ``records`` and ``bytes`` (uncompressed) are filled in by reading it.
+    the dataset's folder with ``/``. ``records`` and ``bytes`` (uncompressed) are filled in by reading it; so are
+    ``readable``, whether all of it could be read, and ``to_end``, whether no more than single rows could not.
     ``boundary`` is where it has to lie to be opened, links resolved.
     """
 
@@ -29,6 +30,7 @@ class DataFile:
     bytes: int = 0
     readable: bool = True
     boundary: Boundary = ANYWHERE
+    to_end: bool = True
 
 
 @dataclass(slots=True, eq=False)

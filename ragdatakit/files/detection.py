@@ -15,7 +15,15 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import Tree, is_regular, not_looked_into
 from ragdatakit.files.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.files.plain_sources import is_about
-from ragdatakit.files.sniffing import emptiness, fits_by_text, guess_by_text, guess_kind, looks_like, read_head
+from ragdatakit.files.sniffing import (
+    beginning,
+    emptiness,
+    fits_by_text,
+    guess_by_text,
+    guess_kind,
+    looks_like,
+    read_head,
+)
 from ragdatakit.files.written_folders import WrittenFolders
 from ragdatakit.schemas import all_formats, get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
@@ -320,11 +328,21 @@ def _sniffed_files(
 ) -> list[DataFile]:
     """The files whose first records are those of this format rather than of another one."""
     files = _companions(tree, folder, layout, claimed)
-    for path in dict.fromkeys(p for pattern in layout.sniffed for p in tree.match(folder, pattern)):
-        guessed = _guess(path, formats, tree.boundary) if path not in claimed and path not in files else None
+    for path, kind in {p: k for pattern, k in layout.sniffed.items() for p in tree.match(folder, pattern)}.items():
+        if path in claimed or path in files or not (layout.files or _may_be_list(path, fmt.file(kind), tree.boundary)):
+            continue
+        guessed = _guess(path, formats, tree.boundary)
         if guessed is not None and guessed[0] is fmt:
             files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), guessed[1].kind)
     return list(files.values())
+
+
+def _may_be_list(path: Path, kind: File, boundary: Boundary) -> bool:
+    """Whether a file that no other one stands beside may be of a kind: a first byte rules out most of many files."""
+    if kind.container != "json-array" or not is_regular(path, boundary):
+        return True
+    data, _ = beginning(path, 256, boundary)
+    return data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"")
 
 
 def _companions(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> dict[Path, DataFile]:

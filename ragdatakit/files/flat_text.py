@@ -29,3 +29,13 @@ def flat_bytes(text: str) -> bytes:
         return text.encode("ascii")
     text = _BETWEEN.sub(" ", unicodedata.normalize("NFKC", text).casefold())
     return _ALONE.sub(r" \g<0> ", text).encode("utf-8", "surrogatepass")
+
+
+INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u2060\ufeff"
+"""Characters that show nothing and are no blanks to Python: zero-width ones and the soft hyphen."""
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text has nothing in it that shows."""
+    text = text.strip()
+    return not text or (not text.isascii() and not text.translate(dict.fromkeys(map(ord, INVISIBLE))).strip())

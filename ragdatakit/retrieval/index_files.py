@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.manifest import file_digest
+from ragdatakit.files.writing import write_whole
+from ragdatakit.outputs.sealed_json import read_sealed, sealed
 from ragdatakit.outputs.user_cache import VARIABLE
+from ragdatakit.retrieval.fingerprints import file_states, read_states
 from ragdatakit.schemas.errors import RagdataError
 
 INDEX, PART, SOURCES, PASSAGES = "index.json", "part.json", "sources", "passages"
+CHECKED = "checked.json"
+"""The states in which the files of an index or of a part were when their digests were compared last."""
 KINDS = ("lexical", "sparse", "dense", "graph")
 _PART_FOLDER = rf"({'|'.join(KINDS)})-[0-9a-f]{{16}}"
 _TEMPORARY = r"\..*\.ragdata-.*|\..*\.json\..*"
-_OWN = re.compile(rf"{INDEX}|{SOURCES}|{PASSAGES}|{_PART_FOLDER}|{_TEMPORARY}|\.DS_Store|Thumbs\.db")
+_OWN = re.compile(rf"{INDEX}|{CHECKED}|{SOURCES}|{PASSAGES}|{_PART_FOLDER}|{_TEMPORARY}|\.DS_Store|Thumbs\.db")
 
 
 def described(folder: Path) -> dict[str, dict[str, Any]]:
@@ -34,6 +40,25 @@ def are_whole(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> bool:
         return all((folder / name).stat().st_size == file["bytes"] for name, file in files.items())
     except OSError:
         return False
+
+
+def are_sound(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether all files are what was written, by their digests: a damaged one may give wrong results, and no error.
+
+    A file whose digest was compared before, and whose state on the disk is the same since, is not read again: a million
+    passages take seconds to read, and milliseconds to look at.
+    """
+    if not are_whole(folder, files):
+        return False
+    places = [(name, folder / name) for name in files]
+    known = read_states((read_sealed(folder / CHECKED) or {}).get("files"))
+    states, same = file_states(places, known)
+    if any(state.sha256 != files[name]["sha256"] for (name, _), state in zip(places, states, strict=True)):
+        return False
+    if not same:
+        with suppress(OSError):  # a folder that is read-only is read each time
+            write_whole(folder / CHECKED, sealed({"files": [state.as_list() for state in states]}))
+    return True
 
 
 def are_intact(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> bool:

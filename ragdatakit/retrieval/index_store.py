@@ -28,6 +28,7 @@ from ragdatakit.retrieval.index_files import (
     PASSAGES,
     SOURCES,
     are_intact,
+    are_sound,
     are_whole,
     described,
     names_in,
@@ -159,7 +160,7 @@ class Index:
         document = read_sealed(folder / PART)
         if document is None or document["settings"] != _plain(part.settings):
             return None
-        if document["passages"] != len(self.passages) or not are_whole(folder, document["files"]):
+        if document["passages"] != len(self.passages) or not (built or are_sound(folder, document["files"])):
             return None
         try:
             ranker = part.open(folder, self.passages)
@@ -244,12 +245,15 @@ def _part_is_whole(folder: Path) -> bool:
     return document is not None and are_whole(folder, document["files"])
 
 
-def index_document(folder: Path) -> dict[str, Any] | None:
-    """What index.json says of a sound index; None where it is damaged, or was made by another version."""
+def index_document(folder: Path, built: bool = False) -> dict[str, Any] | None:
+    """What index.json says of a sound index; None where it is damaged, or was made by another version.
+
+    ``built``: it was written just now, and need not be read again.
+    """
     document = read_sealed(folder / INDEX)
     if document is None or document["layout"] != LAYOUT or document["ragdata"] != __version__:
         return None
-    return document if are_whole(folder, document["files"]) else None
+    return document if built or are_sound(folder, document["files"]) else None
 
 
 def open_index(
@@ -300,7 +304,7 @@ class _Opening:
         if found is None:
             self._build(folder, key, digest, states)
             states, same = file_states(self._source.files, {s.path: s for s in states}, self._progress)
-            found = self._opened(folder, key)
+            found = self._opened(folder, key, built=True)
             if found is None:
                 raise RagdataError(f"{folder} cannot be opened although it was just built; remove it and try again")
             for text in fault_notes(found.document["faults"], found.passages.unit):
@@ -339,15 +343,16 @@ class _Opening:
             return "is damaged or incomplete"
         if document["ragdata"] != __version__ or document["layout"] != LAYOUT:
             return f"was made by ragdata {document['ragdata']}"
-        return "is of another dataset, or of another state of it" if document["key"] != key else "cannot be opened"
+        is_other = document["key"] != key
+        return "is of another dataset, or of another state of it" if is_other else "is damaged or incomplete"
 
     def _note(self, text: str) -> None:
         self._notes.append(text)
         if self._tell is not None:
             self._tell(text)
 
-    def _opened(self, folder: Path, key: str) -> Index | None:
-        document = index_document(folder)
+    def _opened(self, folder: Path, key: str, built: bool = False) -> Index | None:
+        document = index_document(folder, built)
         if document is None or document["key"] != key:
             return None
         try:

@@ -88,7 +88,7 @@ class Problem:
     engine where they are not given). In a record, ``pointer`` says which value is meant and ``position`` is the
     0-based character offset in the
     record, where known. In a text file, ``line`` is 1-based and ``position`` the 0-based character offset in that
-    line; ``length`` is the number of characters at fault (0: not known).
+    line; ``length`` is the number of characters at fault (0: not known). ``nearly`` is what the value may mean.
     """
 
     rule: str
@@ -99,3 +99,4 @@ class Problem:
     length: int = 0
     line: int | None = None
     related: tuple[Related, ...] = ()
+    nearly: str = ""

@@ -133,6 +133,37 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check failed: no loader is involved",
     ),
     Rule(
+        code="RD113",
+        name="unreliable-key",
+        severity="warning",
+        summary="The id of a record cannot be read, or not reliably, and references lead to no record: some of them "
+        "may mean this one.",
+        message="the key of this record cannot be relied on{more}, so references to it may be reported as dangling",
+        upstream="what the loader makes of the record is reported separately",
+        hint="repair this record first, then validate again",
+        per_file=True,
+        counted=False,
+    ),
+    Rule(
+        code="RD114",
+        name="unchecked-references",
+        severity="info",
+        summary="A file that other files refer to could not be read to its end, so that references to it were not "
+        "checked.",
+        message="could not be read to its end, so references to its records were not checked",
+        upstream="what the loader makes of the file is reported separately",
+        hint="repair what else is reported for this file, then validate again",
+    ),
+    Rule(
+        code="RD115",
+        name="repeated-file",
+        severity="error",
+        summary="A file has nothing but records that another file of the dataset has, such as a compressed copy of it.",
+        message="each of its {records:,} records is in {other}, too",
+        upstream="a loader that reads both has every record twice, or keeps one of each",
+        hint="remove one of the two files",
+    ),
+    Rule(
         code="RD201",
         name="non-finite-number",
         severity="warning",

@@ -210,7 +210,8 @@ class Collector:
         rule = state.rule
         facts = _Facts(value=show(problem.value), field=visible((problem.pointer or "").strip("/")))
         facts.update({k: _fact(v) for k, v in problem.facts.items()})
-        message = rule.message.format_map(facts) + suffix
+        meant = f" (did you mean {show(problem.nearly)}?)" if problem.nearly else ""
+        message = rule.message.format_map(facts) + meant + suffix
         finding = Finding(
             code=rule.code,
             rule=rule.name,

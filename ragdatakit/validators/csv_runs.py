@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
-from ragdatakit.files.csv_cells import ColumnScan, CsvForm, Kind, coerced, key_of, split_record
+from ragdatakit.files.csv_cells import ColumnScan, CsvForm, Kind, cells_of_broken, coerced, key_of, split_record
 from ragdatakit.files.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
 from ragdatakit.files.positions import Located
 from ragdatakit.schemas.findings import Problem
@@ -69,6 +69,7 @@ class _Part:
     chunk: int
     scans: Scans
     faults: list[tuple[int, RawRow, list[Problem]]] = field(default_factory=list)
+    doubtful: list[int] = field(default_factory=list)
     excess: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
     values: list[dict[str, str]] = field(default_factory=list)
@@ -91,6 +92,7 @@ class CsvRun(FileRun):
         self._rules = rules = self.declared.record.rules
         # where pandas stops: what seems to be missing from the file may be in it
         self._ending = {"invalid-utf8", rules.get("unclosed-quote", ""), rules.get("long-row", "")}
+        self._is_named = any(ref.to_kind == self.file.kind for ref in run.dataset.format.references)
         self._most = self.run_.collector.selection.max_per_rule
         if not self.reader.open():
             self._without_header()
@@ -98,7 +100,7 @@ class CsvRun(FileRun):
         header = self.reader.header or []
         if not self._readable_header(header):
             self._finish(0)
-            self.whole = False
+            self.whole = self.to_end = False
             return
         self._fields = [f for f in self.declared.record.fields if f.name in header]
         replaced = {f.replaces for f in self._fields if f.replaces}
@@ -119,7 +121,7 @@ class CsvRun(FileRun):
         self.info.inferred = self._inferred
         if not self._check_header(header, replaced):
             self._finish(0)
-            self.whole = False
+            self.whole = self.to_end = False
             return
         self._accepted = {
             (name, kind): self.run_.checks.accepts(self.file.kind, name, kind)
@@ -131,7 +133,8 @@ class CsvRun(FileRun):
         if self.reader.too_long and self.fresh:
             problem = Problem("line-too-long", facts={"bytes": self.source.max_line_bytes})
             self.run_.emit_record(self.file, problem, None, self.reader.too_long, 0, b"")
-            self.whole = False
+        if self.reader.too_long:
+            self.whole = self.to_end = False
         for hits in self.run_.checks.finish_table(self.file, self.info):
             self.run_.held.take(hits)
 
@@ -152,7 +155,7 @@ class CsvRun(FileRun):
         if self.fresh and (rule := self._rules.get("no-header")) and not self.source.faults:
             self.run_.emit(self.file, Problem(rule, facts={"expected": expected}))
         self._finish(0)
-        self.whole = False
+        self.whole = self.to_end = False
 
     def _readable_header(self, header: list[str]) -> bool:
         """Whether the header is text; one that is not is told, and where it has none of the columns that is all."""
@@ -161,7 +164,7 @@ class CsvRun(FileRun):
         _, problem = decoded_text(row.raw)
         if problem is None:
             return True
-        self.whole = False
+        self.whole = self.to_end = False
         if self.fresh:
             self.run_.emit_record(self.file, problem, None, row.line, row.offset, row.raw)
         return any(f.name in header for f in self.declared.record.fields)
@@ -173,7 +176,8 @@ class CsvRun(FileRun):
         missing = [f for f in self.declared.record.fields if f.required and f.name not in (*header, *replaced)]
         for column in missing:
             is_key = column.inferred or (self.columns is not None and column.name in self.columns.names)
-            self.whole = self.whole and not is_key
+            self.to_end = self.to_end and not is_key
+            self.whole = self.whole and self.to_end
         rule = self._rules.get("missing-column")
         if missing and self.fresh and rule:
             text = row.raw.decode("utf-8", "replace")
@@ -271,6 +275,8 @@ class CsvRun(FileRun):
         """Keep a row's problems, so many of a rule as may be shown, and count the others."""
         if not self._ending.isdisjoint(problem.rule for problem in problems):
             self.whole = False
+        if any(self._is_doubtful(row, problem) for problem in problems):
+            part.doubtful.append(number)
         problems = few_of_each(problems, part.kept, part.excess, self._most)
         if problems:
             part.faults.append((number, row, problems))
@@ -282,7 +288,7 @@ class CsvRun(FileRun):
         rules = self._rules
         text, problem = decoded_text(row.raw)
         if problem is not None:
-            return {}, [problem]
+            return self._relied_on(row), [problem]
         cells, _, _ = split_record(text)
         header = self.info.header
         value = {name: cells[place].text for name, place in self._places.items() if place < len(cells)}
@@ -290,7 +296,7 @@ class CsvRun(FileRun):
         for name in nuls:  # pandas 2 cuts the cell there
             value[name] = value[name].partition("\0")[0]
         if not row.closed:
-            return {}, [Problem(rules["unclosed-quote"], position=0, length=1)]
+            return self._relied_on(row), [Problem(rules["unclosed-quote"], position=0, length=1)]
         problems: list[Problem] = []
         if len(cells) > len(header):
             facts = {"fields": len(cells), "expected": len(header)}
@@ -298,8 +304,7 @@ class CsvRun(FileRun):
                 start = cells[self.reader.width].start
                 problems.append(Problem(rules["long-row"], facts=facts, position=start, length=len(text) - start))
             if any(cell.text for cell in cells[len(header) :]):
-                self.whole = False  # which cell is which nobody can say
-                return {}, problems
+                return value if self._is_named else {}, problems
         elif len(cells) <= self._last_needed:
             missing = ", ".join(f.name for f in self._required if f.name not in value)
             short: dict[str, Any] = {"fields": len(cells), "expected": len(header), "missing": missing}
@@ -312,6 +317,22 @@ class CsvRun(FileRun):
         ]
         problems += self._cell_problems(value)
         return value, problems
+
+    def _relied_on(self, row: RawRow) -> dict[str, str]:
+        """The cells that can be relied on of a row at which pandas stops: what refers to its key is still checked."""
+        cells = cells_of_broken(row.raw, row.closed, guess=self._is_named)
+        found = ((name, cells[place]) for name, place in self._places.items() if place < len(cells))
+        return {name: cell for name, cell in found if cell is not None}
+
+    def _is_doubtful(self, row: RawRow, problem: Problem) -> bool:
+        """Whether the problem makes a guess of the key of the row, which others refer to."""
+        if not self._is_named or problem.rule not in self._ending or not problem.length:
+            return False
+        if problem.rule != "invalid-utf8":
+            return True
+        place = self._places.get(self.info.key, 0)
+        cells = cells_of_broken(row.raw, row.closed, guess=False)
+        return place >= len(cells) or cells[place] is None
 
     def _cell_problems(self, value: dict[str, str]) -> list[Problem]:
         record = self.declared.record
@@ -329,7 +350,7 @@ class CsvRun(FileRun):
     # what was read
 
     def _report_shift(self, block: CsvBlock) -> None:
-        self.whole = False  # every cell stands under another name
+        self.whole = self.to_end = False  # every cell stands under another name
         row = block.raw_rows()[0]
         facts = {"fields": self.reader.width, "expected": len(self.info.header)}
         if self.fresh and (rule := self._rules.get("shifted")):
@@ -350,6 +371,9 @@ class CsvRun(FileRun):
             self._end_chunk()
             self._number = part.chunk
         self.info.numbers.update(part.numbers)
+        if part.doubtful:
+            first_row = self.base + part.first_row
+            self.sets.keyless.setdefault(self.file.kind, []).extend(first_row + number for number in part.doubtful)
         for name, scan in part.scans.items():
             self._chunk[name].follow(scan)
         self._pending.append(part)

@@ -28,7 +28,7 @@ from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.excerpts import excerpt, place_of
 from ragdatakit.validators.held import HeldFindings, RowMap
 from ragdatakit.validators.run_options import RunOptions
-from ragdatakit.validators.sets import SetChecks, key_columns
+from ragdatakit.validators.sets import Hits, SetChecks, key_columns
 
 if TYPE_CHECKING:
     from ragdatakit.validators.file_runs import FileRun
@@ -142,16 +142,31 @@ class DatasetRun:
             new = [f for f in files if f not in seen]
             for file in files:
                 seen.add(file)
-                if not self._try_file(group, file, file in new):
+                self._try_file(group, file, file in new)
+                if not file.to_end:
                     group.sets.unreliable.add(kind)
-            for hits in group.sets.freeze(kind):
-                if new:  # a file that splits share was told about with the first of them
-                    self.held.take(hits)
+                elif not file.readable:
+                    group.sets.partial.add(kind)
+            found = group.sets.freeze(kind)
+            if new:  # a file that splits share was told about with the first of them
+                self._take_repeats(kind, found)
             self._check_empty(files, kind, group)
             if self._is_stub(files, kind):
                 group.sets.unreliable.add(kind)
         for hits in group.sets.finish():
             self.held.take(hits)
+        for file in group.files:
+            if file.kind in group.sets.unchecked and not file.to_end:
+                self.emit(file, Problem("unchecked-references"))
+
+    def _take_repeats(self, kind: str, found: list[Hits]) -> None:
+        """What freezing a kind found; where a file has nothing but the records of another, that is one finding."""
+        serious = [h for h in found if h.is_repeat and self.collector.state(h.rule).severity == "error"]
+        copies = self.rows.copies(serious)
+        for file, other in copies.items():
+            self.emit(file, Problem("repeated-file", facts={"records": file.records or 0, "other": other.name}))
+        for hits in found:
+            self.held.take(self.rows.outside(hits, copies) if copies else hits)
 
     def _is_stub(self, files: list[DataFile], kind: str) -> bool:
         """Whether a table or an object has no record: told once, not at each record that refers to it."""
@@ -166,39 +181,37 @@ class DatasetRun:
         if rule and not self.checks.may_be_empty(kind, group.split):
             self.emit(files[0], Problem(rule))
 
-    def _try_file(self, group: _Group, file: DataFile, fresh: bool) -> bool:
-        """Whether the file could be read whole; a crash in it is told and does not stop the others."""
+    def _try_file(self, group: _Group, file: DataFile, fresh: bool) -> None:
+        """Read a file; a crash in it is told and does not stop the others."""
         try:
-            return self._run_file(group, file, fresh)
+            file.readable, file.to_end = self._run_file(group, file, fresh)
         except Exception as error:  # noqa: BLE001 - what the other files hold must be told, too
             self.emit(file, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
-            file.readable = False
-            return False
+            file.readable = file.to_end = False
 
-    def _run_file(self, group: _Group, file: DataFile, fresh: bool) -> bool:
-        """Whether the file could be read whole."""
+    def _run_file(self, group: _Group, file: DataFile, fresh: bool) -> tuple[bool, bool]:
+        """Whether the file could be read whole, and whether it was read to its end."""
         if _leads_nowhere(file.path):
             self.emit(file, Problem("unreadable-file", facts={"reason": "it is a link that leads nowhere"}))
-            file.readable = False
-            return False
+            return False, False
         if not file.boundary.holds(file.path):
             self.emit(file, Problem("link-leaves-dataset"))
-            file.readable = False
-            return False
+            return False, False
         declared = self.kind(file)
         if declared.container == "opaque":
             file.bytes = size_of(file.path)
-            return True
+            return True, True
         if declared.container == "text":
-            return self._run_text(file) if fresh else True
+            whole = self._run_text(file) if fresh else file.readable
+            return whole, whole
         self.checks.start_file(file)
         run = self._runs[file] = self._new_run(group, file, fresh)
         run.run()
-        file.readable = run.whole
+        file.readable, file.to_end = run.whole, run.to_end
         if fresh:
             self.checks.finish_file(file, file.records or 0, self.emit)
         self._done += size_of(file.path)
-        return run.whole
+        return file.readable, file.to_end
 
     def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
         module, name = _RUNS[self.container(file)]

@@ -12,10 +12,10 @@ from ragdatakit.files.positions import BlockTable, Located, locate_elements, loc
 from ragdatakit.files.record_forms import RecordForm, form_of
 from ragdatakit.files.sources import Block, HeadedSource
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.line_cells import LineReader
+from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.validators.blocks import BlockJudge, JudgedBlock, LineEnds, Segment
 from ragdatakit.validators.columns import KeyColumns
-from ragdatakit.validators.records import RecordChecker
+from ragdatakit.validators.records import RecordChecker, decoded_text
 from ragdatakit.validators.sets import Hits, SetChecks
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ _END_NAMES = {"lf": "LF", "crlf": "CR LF"}
 class FileRun:
     """What all containers share: key columns go to the set checks, problems to the collector.
 
-    ``form`` is what the text of one record is; ``whole`` whether the file could be read to its end.
+    ``form`` is what the text of one record is; ``whole`` whether all of the file could be read, ``to_end`` whether it
+    was read to its end, so that no more than single records are not known.
     """
 
     form: RecordForm
@@ -45,7 +46,7 @@ class FileRun:
         self.sets = sets
         self.file = file
         self.fresh = fresh
-        self.whole = True
+        self.whole = self.to_end = True
         self.declared = run.kind(file)
         checks = run.checks
         extra = None
@@ -77,7 +78,8 @@ class FileRun:
         self.file.records = records
         self.file.bytes = self.source.bytes_read
         faults = [f.rule for f in self.source.faults]
-        self.whole = self.whole and all(rule in _HARMLESS for rule in faults)
+        self.to_end = self.to_end and all(rule in _HARMLESS for rule in faults)
+        self.whole = self.whole and self.to_end
         if not self.fresh:
             return
         if self.source.bom:
@@ -225,14 +227,24 @@ class LinesRun(FileRun):
             problem = Problem("line-too-long", facts={"bytes": self.source.max_line_bytes}, line=self._lines + 1)
             self.run_.emit_record(self.file, problem, None, self._lines + 1, block.offset, b"")
         self._lines += 1
-        self.whole = False
+        self.whole = self.to_end = False
 
     def _report_header(self) -> None:
-        """A first line that is no header but a record, which is passed over all the same."""
-        rule = self.declared.record.rules.get("no-header", "")
+        """A first line that cannot be read, or that is not a header but a record, which the loader skips anyway."""
+        rules = self.declared.record.rules
+        rule = rules.get("no-header", "")
         header = self.source.header if isinstance(self.source, HeadedSource) else None
-        text = header.decode("utf-8", "replace") if header else ""
-        if rule and header and LineReader(self.declared).looks_like_record(text):
+        if not header:
+            return
+        text, problem = decoded_text(header)
+        try:
+            cut(text, self.declared.columns)
+        except LineError as error:
+            facts = {"reason": str(error)}
+            problem = problem or Problem(rules["syntax"], facts=facts, position=error.position, length=1)
+        if problem is not None:
+            self.run_.emit_record(self.file, problem, None, 1, 0, header)
+        elif rule and LineReader(self.declared).looks_like_record(text):
             problem = Problem(rule, value=text)
             self.run_.emit_record(self.file, problem, None, 1, 0, header)
 
@@ -279,10 +291,10 @@ class ElementsRun(FileRun):
         if held:
             self._take_values(held, records)
             records += len(held)
-        self.whole = elements.whole
+        self.whole = self.to_end = elements.whole
         self._finish(records)
         if elements.top in ("other", "nothing"):
-            self.whole = False
+            self.whole = self.to_end = False
             if self.fresh and not self.source.faults:
                 self._report_top(elements, rules)
 

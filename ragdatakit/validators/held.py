@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragdatakit.files import strict_json
@@ -15,8 +15,12 @@ from ragdatakit.files.record_forms import RecordForm
 from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.validators.collector import Collector, Place
 from ragdatakit.validators.excerpts import place_of
+from ragdatakit.validators.python_keys import nearly_the_same
 from ragdatakit.validators.records import readable_key
 from ragdatakit.validators.sets import Hits
+
+_LONGEST_NAME = 1 << 12
+"""Characters of a reference beyond which nothing like it is looked for."""
 
 
 @dataclass(slots=True)
@@ -29,6 +33,7 @@ class _Held:
     first: tuple[DataFile, int] | None
     note: str
     facts: Mapping[str, Any]
+    is_key: Callable[[str], bool] | None = None
 
 
 @dataclass(slots=True)
@@ -68,6 +73,32 @@ class RowMap:
         # an empty file shares its base with the next one: bisect finds the last, which has the row
         return rows.files[i], row - rows.bases[i]
 
+    def copies(self, repeats: Iterable[Hits]) -> dict[DataFile, DataFile]:
+        """The files each record of which repeats one of a single other file, with that file."""
+        found: dict[DataFile, DataFile] = {}
+        for hits in repeats:
+            if len(self._kinds[hits.kind].files) < 2:
+                continue
+            others: dict[DataFile, Counter[DataFile]] = {}
+            for row, first in zip(hits.rows, hits.firsts, strict=True):
+                file, other = self.find(hits.kind, int(row))[0], self.find(hits.kind, int(first))[0]
+                others.setdefault(file, Counter())[other] += 1
+            for file, counted in others.items():
+                (other, number), *_ = counted.most_common(1)
+                if other is not file and number == file.records and number > 1:
+                    found.setdefault(file, other)
+        return found
+
+    def outside(self, hits: Hits, copies: Mapping[DataFile, DataFile]) -> Hits:
+        """The hits but for those in a file that repeats another."""
+        files = [self.find(hits.kind, int(row))[0] for row in hits.rows]
+        kept = [i for i, file in enumerate(files) if file not in copies]
+        rows, values, firsts, facts = (
+            None if column is None else [column[i] for i in kept]
+            for column in (hits.rows, hits.values, hits.firsts, hits.facts)
+        )
+        return replace(hits, rows=rows, values=values, firsts=firsts, facts=facts)
+
 
 class HeldFindings:
     """Counts hits as they come and words the ones that are kept at the end."""
@@ -100,7 +131,7 @@ class HeldFindings:
         value = hits.values[position] if hits.values is not None else None
         first = self._rows.find(hits.first_kind, int(hits.firsts[position])) if hits.firsts is not None else None
         facts = hits.facts[position] if hits.facts is not None else {}
-        self._held.append(_Held(hits.rule, file, record, hits.field, value, first, hits.note, facts))
+        self._held.append(_Held(hits.rule, file, record, hits.field, value, first, hits.note, facts, hits.is_key))
 
     def _take_per_file(self, hits: Hits) -> None:
         """The first row of each file, and the number of the others."""
@@ -182,8 +213,15 @@ def _worded(
     line, column, shown = place_of(text, start, length, place.line, place.indent)
     if record is None and value is None:  # a record too long to be read once more
         value = held.value if held.value is not None else form.glimpse(text, held.field)
-    problem = Problem(held.rule, pointer, value, _facts(held, record))
+    problem = Problem(held.rule, pointer, value, _facts(held, record), nearly=_nearly(held, value))
     return problem, Place(line, column, place.byte_offset, held.record, shown)
+
+
+def _nearly(held: _Held, value: Any) -> str:
+    """A key that differs from a dangling reference in its blanks, its case or its Unicode form only."""
+    if held.is_key is None or not isinstance(value, str) or len(value) > _LONGEST_NAME:
+        return ""
+    return next(filter(held.is_key, nearly_the_same(value)), "")
 
 
 def _facts(held: _Held, record: Any) -> dict[str, Any]:

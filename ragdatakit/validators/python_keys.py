@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
+
+_FORMS: tuple[Literal["NFC", "NFD", "NFKC", "NFKD"], ...] = ("NFC", "NFD", "NFKC", "NFKD")
 
 
 class PythonBatch:
@@ -33,6 +35,10 @@ class PythonBatch:
                     values.append((*prefix, one) if prefix else one)
                     rows.append(first + i)
         return values, rows
+
+    def without(self, field: str) -> list[int]:
+        """Rows in which the column has no readable value."""
+        return [row for row, value in enumerate(self.columns[field], self.first_row) if value is None]
 
     def heads(self, fields: tuple[str, ...]) -> tuple[list[Any], list[int]]:
         """Values of the first column where the second is a readable list with an item, and their rows."""
@@ -77,6 +83,10 @@ class PythonIndex:
         first = self._first
         return [i for i, v in enumerate(values) if v in first]
 
+    def has(self, text: str) -> bool:
+        """Whether a text is a key."""
+        return text in self._first
+
     def new_marks(self) -> set[Any]:
         """No key marked yet."""
         return set()
@@ -114,6 +124,16 @@ class PythonConsistency:
     def hits(self) -> tuple[list[int], list[int]]:
         """Rows that disagree with an earlier one, and those earlier rows."""
         return [r for r, _ in self._hits], [f for _, f in self._hits]
+
+
+def nearly_the_same(name: str) -> list[str]:
+    """What a name may be meant to be: other blanks at its ends, other case, another Unicode form."""
+    bare = name.strip()
+    forms = dict.fromkeys(unicodedata.normalize(form, n) for n in (name, bare) for form in _FORMS)
+    cases = [n for form in forms for n in (form, form[:1].upper() + form[1:], form[:1].lower() + form[1:])]
+    cases += [case for form in forms for case in (form.lower(), form.upper(), form.title(), form.swapcase())]
+    cases += [f"{bare} ", f" {bare}"]
+    return [n for n in dict.fromkeys(cases) if n and n != name]
 
 
 def spelling(name: str) -> str:

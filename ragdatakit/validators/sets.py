@@ -6,7 +6,7 @@ Python for small datasets, typed arrays for big ones), which all have the same m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,6 +24,9 @@ class Batch(Protocol):
     def codes(self, fields: tuple[str, ...]) -> tuple[Any, Any]:
         """Values (or codes) of the columns, and their rows."""
 
+    def without(self, field: str) -> list[int]:
+        """Rows in which the column has no readable value."""
+
     def heads(self, fields: tuple[str, ...]) -> tuple[Any, Any]:
         """Values of the first column where the second is a readable list with an item, and their rows."""
 
@@ -34,6 +37,8 @@ class Hits:
 
     ``facts`` fill the message of each row, where its template asks for more than the value; one that is a function is
     given the decoded record (None where it cannot be read again), for words that need not be kept for every row.
+    ``is_repeat``: the key of the row is that of the one it clashes with. ``is_key`` says of a text whether a reference
+    to it would lead somewhere.
     """
 
     rule: str
@@ -45,6 +50,15 @@ class Hits:
     first_kind: str = ""
     note: str = ""
     facts: Sequence[Mapping[str, Any]] | None = None
+    is_key: Callable[[str], bool] | None = None
+    is_repeat: bool = False
+
+
+def unreliable_keys(kind: str, field: str, rows: Iterable[int]) -> Hits:
+    """What is reported, at the first of them, of rows whose key cannot be relied on while references lead nowhere."""
+    rows = set(rows)
+    more = f" (nor that of {len(rows) - 1:,} more)" if len(rows) > 1 else ""
+    return Hits("unreliable-key", kind, field, [min(rows)], facts=[{"more": more}])
 
 
 def key_columns(fmt: Format, kind: str) -> tuple[str, ...]:
@@ -77,7 +91,10 @@ class SetChecks:
     """The set checks of one split of a dataset.
 
     Per block: `probe` (may run in any thread once the kinds it refers to are frozen), then `absorb` in file order.
-    ``unreliable`` kinds were not read whole: nothing is said to be missing from them.
+    ``unreliable`` kinds were not read to their end: nothing is said to be missing from them, and those that something
+    refers to are ``unchecked``. Of ``partial`` ones single rows could not be read: what their rows name is not known
+    whole, but a key that is not among theirs is missing. ``keyless`` are, by kind, the rows whose key cannot be relied
+    on; they are reported where anything (``missed``) refers to a key that is not there.
     """
 
     def __init__(
@@ -93,8 +110,14 @@ class SetChecks:
         self.split = split
         self.kinds = kinds
         self.unreliable: set[str] = set()
+        self.partial: set[str] = set()
+        self.unchecked: set[str] = set()
+        self.missed: set[str] = set()
+        self.keyless: dict[str, list[int]] = {}
         self.keys = [k for k in fmt.keys if k.kind in kinds and wanted(k.rule)]
         self.references = [r for r in fmt.references if {r.kind, r.to_kind} <= kinds and wanted(r.rule)]
+        unique = {(k.kind, k.fields) for k in fmt.keys}
+        self._named = {r.to_kind: r.to_field for r in self.references if (r.to_kind, (r.to_field,)) in unique}
         self.memberships = [m for m in fmt.memberships if {m.kind, m.to_kind} <= kinds and wanted(m.rule)]
         self.coverages = [
             c
@@ -136,15 +159,19 @@ class SetChecks:
             return found_in[key, field]
 
         for ref in self.references:
-            if ref.kind == kind and ref.to_kind not in self.unreliable:
+            if ref.kind == kind and ref.to_kind in self.unreliable:
+                self.unchecked.add(ref.to_kind)
+            elif ref.kind == kind:
                 key = (ref.to_kind, (ref.to_field,))
                 missing = self.indexes[key].missing(find(key, ref.field))
                 if not isinstance(batch, PythonBatch):
                     batch.found[ref.field] = found_in[key, ref.field]  # type: ignore[attr-defined]
                 if len(missing):
                     values, rows = batch.codes((ref.field,))
-                    hits.append(Hits(ref.rule, kind, ref.field, _take(rows, missing), _take(values, missing)))
+                    at, of = _take(rows, missing), _take(values, missing)
+                    hits.append(Hits(ref.rule, kind, ref.field, at, of, is_key=self.indexes[key].has))
                     dangling.update(map(int, hits[-1].rows))
+                    self.missed.add(ref.to_kind)
         for member in self.memberships:
             if member.kind == kind and member.to_kind not in self.unreliable:
                 hits += self._probe_membership(member, batch, dangling)
@@ -180,6 +207,8 @@ class SetChecks:
 
     def absorb(self, kind: str, batch: Batch) -> None:
         """Take in the keys of these records."""
+        if named := self._named.get(kind):
+            self.keyless.setdefault(kind, []).extend(batch.without(named))
         for (of_kind, fields), index in self.indexes.items():
             if of_kind == kind:
                 index.add(*batch.codes(fields))
@@ -206,7 +235,9 @@ class SetChecks:
             if key.kind == kind:
                 rows, firsts = self.indexes[kind, key.fields].repeats()
                 if len(rows):
-                    hits.append(Hits(key.rule, kind, key.fields[-1], rows, None, firsts, kind, "first seen here"))
+                    first_seen = Hits(key.rule, kind, key.fields[-1], rows, None, firsts, kind, "first seen here")
+                    first_seen.is_repeat = True
+                    hits.append(first_seen)
         stores = [(c.rule, c.kind, c.names[0][1], s, "first given here") for c, s in self.consistencies]
         stores += [(v.rule, v.kind, v.fields[0], s, "spelled otherwise here") for v, s in self.variants]
         for rule, of_kind, field, store, note in stores:
@@ -221,11 +252,12 @@ class SetChecks:
         hits: list[Hits] = []
         for coverage in self.coverages:
             kinds = [k for k, _ in coverage.by if k in self.kinds]
-            if coverage in self._marks and not any(k in self.unreliable for k in kinds):
+            if coverage in self._marks and self.unreliable.isdisjoint(kinds) and self.partial.isdisjoint(kinds):
                 rows = self.indexes[coverage.kind, (coverage.field,)].unmarked(self._marks[coverage])
                 if len(rows):
                     hits.append(Hits(coverage.rule, coverage.kind, coverage.field, rows))
-        return hits
+        doubtful = [(kind, rows) for kind in sorted(self.missed) if (rows := self.keyless.get(kind))]
+        return hits + [unreliable_keys(kind, self._named.get(kind, ""), rows) for kind, rows in doubtful]
 
     def compare(self, earlier: SetChecks) -> list[Hits]:
         """What this split has in common with an earlier one and should not, and where they disagree."""

@@ -97,9 +97,7 @@ def _rows(target: Target) -> Iterator[Injection]:
     ):
         value = this.value if rule != rules.get("short-row") else {**dict(told[:-1]), told[-1][0]: ""}
         places = target.places(rule)
-        # Where pandas stops, nothing is known of what comes behind.
-        ends = bool(rule) and rule == rules.get("long-row")
-        yield target.injection(target.replaced(Cell(value, raw)), "bad row", name, places, alone=ends)
+        yield target.injection(target.replaced(Cell(value, raw)), "bad row", name, places)
     own = target.draft.own_rules(target.file.kind.kind, "", "copy")
     for name, index in (("right behind", target.index + 1), ("at the end", len(cells))):
         file = replace(target.file, cells=(*cells[:index], Cell(this.value, this.raw), *cells[index:]))
@@ -141,7 +139,7 @@ def _cut(target: Target) -> Iterator[Injection]:
     raw = cell.raw[: cell.raw.rindex(b",") + 1] + b'"{}'
     unclosed = file.with_cell(last, Cell({**cell.value, names[-1]: "{}\n"}, raw))
     places = target.places(rules.get("unclosed-quote", ""), line=file.line(last))
-    yield target.injection(unclosed, "bad row", "a quote that is not closed", places, alone=True)
+    yield target.injection(unclosed, "bad row", "a quote that is not closed", places)
     for name, content, damage in (("empty", b"", "no-header"), ("only a header", file.header, "no-records")):
         own = target.draft.own_rules(file.kind.kind, "", name)
         places = target.places(f"!{rules[damage]}" if rules.get(damage) else "", *own)
@@ -153,7 +151,7 @@ def _encodings(target: Target) -> Iterator[Injection]:
     damaged = this.raw[: this.raw.rindex(b",") + 1] + b"\"{'a': 'h\xe4fen'}\""
     value = {**this.value, list(this.value)[-1]: "{'a': 'h\N{REPLACEMENT CHARACTER}fen'}"}
     places = target.places("invalid-utf8" if is_fault(target.draft.format, "invalid-utf8") else "")
-    yield target.injection(target.replaced(Cell(value, damaged)), "invalid UTF-8", "Latin-1", places, alone=True)
+    yield target.injection(target.replaced(Cell(value, damaged)), "invalid UTF-8", "Latin-1", places)
     marked = replace(file, head=b"\xef\xbb\xbf")
     yield target.injection(marked, "byte-order mark", "at the start (no fault)", frozenset())
 

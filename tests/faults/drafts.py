@@ -158,6 +158,14 @@ class DraftFile:
                 yield line, one.value
             line += one.lines
 
+    def unreadable(self) -> Iterator[int]:
+        """Lines of the records that cannot be decoded."""
+        line = self.line(0)
+        for one in self.cells:
+            if one.value is UNREADABLE:
+                yield line
+            line += one.lines
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -144,6 +144,8 @@ def judge(injection: Injection, findings: list[dict[str, Any]]) -> Verdict:
     """Compare what is reported with what must be."""
     baseline = injection.draft.baseline
     found = {Place(f["rule"], f["path"], f["line"]) for f in findings if (f["rule"], f["path"]) not in baseline}
+    if injection.alone:  # the file as a whole is at fault, and it is reported that nothing was compared with it
+        found = {place for place in found if place.rule != "unchecked-references"}
     expected = injection.consequences()
     pointed = {(f["rule"], f["pointer"]) for f in findings}
     return Verdict(

@@ -48,7 +48,7 @@ class _Split:
     def __init__(self, draft: Draft, name: str | None) -> None:
         self.draft = draft
         self.name = name
-        files = [f for f in draft.files if f.split in (name, None)]
+        files = self.files = [f for f in draft.files if f.split in (name, None)]
         self.kinds = {f.kind.kind for f in files}
         self.rows = {kind: list(_rows(draft, kind, files)) for kind in self.kinds}
 
@@ -69,6 +69,7 @@ class _Split:
                 if first.setdefault(value, row) is not row:
                     yield Place(key.rule, row.path, row.line)
         yield from self._dangling()
+        yield from self._unreliable()
         for membership in fmt.memberships:
             if {membership.kind, membership.to_kind} <= self.kinds:
                 yield from self._pairs(membership)
@@ -87,6 +88,22 @@ class _Split:
                 for value, row in self.values(ref.kind, (ref.field,)):
                     if value not in known:
                         yield Place(ref.rule, row.path, row.line)
+
+    def _unreliable(self) -> Iterator[Place]:
+        """The first record of a kind whose key cannot be read, where something refers to a key that is not there."""
+        unique = {(k.kind, k.fields) for k in self.draft.format.keys}
+        told: set[str] = set()
+        for ref in self.draft.format.references:
+            if ref.to_kind in told or not {ref.kind, ref.to_kind} <= self.kinds:
+                continue
+            known = {v for v, _ in self.values(ref.to_kind, (ref.to_field,))}
+            without = [(r.path, r.line) for r in self.rows[ref.to_kind] if r.keys.get(ref.to_field) is None]
+            files = (f for f in self.files if f.kind.kind == ref.to_kind)
+            without += [(f.path, line) for f in files for line in f.unreadable()]
+            dangles = any(value not in known for value, _ in self.values(ref.kind, (ref.field,)))
+            if dangles and without and (ref.to_kind, (ref.to_field,)) in unique:
+                told.add(ref.to_kind)
+                yield Place("unreliable-key", *min(without))
 
     def _pairs(self, told: Membership) -> Iterator[Place]:
         pairs = {v for v, _ in self.values(told.to_kind, told.to_fields)}

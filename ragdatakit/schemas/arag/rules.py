@@ -54,6 +54,16 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="AR-C04, build_index in build_index.py",
     ),
     Rule(
+        code="AR121",
+        name="missing-chunks",
+        severity="error",
+        summary="There is a questions.json, and no chunks.json beside it.",
+        message="there is no chunks.json beside it",
+        upstream="the runner stops with FileNotFoundError when it opens the chunks",
+        hint="add the chunks.json that the questions were asked about",
+        source="data.chunks_file in batch_runner.py",
+    ),
+    Rule(
         code="AR105",
         name="chunk-without-colon",
         severity="error",

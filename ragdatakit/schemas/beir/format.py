@@ -192,6 +192,7 @@ BEIR = Format(
         Consistency(kind="qrels", names=(("query-id", "@split"),), rule="query-in-two-splits"),
     ),
     adopts={
+        "repeated-file": Adopted(severity="warning", upstream="the loader opens the one that is not compressed"),
         "unreadable-file": Adopted(severity="error", upstream="the loader stops when it opens the file"),
         "byte-order-mark": Adopted(
             severity="error", upstream="the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"

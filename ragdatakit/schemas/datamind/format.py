@@ -119,7 +119,9 @@ _PROFILE_FILES = {
     "tables/*.sql": "tables",
     "uploads/*.csv": "uploads-csv",
     "images/*.*": "images",
+    "bench/*.jsonl": "bench",
 }
+_FLAT = {"chunks.jsonl": "chunks", "triplets.jsonl": "triplets"}
 # Names that people give a file to switch it off, or by mistake: what loads nothing must be said rather than skipped.
 _SWITCHED_OFF = (
     "chunks/*.jsonl.bak",
@@ -178,6 +180,13 @@ DATAMIND = Format(
             description="the same anywhere else, where there is more than raw documents (which are not judged there)",
             files=_PROFILE,
             signature=(_PROFILE_SIGNS,),
+        ),
+        Layout(
+            name="flat",
+            description="`chunks.jsonl` and `triplets.jsonl` in one folder, before they are put in a profile's own",
+            files={**_FLAT, "bench/*.jsonl": "bench"},
+            signature=(("chunks.jsonl",), ("triplets.jsonl",)),
+            sniff=True,
         ),
         Layout(
             name="data",

@@ -252,10 +252,10 @@ NODE_RULES: tuple[Rule, ...] = (
     Rule(
         code="GF419",
         name="unknown-target-node",
-        severity="warning",
+        severity="error",
         summary="One of a question's target nodes is not in the graph.",
         message="there is no node {value}",
-        upstream="both loaders leave it out without a word",
+        upstream="both loaders drop it silently: what is to be found is lost, and every score is too good or too bad",
         hint="write the name as nodes.csv does, to the letter",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log"], "entity": ["Lena"]}')}]""",
         good=_GOOD,

@@ -66,6 +66,13 @@ LAYOUTS = (
         sniff=True,
     ),
     Layout(
+        name="questions",
+        description="A folder with questions alone",
+        files={},
+        sniffed={"*.json": "questions"},
+        signature=(("*.json",),),
+    ),
+    Layout(
         name="results",
         description="A folder into which HippoRAG saved: `openie_results_ner_MODEL.json`, with the indexes below it",
         files=_SAVED,

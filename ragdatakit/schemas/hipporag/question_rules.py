@@ -76,6 +76,18 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source="main.py: get_gold_docs",
     ),
     Rule(
+        code="HR041",
+        name="support-mark-misread",
+        severity="error",
+        summary="A paragraph says in a text that it does not support the answer: any text but an empty one is true.",
+        message="is_supporting is {value}, which counts as true",
+        upstream="the paragraph becomes one that is to be found",
+        hint="write true or false, without quotes",
+        bad='{"title": "Joss Alder", "text": "He was a surveyor.", "is_supporting": "false"}',
+        good='{"title": "Joss Alder", "text": "He was a surveyor.", "is_supporting": false}',
+        source="main.py: get_gold_docs",
+    ),
+    Rule(
         code="HR011",
         name="no-supporting-paragraph",
         severity="warning",

@@ -253,6 +253,12 @@ class ARagChecks(FormatChecks):
         published = self._subset(files[0]) if len(files) == 1 else None
         return published is not None and published.name == REPEATS_A_QUESTION
 
+    def start(self, emit: Emit) -> None:
+        """Questions without the chunks that they are asked about, where they are looked at as a dataset."""
+        if self.dataset.layout != "file" and not self.dataset.of_kind("chunks"):
+            for file in self.dataset.of_kind("questions"):
+                emit(file, Problem("missing-chunks"))
+
     def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
         """Compare with the published files; another file of predictions may answer the same questions again."""
         if file.kind == "predictions":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.flat_text import is_blank
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Emit, FormatChecks
 
@@ -82,7 +83,7 @@ def _tell_missing(beside: DataFile, name: str, judgements: int, emit: Emit) -> N
 
 def _record_problems(value: dict[str, Any]) -> Iterator[Problem]:
     text, found = value.get("text"), value.get("_id")
-    if isinstance(text, str) and not text.strip():
+    if isinstance(text, str) and is_blank(text):
         yield Problem("blank-text", pointer="/text", value=text)
     if isinstance(found, str) and (what := unsafe(found)):
         yield Problem("unsafe-id", pointer="/_id", value=found, facts={"what": what})

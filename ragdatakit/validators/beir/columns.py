@@ -8,10 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragdatakit.files.arrow_columns import mask_of, one_array
+from ragdatakit.files.flat_text import INVISIBLE
 
 # What Python calls white space (RE2's \\s is ASCII only).
 _SPACE = r"\s\x0b\x1c-\x1f\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
-_BLANK = rf"\A[{_SPACE}]*\z"
+_INVISIBLE = "".join(rf"\x{{{ord(c):x}}}" for c in INVISIBLE)
+_BLANK = rf"\A[{_SPACE}{_INVISIBLE}]*\z"
 _ODD_ID = rf'\A\z|\A["{_SPACE}]|[\t\n\r]|[{_SPACE}]\z'
 
 

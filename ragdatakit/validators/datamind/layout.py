@@ -32,6 +32,9 @@ def layout_problems(dataset: Dataset) -> Iterator[Placed]:
         tables = dataset.of_kind("tables")
         if tables:
             yield tables[0], Problem("sql-not-run", facts={"count": len(tables)})
+    elif dataset.layout == "flat":
+        for file in (*dataset.of_kind("chunks"), *dataset.of_kind("triplets")):
+            yield file, Problem("ignored-file", facts={"pattern": "*.jsonl", "folder": f"{file.kind}/"})
     elif dataset.layout == "data":
         yield from _knowledge_folder(dataset)
     elif dataset.layout == "repository":

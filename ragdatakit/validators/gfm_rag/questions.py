@@ -284,7 +284,7 @@ class QuestionChecks(FormatChecks):
     def _usable(self) -> bool:
         """Whether names can be looked up: of nodes that were read in part, none can be said to be missing."""
         if self._names_known is None:  # the nodes are read before any question
-            self._names_known = self._tables.usable and self._whole("nodes")
+            self._names_known = self._tables.usable and all(f.to_end for f in self.dataset.of_kind("nodes"))
         return self._names_known
 
     def _whole(self, *kinds: str) -> bool:
@@ -382,6 +382,8 @@ class QuestionChecks(FormatChecks):
             if first is not None:
                 leaked.append(row)
                 firsts.append(first)
+        if any(side.unknown or not (side.known or side.raises) for _, s in self._looked_up.values() for side in s):
+            sets.missed.add("nodes")
         self._looked_up = {}
         begin = [self._first_id[0]] * len(mixed)
         yield Hits("mixed-question-ids", kind, "id", mixed, None, begin, kind, "the first id", kinds)
@@ -425,7 +427,7 @@ class QuestionChecks(FormatChecks):
 
     def finish_sets(self) -> Iterable[Hits]:
         """Questions with targets that no walk within the limit leads to."""
-        if not self._usable or not self._whole("relations", "edges") or not self._tables.graph().usable():
+        if not self._usable or not self._whole("nodes", "relations", "edges") or not self._tables.graph().usable():
             return
         graph = self._tables.graph()
         hops = int(self.dataset.options.get("max_hops", 3))

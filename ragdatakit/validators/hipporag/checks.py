@@ -20,12 +20,13 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Emit, FormatChecks
 from ragdatakit.validators.hipporag.openie import ResultsCheck
 from ragdatakit.validators.hipporag.questions import question_problems
-from ragdatakit.validators.sets import Hits
+from ragdatakit.validators.sets import Hits, unreliable_keys
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
 
 CORPORA = ("corpus", "legacy-corpus")
+_NOT_FOUND = {"gold-passage-not-in-corpus", "paragraph-not-in-corpus", "results-without-passage"}
 
 
 class HippoRagChecks(FormatChecks):
@@ -34,17 +35,21 @@ class HippoRagChecks(FormatChecks):
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
         self._passages: dict[str, set[int]] = {}
-        self._incomplete: set[str] = set()
+        self._keyless: dict[str, tuple[str, list[int]]] = {}  # by data set, rows of a kind that are no passage
+        self._missed: set[str] = set()
+        self._unchecked: set[str] = set()
         self._name = ""
         self._place = 0
         self._results = ResultsCheck()
 
     def _known(self, name: str | None) -> set[int] | None:
-        """The codes of a data set's passages; None where it has no corpus, or one that could not be read whole."""
-        if name is None or name in self._incomplete:
+        """The codes of a data set's passages; None where it has no corpus, or one not read to its end."""
+        if name is None:
             return None
-        whole = all(file.readable for file in corpus_of(name, self.dataset))
-        return self._passages.get(name) or None if whole else None
+        if all(file.to_end for file in corpus_of(name, self.dataset)):
+            return self._passages.get(name) or None
+        self._unchecked.add(name)
+        return None
 
     def record_checks(self, kind: str) -> bool:
         """All records have something that the declaration does not say."""
@@ -57,9 +62,18 @@ class HippoRagChecks(FormatChecks):
         if file.kind in CORPORA:
             return _passage_problems(value)
         if file.kind == "questions":
-            return question_problems(value, joiner_of(self._name), self._known(self._name))
-        names = list(self._passages)
-        return self._results.problems(value, self._known(set_of_results(file.name, names)))
+            name: str | None = self._name
+            problems = question_problems(value, joiner_of(self._name), self._known(name))
+        else:
+            name = set_of_results(file.name, list(self._passages))
+            problems = self._results.problems(value, self._known(name))
+        return self._noted(name, list(problems))
+
+    def _noted(self, name: str | None, problems: list[Problem]) -> list[Problem]:
+        """The problems; it is noted that a passage of this data set was not found."""
+        if name is not None and not _NOT_FOUND.isdisjoint(problem.rule for problem in problems):
+            self._missed.add(name)
+        return problems
 
     def derive(self, kind: str, value: Any) -> dict[str, Any]:
         """``@passage``: the passage's id; ``@id``: the question's; both are unique within their ``@set``."""
@@ -91,7 +105,7 @@ class HippoRagChecks(FormatChecks):
         for row, value in enumerate(values or (), batch.first_row):
             passage = self._passage(kind, value)
             if passage is None:
-                self._incomplete.add(self._name)
+                self._keyless.setdefault(self._name, (kind, []))[1].append(row)
             else:
                 known.add(passage_code(passage))
             idx = value.get("idx", self._place) if isinstance(value, dict) else self._place
@@ -127,8 +141,16 @@ class HippoRagChecks(FormatChecks):
             for problem in self._results.finish():
                 emit(file, problem)
 
+    def finish_sets(self) -> Iterable[Hits]:
+        """Passages that could not be read, where some are not found."""
+        for name in sorted(self._missed & self._keyless.keys()):
+            kind, rows = self._keyless[name]
+            yield unreliable_keys(kind, "", rows)
+
     def finish(self, emit: Emit) -> None:
-        """What an index left behind."""
+        """Corpora that nothing could be compared with, and what an index left behind."""
+        for file in (f for name in sorted(self._unchecked) for f in corpus_of(name, self.dataset) if not f.to_end):
+            emit(file, Problem("unchecked-references"))
         for file in self.dataset.of_kind("graph"):
             emit(file, Problem("pickled-graph"))
         for file in self.dataset.of_kind("embeddings"):

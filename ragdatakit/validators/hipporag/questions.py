@@ -18,6 +18,8 @@ from ragdatakit.files.hipporag_passages import (
 )
 from ragdatakit.schemas.findings import Problem
 
+_TRUE = {"true", "yes", "1"}
+"""Texts that mean what Python makes of them."""
 _HOPS = re.compile(r"(\d+)hop")
 
 
@@ -103,10 +105,15 @@ def _incomplete(items: Any, field: str, needed: tuple[str, ...]) -> Iterator[Pro
 
 
 def _marking_problems(value: dict[str, Any]) -> Iterator[Problem]:
-    if "contexts" in value or not isinstance(value.get("paragraphs"), list):
-        return
-    for i, item in enumerate(value["paragraphs"]):
-        if isinstance(item, dict) and "is_supporting" not in item:
+    field = "contexts" if "contexts" in value else "paragraphs"
+    items = value.get(field)
+    for i, item in enumerate(items if isinstance(items, list) else ()):
+        if not isinstance(item, dict):
+            continue
+        mark = item.get("is_supporting", True)
+        if isinstance(mark, str) and mark and mark.strip().casefold() not in _TRUE:
+            yield Problem("support-mark-misread", f"/{field}/{i}/is_supporting", mark)
+        elif "is_supporting" not in item and field == "paragraphs":
             yield Problem("unmarked-paragraph", f"/paragraphs/{i}", None)
 
 
