@@ -198,6 +198,9 @@ BEIR = Format(
             severity="error", upstream="the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"
         ),
         "duplicate-key": Adopted(severity="error", upstream="the last value wins without a word"),
+        "lone-surrogate": Adopted(
+            severity="error", upstream="the loader accepts it; the tokenizer stops with UnicodeEncodeError"
+        ),
         "lone-carriage-return": Adopted(
             severity="warning", upstream="BEIR ends a line there; DuckDB, orjson and line tools do not"
         ),
