@@ -65,4 +65,4 @@ def endure(path: Path, *words: str | Path, watched: Path | None = None) -> Outco
 def codes(outcome: Outcome) -> set[str]:
     """The codes on a screen."""
     words = (line.split() for line in outcome.out.splitlines())
-    return {w for line in words for w in line[1:2] if len(w) == 5 and w[:2].isupper() and w[2:].isdigit()}
+    return {w for line in words for w in line[:2] if len(w) == 5 and w[:2].isupper() and w[2:].isdigit()}

@@ -56,7 +56,7 @@ def test_screens_are_what_the_guide_shows() -> None:
 
 def test_every_broken_fixture_gives_what_it_expects(followed: Workspace) -> None:
     folders = sorted((followed.folder / "fixtures/notes/broken").iterdir())
-    rules = {r["code"] for r in json.loads(followed.run("ragdata rules --format notes --output-format json"))}
+    rules = {r["code"] for r in json.loads(followed.run("ragdata rules notes --json"))}
     shown = set()
 
     for folder in folders:

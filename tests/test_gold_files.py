@@ -77,7 +77,7 @@ def test_a_question_of_a_file_is_asked_by_its_id(dataset: Path, tmp_path: Path) 
 def test_the_command_that_explains_names_the_files(dataset: Path, tmp_path: Path) -> None:
     queries = lines(tmp_path / "more.jsonl", {"id": "m1", "question": "red fox", "gold": ["d3"]})
     shown = run("eval", dataset, "--questions", queries, "--mode", "bm25")
-    assert f"--queries {queries} --id m1 --explain" in shown.out.replace("\n", " ")
+    assert f"--questions {queries} --id m1 --explain" in shown.out.replace("\n", " ")
 
 
 def test_judgements_need_a_question(dataset: Path, tmp_path: Path) -> None:

@@ -134,11 +134,8 @@ def test_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
     [
         ("report x --output y", "No such option '--output'. Did you mean --output-file?"),
         ("gate x --output y", "Did you mean --output-file?"),
-        ("eval x --output-file y", "Did you mean --report?"),
-        ("eval x --output y", "Did you mean --report?"),
+        ("eval x --output y", "Did you mean --output-file?"),
         ("report x --format beir", "Did you mean --from (the format of the data) or --output-format?"),
-        ("validate x --from beir", "Did you mean --format?"),
-        ("query x --json", "Did you mean --output-format json?"),
         ("report . -o out.html", "expected NAME=VALUE (to write a file: --output-file out.html)"),
         ("retrieve . word -o out.run", "expected NAME=VALUE (to write a file: --output-file out.run)"),
     ],

@@ -70,9 +70,9 @@ def test_triples(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path) -> None:
     file, _ = csv(tmp_path)
 
-    for words in (("--quality",), ("--select", "QU"), ("--quality", "--format", "table")):
+    for words in (("--quality",), ("--select", "QU"), ("--quality", "--from", "table")):
         outcome = run("validate", tmp_path, *words)
-        assert f"{file}:4:4 QU202 warning document a3 has the same text as a1" in outcome.out
+        assert f"{file}\n  4:4 QU202 warning document a3 has the same text as a1" in outcome.out
         assert outcome.out.splitlines()[-1].startswith("Quality checked with 1 warning: 1 file in ")
         assert (outcome.code, outcome.err) == (0, "")
     told = run("validate", tmp_path, "--quality", "--option", "map=id=id,title=text").out

@@ -496,7 +496,9 @@ def test_a_full_disk_is_said_in_one_line(dataset: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("ragdatakit.retrieval.index_store.write_passages", full)
     outcome = run("retrieve", dataset, "ferry")
 
-    assert (outcome.code, outcome.err) == (2, "ragdata: No space left on device\n")
+    assert outcome.code == 2
+    assert outcome.err.startswith("ragdata: ") and outcome.err.endswith(": No space left on device\n")
+    assert str(dataset.parent) in outcome.err and outcome.err.count("\n") == 1
 
 
 def test_a_missing_library_is_named(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
