@@ -528,10 +528,12 @@ def test_made_ids_are_none_that_is_given(tmp_path: Path) -> None:
     ]
 
 
-def test_made_ids_are_none_that_is_judged(tmp_path: Path) -> None:
-    files(tmp_path, {"docs.csv": "text\none\ntwo\n", "judged.csv": "qid,doc_id\nq1,2\n"})
+def test_made_ids_are_refused_where_judgements_name_ids(tmp_path: Path) -> None:
+    files(tmp_path, {"docs.csv": "text\none\ntwo\n", "judged.csv": "qid,doc_id\nq1,1\n"})
 
-    assert [d.doc_id for d in table(tmp_path)["documents"]] == ["row-1", "row-2"]
+    with pytest.raises(RagdataError, match=r"judged\.csv names them by id .*--map docs\.csv:id=COLUMN"):
+        table(tmp_path)
+    assert [d.doc_id for d in table(tmp_path, **{"row-ids": "0"})["documents"]] == ["0", "1"]
 
 
 def test_made_ids_are_the_same_in_all_tables_and_told_once(tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Protocol
 
-from ragdatakit.files import triple_files
+from ragdatakit.converters.usual_names import EDGE, OF_QUESTION, USUAL_NAMES, Columned, are_one, usual_columns
 from ragdatakit.schemas.errors import RagdataError
 
 TARGETS: dict[str, str] = {
@@ -29,48 +28,10 @@ TARGETS: dict[str, str] = {
     "target": "the node to which an edge leads",
     "metadata": "columns to pass on as metadata, of an edge as attributes; * (all others) unless given",
 }
-EDGE = ("source", "relation", "target")
-"""What a row needs to be an edge."""
 _SEVERAL = ("metadata", "aliases")
 _MOST_SHOWN = 5
-_OF_QUESTION = " (of the question)"
-USUAL_NAMES: dict[str, tuple[str, ...]] = {
-    "text": ("text", "body", "content", "contents", "passage", "passage_text", "page_content", "document", "context"),
-    "question": ("question", "query", "question_text", "query_text"),
-    "title": ("title", "headline"),
-    "answer": ("answer", "answers", "gold_answer", "expected_answer", "reference_answer"),
-    "aliases": ("aliases", "answer_aliases"),
-    "split": ("split",),
-    "grade": ("grade", "relevance", "rel", "score", "label"),
-    "question_id": ("question_id", "query_id", "query-id", "questionid", "queryid", "qid", "q_id"),
-    "doc_id": ("doc_id", "docid", "docno", "document_id", "corpus_id", "corpus-id", "passage_id", "pid"),
-    "id": ("id", "_id"),
-    "source": triple_files.SOURCES,
-    "relation": triple_files.RELATIONS,
-    "target": triple_files.TARGETS,
-}
-_QUESTION_FILE = re.compile(r"(?:^|[^a-z])(?:quer(?:y|ies)|questions?|topics?)(?:[^a-z]|$)")
-_DOCUMENT_FILE = re.compile(r"(?:^|[^a-z])(?:corpus|collection|doc(?:ument)?s?|passages?|chunks?)(?:[^a-z]|$)")
 _LIKE_AN_ID = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id)$|[a-z]I[dD]$")
 _PIECE = re.compile(r'"((?:[^"]|"")*)"|([^",=+:]+)|([,=+:])')
-
-
-class Columned(Protocol):
-    """A file with columns."""
-
-    @property
-    def name(self) -> str:
-        """Its path in the folder."""
-
-    @property
-    def stem(self) -> str:
-        """Its name without endings, in small letters."""
-
-    def column_names(self) -> Sequence[str]:
-        """Its columns."""
-
-    def says_the_same(self, columns: Sequence[str]) -> bool:
-        """Whether these columns hold the same texts in each of the first rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +54,34 @@ class ColumnMap:
 
     @property
     def qrels(self) -> bool:
-        """Whether a row says that a document answers a question: by both ids, or because it has both."""
-        return (self.documents and self.questions) or {"question_id", "doc_id"} <= self.columns.keys()
+        """Whether a row says that a document answers a question: because it has both, or by the document's id."""
+        if self.questions:
+            return self.documents or "doc_id" in self.columns
+        return {"question_id", "doc_id"} <= self.columns.keys()
+
+    @property
+    def paired(self) -> bool:
+        """Whether the question and the document of a row belong together, and no id tells another one."""
+        return self.documents and self.questions and not {"id", "doc_id"} <= self.columns.keys()
 
     @property
     def edges(self) -> bool:
         """Whether a row has an edge."""
         return self.columns.keys() >= set(EDGE)
+
+    def usable(self) -> ColumnMap:
+        """The same without what a row has no place for: such columns are passed on as any other."""
+        wanted = {"text", "id", "title"} if self.documents else set()
+        if self.documents and "id" not in self.columns:
+            wanted.add("doc_id")
+        if self.questions:
+            wanted |= {"question", "question_id", "answer", "split"}
+        if self.qrels:
+            wanted |= {"question_id", "doc_id", "grade", "split"}
+        if self.edges:
+            wanted |= {*EDGE, "split"}
+        columns = {target: column for target, column in self.columns.items() if target in wanted}
+        return ColumnMap(columns, self.aliases if self.questions else (), self.metadata)
 
     def used(self) -> set[str]:
         """The columns that mean something."""
@@ -225,14 +207,14 @@ def _given(files: Sequence[Columned], items: Sequence[_Item]) -> list[ColumnMap 
             elif present:
                 _refuse_second(columns, item, file)
                 columns[item.target] = present[0]
-        if "question" in columns and "text" not in columns and "id" in columns:
+        if "question" in columns and "text" not in columns and "id" in columns and "question_id" not in columns:
             # The only thing in the rows that could have this id.
-            columns.setdefault("question_id", columns.pop("id"))
+            columns["question_id"] = columns.pop("id")
         _refuse_half_an_edge(columns, file)
         made = ColumnMap(columns, tuple(aliases), metadata)
         if made.qrels and "grade" not in columns:
             columns |= _known_grade(file, made)
-        found.append(made if made.documents or made.questions or made.qrels or made.edges else None)
+        found.append(made.usable() if made.documents or made.questions or made.qrels or made.edges else None)
     if missing:
         item, column = sorted(missing, key=lambda pair: items.index(pair[0]))[0]
         raise RagdataError(_no_column(files, item, column))
@@ -274,70 +256,16 @@ def _no_column(files: Sequence[Columned], item: _Item, column: str) -> str:
     return f"--map {item.target}={column}: no column {column!r}{hint} {_advice(concerned)}"
 
 
-def _usual(file: Columned) -> dict[str, list[str]] | None:
-    """The targets that a file has by the usual names, each with the columns that may be meant."""
-    names = list(file.column_names())
-    lowered = {name.lower(): name for name in reversed(names)}
-    found = {target: [lowered[n] for n in usual if n in lowered] for target, usual in USUAL_NAMES.items()}
-    if not found["question"] and found["text"] and _names_questions(file):
-        found["question"], found["text"] = found["text"], []
-    triples = triple_files.triple_columns(names)
-    found |= {target: list(dict.fromkeys(t[n] for t in triples)) for n, target in enumerate(EDGE)}
-    return _wanted(found)
-
-
 def _guessed(file: Columned, files: Sequence[Columned]) -> ColumnMap | None:
-    wanted = _usual(file)
+    wanted = usual_columns(file)
     if wanted is None:
         return None
     for target, listed in wanted.items():
-        if len(listed) > 1 and not (target in ("id", "question_id") and _are_one(file, listed)):
+        if len(listed) > 1 and not (target in ("id", "question_id") and are_one(file, listed)):
             told = f"{target} may be {' or '.join(listed)}"
             raise RagdataError(f"{file.name}: {told}; {_advice([file], files)}")
     columns = {target: listed[0] for target, listed in wanted.items() if listed and target != "aliases"}
     return ColumnMap(columns, tuple(wanted.get("aliases", ())))
-
-
-def _are_one(file: Columned, columns: Sequence[str]) -> bool:
-    """Whether columns of ids are the same one twice, as the name of a JSON object's member and its field ``_id``."""
-    return set(columns) <= set(file.column_names()) and file.says_the_same(columns)
-
-
-def _names_questions(file: Columned) -> bool:
-    """Whether a file, or a folder in which it is, is called after questions."""
-    return not _DOCUMENT_FILE.search(file.stem) and bool(_QUESTION_FILE.search(file.name.lower()))
-
-
-def _wanted(found: Mapping[str, list[str]]) -> dict[str, list[str]] | None:
-    """The targets that a file of these columns has, each with the columns that may be meant."""
-    text, question = bool(found["text"]), bool(found["question"])
-    judged = bool(found["question_id"] and found["doc_id"])
-    names = ["split"]
-    wanted: dict[str, list[str]] = {}
-    if text and question:
-        names += ["text", "question", "title", "answer", "aliases", "question_id", "grade"]
-        wanted["id"] = found["doc_id"]
-        if found["id"] and not judged:
-            # Of the document or the question? Of the one whose id has no name of its own.
-            known = [t for t in ("question_id", "doc_id") if found[t]]
-            wanted["id"] = found["id"] if known == ["question_id"] else found["doc_id"]
-            if known == ["doc_id"]:
-                return {**{n: found[n] for n in names}, **wanted, "question_id": found["id"]}
-            if not known:
-                wanted["id"] = [f"{found['id'][0]} (of the text)", f"{found['id'][0]}{_OF_QUESTION}"]
-    elif text:
-        names += ["text", "title"]
-        wanted["id"] = found["id"] + found["doc_id"]
-    elif question:
-        names += ["question", "answer", "aliases", *(["doc_id", "grade"] if judged else [])]
-        wanted["question_id"] = found["question_id"] + found["id"]
-    elif judged:
-        names += ["question_id", "doc_id", "grade"]
-    elif found["source"]:
-        names += EDGE
-    else:
-        return None
-    return {**{name: found[name] for name in names}, **wanted}
 
 
 def id_like_columns(file: Columned, columns: ColumnMap) -> str:
@@ -360,9 +288,9 @@ def _proposed(files: Sequence[Columned]) -> str:
     no column has a usual name."""
     items: dict[tuple[str, str], list[Columned]] = {}
     for file in files:
-        for target, listed in (_usual(file) or {}).items():
-            if len(listed) > 1 and listed[1].endswith(_OF_QUESTION):  # a question with its texts is one row
-                target, listed = "question_id", [listed[1].removesuffix(_OF_QUESTION)]
+        for target, listed in (usual_columns(file) or {}).items():
+            if len(listed) > 1 and listed[1].endswith(OF_QUESTION):  # a question with its texts is one row
+                target, listed = "question_id", [listed[1].removesuffix(OF_QUESTION)]
             for column in listed[: None if target in _SEVERAL else 1]:
                 items.setdefault((target, column), []).append(file)
     words: list[str] = []

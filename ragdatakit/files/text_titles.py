@@ -1,4 +1,4 @@
-"""What a plain text is called: its first heading, or its file's name where that says something."""
+"""What a text is called: its first heading, or the name of its file or its key where that says something."""
 
 from __future__ import annotations
 
@@ -42,3 +42,19 @@ def telling_name(name: str) -> str | None:
     stem = re.sub(r"[\s_\-]+", " ", name.rsplit("/", 1)[-1].rsplit(".", 1)[0]).strip()
     words = [w for w in stem.split() if re.fullmatch(r"[^\W\d_]{2,}", w) and w.lower() not in _UNTOLD]
     return stem if any(len(w) > 2 or not w.isascii() for w in words) else None
+
+
+def key_title(key: str) -> str | None:
+    """The title that a key is, where a framework calls texts by their titles.
+
+    None where it only identifies, as ``1984``, ``MED-10`` or a digest do: put before a text, such a key is noise.
+    """
+    words = any(map(str.isalpha, key))
+    return key if words and (" " in key or not any(digit in key for digit in "0123456789")) else None
+
+
+KEY_TITLE = (
+    "case when regexp_matches({0}, '\\p{{L}}') and (contains({0}, ' ') or not regexp_matches({0}, '[0-9]')) "
+    "then {0} end"
+)
+"""`key_title` of a column, in SQL."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragdatakit.converters.column_maps import EDGE, ColumnMap
+from ragdatakit.converters.column_maps import ColumnMap
+from ragdatakit.converters.usual_names import EDGE
 from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text
 from ragdatakit.files.noted_rows import Note
 from ragdatakit.files.plain_sources import split_of

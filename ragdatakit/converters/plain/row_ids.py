@@ -1,0 +1,183 @@
+"""Ids of rows that have none, and refusing them where judgements name documents by ids of their own."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+
+from ragdatakit.converters.column_maps import ColumnMap, id_like_columns
+from ragdatakit.converters.usual_names import EDGE
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.table_rows import HEAD_ROWS, CsvForm, TableFile, text_of
+from ragdatakit.schemas.errors import RagdataError
+
+TRIPLE = ColumnMap({target: str(number) for number, target in enumerate(EDGE, 1)})
+"""Of files of triples whose first line does not name the columns."""
+_SEPARATORS = (";", "|", ",", "\n", " ")
+
+
+class ColumnedFile(TableFile):
+    """A file that reads the names of its columns once."""
+
+    def __init__(self, file: DataFile, records: RecordReader, form: CsvForm) -> None:
+        super().__init__(file, records, form)
+        self.name = file.name
+        self._names: list[str] | None = None
+
+    def column_names(self) -> list[str]:
+        """The columns."""
+        if self._names is None:
+            self._names = self.columns()
+        return self._names
+
+    def says_the_same(self, columns: Sequence[str]) -> bool:
+        """Whether these columns hold the same texts in each of the first rows."""
+        return all(len({text_of(row.get(name)) for name in columns}) == 1 for row in islice(self.rows([]), HEAD_ROWS))
+
+    def identifies(self, column: str) -> bool:
+        """Whether a column has a value in each row, and none twice."""
+        seen: set[str] = set()
+        for row in self.rows([]):
+            text = text_of(row.get(column))
+            if not text or not text.strip() or text in seen:
+                return False
+            seen.add(text)
+        return bool(seen)
+
+    def is_bare_triples(self) -> bool:
+        """Whether it is a file of triples whose columns have no names."""
+        return self.file.kind == "triples" and self.column_names() == list(TRIPLE.columns.values())
+
+
+class RowIds:
+    """Ids for rows that have none: a row's number, behind its file's name where several files have rows of the table.
+
+    None of them is an id that is given somewhere: in front of all of them stands ``row-`` where one that is given looks
+    like them. ``first`` is the number of a file's first row where the user says that numbers are the ids; ``separator``
+    stands between several ids in one cell (empty: auto-detected).
+    """
+
+    def __init__(
+        self, files: list[tuple[ColumnedFile, ColumnMap]], first: int | None = None, separator: str = ""
+    ) -> None:
+        self._files = files
+        self._first = first
+        self._separator = separator
+        self._documents: set[str] | None = None
+        self._names = {
+            "documents": [file.name for file, columns in files if columns.documents],
+            "questions": [file.name for file, columns in files if columns.questions],
+        }
+        self._prefixes: dict[str, str] = {}
+
+    def of(self, table: str, file: str, number: int) -> str:
+        """The id of the row of that number."""
+        if self._first is not None:
+            number += self._first - 1
+        if table not in self._prefixes:
+            self._prefixes[table] = self._free_prefix(table) if self._first is None else ""
+        place = f"{file}:{number}" if len(self._names[table]) > 1 else str(number)
+        return self._prefixes[table] + place
+
+    def _free_prefix(self, table: str) -> str:
+        names = self._names[table]
+        places = f"(?:{'|'.join(map(re.escape, names))}):[0-9]+" if len(names) > 1 else "[0-9]+"
+        alike = re.compile(f"((?:row-)*){places}")
+        taken = {match.group(1) for given in self._given(table) if (match := alike.fullmatch(given))}
+        prefix = ""
+        while prefix in taken:
+            prefix += "row-"
+        return prefix
+
+    def _given(self, table: str) -> Iterator[str]:
+        """All ids that rows have, those that judgements name included."""
+        targets = ("id", "doc_id") if table == "documents" else ("question_id",)
+        for file, columns in self._files:
+            named = [columns.columns[target] for target in targets if target in columns.columns]
+            if named:
+                for cells in file.rows([]):
+                    yield from (text for name in named if (text := text_of(cells.get(name))))
+
+    def refuse_unknown(self) -> None:
+        """Raise where no document, or no question, has an id, and judgements name them by ids: numbers that are made
+        would meet the wrong ones."""
+        if self._first is not None:
+            return
+        judged = [(file, columns) for file, columns in self._files if columns.qrels and not columns.paired]
+        for table, target, named in (("documents", "id", "doc_id"), ("questions", "question_id", "question_id")):
+            without = self._numbered(table)
+            judging = [(file, columns) for file, columns in judged if named in columns.columns]
+            if not without or not judging:
+                continue
+            file, columns = judging[0]
+            example = next((text for row in file.rows([]) if (text := text_of(row.get(columns.columns[named])))), None)
+            if example is None:
+                continue
+            raise RagdataError(
+                f"{without[0][0].name}: no column is known to hold the ids of its {table}, "
+                f"but {file.name} names them by id ({columns.columns[named]}: {example[:80]}); "
+                f"{_advice(*without[0], target)}, "
+                "or --option row-ids=0 (or 1) where they are the numbers of the rows"
+            )
+
+    def _numbered(self, table: str) -> list[tuple[ColumnedFile, ColumnMap]]:
+        """The files with rows of a table, where none of them has a column of ids."""
+        having = [
+            (file, columns)
+            for file, columns in self._files
+            if (columns.documents if table == "documents" else columns.questions)
+        ]
+        targets = {"id", "doc_id"} if table == "documents" else {"question_id"}
+        return [] if any(targets & columns.columns.keys() for _, columns in having) else having
+
+    def in_cell(self, text: str) -> list[str]:
+        """The ids of documents in a cell: one, several in a list, or several with a separator between them."""
+        if self._separator:
+            return _parts(text, self._separator) or [text]
+        listed = _listed(text) if text.lstrip()[:1] == "[" else []
+        separators = [sign for sign in _SEPARATORS if sign in text.strip()]
+        if not listed and not separators:
+            return [text]
+        if self._documents is None:
+            self._documents = self._document_ids()
+        if text in self._documents:
+            return [text]
+        for parts in (listed, *(_parts(text, sign) for sign in separators)):
+            if parts and (parts is listed or any(part in self._documents for part in parts)):
+                return parts
+        return [text]
+
+    def _document_ids(self) -> set[str]:
+        found: set[str] = set()
+        for file, columns in self._files:
+            name = columns.columns.get("id", columns.columns.get("doc_id")) if columns.documents else None
+            if name is not None:
+                found.update(text for row in file.rows([]) if (text := text_of(row.get(name))))
+            elif columns.documents:
+                found.update(self.of("documents", file.name, number) for number, _ in enumerate(file.rows([]), 1))
+        return found
+
+
+def _parts(text: str, sign: str) -> list[str]:
+    return [part.strip() for part in text.split(sign) if part.strip()]
+
+
+def _listed(text: str) -> list[str]:
+    """The members of a list as JSON or Python write it; empty where it is something else."""
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            found = read(text.strip())
+            if isinstance(found, list) and found and all(type(member) in (str, int) for member in found):
+                return [str(member) for member in found if member != ""]
+    return []
+
+
+def _advice(file: ColumnedFile, columns: ColumnMap, target: str) -> str:
+    like = id_like_columns(file, columns)
+    others = like or ", ".join(name for name in file.column_names() if name not in columns.used())
+    return f"--map {file.name}:{target}=COLUMN says which" + (f" (it has {others})" if others else "")

@@ -1,0 +1,230 @@
+"""What one row of a table gives: a document, a question, judgements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ragdatakit.converters.column_maps import ColumnMap, id_like_columns
+from ragdatakit.converters.plain.row_ids import ColumnedFile, RowIds
+from ragdatakit.files import json_text
+from ragdatakit.files.json_text import Raw, dumps
+from ragdatakit.files.noted_rows import Note
+from ragdatakit.files.table_rows import Row, text_of
+from ragdatakit.schemas.canonical import Document, Qrel, Question
+
+_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
+
+
+@dataclass(slots=True)
+class TableRow:
+    """One row, and what is known about it."""
+
+    cells: Row
+    map: ColumnMap
+    file: ColumnedFile
+    number: int
+    split: str | None
+    notes: list[Note]
+    ids: RowIds
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for messages."""
+        return f"{self.file.name}: {self.number}"
+
+    def text(self, target: str) -> str | None:
+        """The text of a column; None where there is no value."""
+        column = self.map.columns.get(target)
+        return None if column is None else text_of(self.cells.get(column))
+
+    @property
+    def question(self) -> str | None:
+        """The question; None where there is none, or only blanks."""
+        text = self.text("question")
+        return text if text and text.strip() else None
+
+    @property
+    def document(self) -> str | None:
+        """The text of the document. Where rows are questions, too, one without a word in it is none."""
+        text = self.text("text")
+        empty = self.map.questions and text is not None and not text.strip() and not self.text("title")
+        return None if empty else text
+
+    def question_id(self, tell: bool = True) -> str:
+        """The id of the question that the row has."""
+        return self._id("questions", "question_id", "question_id", tell)
+
+    def document_id(self, tell: bool = True) -> str:
+        """The id of the document that the row has."""
+        target = "id" if "id" in self.map.columns or "doc_id" not in self.map.columns else "doc_id"
+        return self._id("documents", target, "doc_id", tell)
+
+    def _id(self, table: str, target: str, column: str, tell: bool) -> str:
+        """An id that is given, or one that is made."""
+        found = self.text(target)
+        if found:
+            return found
+        made = self.ids.of(table, self.file.name, self.number)
+        if tell:
+            reason = "the number of the row, which has no id"
+            if target not in self.map.columns and (like := id_like_columns(self.file, self.map)):
+                reason += f" (if a column holds it, --map {target}=COLUMN tells which: {like})"
+            self.notes.append(("derived", table, column, reason, made))
+        return made
+
+
+def documents_of(row: TableRow) -> Iterator[Document]:
+    """The document of a row."""
+    text = row.document
+    if text is None:
+        row.notes.append(("dropped", "documents", None, "the row has no text", row.place))
+        return
+    _note_nested(row, "documents", "text")
+    yield Document(row.document_id(), text, row.text("title") or None, _metadata(row))
+
+
+def questions_of(row: TableRow) -> Iterator[Question]:
+    """The question of a row."""
+    text = row.question
+    if text is None:
+        row.notes.append(("dropped", "questions", None, "the row has no question", row.place))
+        return
+    answers = _answers(row)
+    with_document = row.map.documents and row.document is not None
+    yield Question(
+        row.question_id(),
+        text,
+        answers[0] if answers else None,
+        tuple(answers[1:]),
+        _split_of(row, "questions"),
+        None if with_document else _metadata(row),  # else the other columns are the document's
+    )
+
+
+def qrels_of(row: TableRow) -> Iterator[Qrel]:
+    """The judgements of a row."""
+    if row.map.paired:
+        if row.document is None or row.question is None:
+            return
+        # Of ids that are made, the tables of documents and questions tell.
+        question, targets = row.question_id(tell=False), [row.document_id(tell=False)]
+    else:
+        judging = not row.map.documents and not row.map.questions
+        question, targets = row.text("question_id") or "", _targets(row)
+        if row.map.questions and row.question is not None:
+            question = row.question_id(tell=False)
+        if not question or targets == [""]:
+            if judging:
+                row.notes.append(("dropped", "qrels", None, "an id is missing", row.place))
+            elif row.text("grade"):
+                row.notes.append(("lost", "qrels", "grade", "the row names no document and question", row.place))
+            return
+        if row.map.questions and row.question is None:
+            row.notes.append(("dropped", "qrels", None, "the row has no question", row.place))
+            return
+        _note_unmapped(row)
+    grade = _grade(row) if targets else None
+    if grade is not None:
+        split = _split_of(row, "qrels")
+        for target in dict.fromkeys(targets):
+            yield Qrel(question, target, grade, "document", split)
+
+
+def _targets(row: TableRow) -> list[str]:
+    """The documents that the row judges: one, or those of a JSON list. An empty id is a missing one."""
+    cell = row.cells.get(row.map.columns["doc_id"])
+    if not isinstance(cell, Raw) or bytes(cell)[:1] != b"[":
+        text = row.text("doc_id") or ""
+        if not text or (row.map.documents and "id" not in row.map.columns):
+            return [text]
+        found = row.ids.in_cell(text)
+        if found != [text]:
+            row.notes.append(("derived", "qrels", "target_id", "several ids in one cell", f"{row.place}: {text}"))
+        return found
+    found = []
+    for item in json_text.loads(cell):
+        if item == "" or isinstance(item, list | dict | bool | float | None):
+            told = f"{row.place}: {json_text.dumps(item)}"
+            row.notes.append(("dropped", "qrels", None, "a member of the list that is no id", told))
+        else:
+            found.append(str(item))
+    return found
+
+
+def _grade(row: TableRow) -> int | None:
+    """The grade; 1 where there is none, None where it is no integer."""
+    text = row.text("grade")
+    if text is None or not text.strip():
+        if row.map.documents and row.map.questions and "grade" not in row.map.columns:
+            why = "the text and the question of one row belong together"
+            row.notes.append(("derived", "qrels", None, why, row.place))
+        else:
+            row.notes.append(("derived", "qrels", "grade", "1, because no grade is given", row.place))
+        return 1
+    match = _INTEGER.fullmatch(text)
+    if match is None:
+        shown = f"{row.place}: {row.map.columns['grade']} {text}"
+        row.notes.append(("dropped", "qrels", None, "the grade is no integer", shown))
+        return None
+    return int(match.group(1))
+
+
+def _split_of(row: TableRow, table: str) -> str | None:
+    if row.split is not None:
+        row.notes.append(("derived", table, "split", "from the file's name", row.file.name))
+    return row.split or row.text("split") or None
+
+
+def _answers(row: TableRow) -> list[str]:
+    """The gold answer and further right ones; a JSON list is several."""
+    found: list[str] = []
+    for column in (*(c for c in (row.map.columns.get("answer"),) if c is not None), *row.map.aliases):
+        cell = row.cells.get(column)
+        if isinstance(cell, Raw) and bytes(cell)[:1] == b"[":
+            found += [t for item in json_text.loads(cell) if (t := _item_text(item)) is not None]
+        elif (text := text_of(cell)) is not None:
+            found.append(text)
+    return found
+
+
+def _item_text(item: Any) -> str | None:
+    return item if item is None or isinstance(item, str) else dumps(item)
+
+
+def _metadata(row: TableRow) -> str | None:
+    wanted = row.map.metadata
+    used = row.map.used()
+    if wanted is None:
+        names = [name for name in row.cells if name not in used]
+    else:
+        names = [name for name in wanted if name in row.cells]
+        for name in row.cells:
+            if name not in used and name not in wanted:
+                row.notes.append(("lost", "table", name, "the map has no place for it", text_of(row.cells[name])))
+    fields: dict[str, Raw] = {}
+    for name in names:
+        cell = row.cells[name]
+        if name == "metadata" and isinstance(cell, Raw) and bytes(cell)[:1] == b"{":
+            fields |= {k: v for k, v in json_text.fields_of(cell).items() if k not in names}
+        elif cell is not None and cell != "" and not (isinstance(cell, Raw) and bytes(cell) == b"null"):
+            fields[name] = cell if isinstance(cell, Raw) else Raw(dumps(cell).encode())
+    return json_text.object_text(fields)
+
+
+def _note_unmapped(row: TableRow) -> None:
+    """Of rows that are nothing but judgements, no further column is kept."""
+    if row.map.documents or row.map.questions:
+        return
+    used = row.map.used()
+    for name, cell in row.cells.items():
+        if name not in used and text_of(cell):
+            row.notes.append(("lost", "table", name, "a judgement has no place for it", text_of(cell)))
+
+
+def _note_nested(row: TableRow, table: str, target: str) -> None:
+    cell = row.cells.get(row.map.columns[target])
+    if isinstance(cell, Raw) and bytes(cell)[:1] in b"[{":
+        row.notes.append(("coerced", table, target, "a list or object, as JSON text", text_of(cell)))
