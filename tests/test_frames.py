@@ -123,6 +123,8 @@ def test_a_model_says_what_the_validator_says(case: Case, tmp_path: Path) -> Non
         failed, warned = said(model, one.frame)
         shown = one.table.shown()
         found = {f.rule for f in one.findings if f.severity in ("error", "warning")}
+        if "repeated-file" in {f.rule for f in one.findings}:
+            continue  # one finding of files; a model sees their records, each of which is there twice
         told = {name for name in found if one.table.rule(name)}
         read_as = {READ_AS[name] for name in found & READ_AS.keys()}
         further = {name for fmt, name in CODE_GOES_FURTHER if fmt == one.table.fmt.name}

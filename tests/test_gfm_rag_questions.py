@@ -63,7 +63,7 @@ ROWS: list[tuple[dict[str, Any], Kind, list[str]]] = [
     ({"start_nodes": {"entity": ["osprey", "Lena"]}}, "risky", ["unknown-start-node"]),
     (
         {"target_nodes": {"document": ["Harbour log", "Dock log"], "entity": ["lena"]}},
-        "risky",
+        "misreads",
         ["unknown-target-node"],
     ),
     ({"start_nodes": {"boat": ["osprey"]}}, "risky", ["node-under-other-type"]),
