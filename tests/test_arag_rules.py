@@ -12,6 +12,7 @@ from ragdatakit.schemas.declarations import Rule
 
 FILES = {"AR1": "chunks.json", "AR2": "questions.json", "AR3": "predictions.jsonl"}
 SEVERAL_FILES = {
+    "missing-chunks",
     "published-duplicate-question-id",
     "unknown-chunk-read",
     "unknown-question",

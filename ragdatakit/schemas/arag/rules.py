@@ -61,6 +61,8 @@ CHUNK_RULES: tuple[Rule, ...] = (
         message="there is no chunks.json beside it",
         upstream="the runner stops with FileNotFoundError when it opens the chunks",
         hint="add the chunks.json that the questions were asked about",
+        bad="questions.json, and no chunks.json beside it",
+        good="chunks.json beside questions.json",
         source="data.chunks_file in batch_runner.py",
     ),
     Rule(

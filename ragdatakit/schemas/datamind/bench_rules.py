@@ -166,7 +166,10 @@ BENCH_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream={"v1": "the evaluation stops with JSONDecodeError"},
         hint="write the file as benchmark.run does: one JSON array",
-        bad='[\n{"index": 0, "question": "Who?", "answer": }\n]',
+        bad="[\n"
+        '{"index": 0, "question": "Who?", "answer": "A", "error": null, "latency_s": 0.5},\n'
+        '{"index": 1, "question": "When?", "answer": }\n'
+        "]",
         good='[\n{"index": 0, "question": "Who?", "answer": "A", "error": null, "latency_s": 0.5}\n]',
         source="benchmark/evaluate.py:main",
     ),
