@@ -11,7 +11,19 @@ from ragdatakit.schemas.arag.format import ARAG
 from ragdatakit.schemas.declarations import Rule
 
 FILES = {"AR1": "chunks.json", "AR2": "questions.json", "AR3": "predictions.jsonl"}
-SHOWN = [rule for rule in ARAG.rules if rule.bad]
+SEVERAL_FILES = {
+    "missing-chunks",
+    "published-duplicate-question-id",
+    "unknown-chunk-read",
+    "unknown-question",
+    "prediction-of-other-question",
+    "stale-index",
+    "published-file",
+    "unlike-published-file",
+    "answers-in-chunks",
+}
+"""Their examples show several files, a file's date or a published file; fixtures and tests of their own break them."""
+SHOWN = [rule for rule in ARAG.rules if rule.name not in SEVERAL_FILES]
 
 
 def broken_rules(folder: Path, rule: Rule, content: str) -> set[str]:
@@ -29,17 +41,3 @@ def test_the_bad_example_breaks_the_rule(rule: Rule, tmp_path: Path) -> None:
 @pytest.mark.parametrize("rule", SHOWN, ids=lambda rule: rule.name)
 def test_the_good_example_does_not(rule: Rule, tmp_path: Path) -> None:
     assert rule.name not in broken_rules(tmp_path, rule, rule.good)
-
-
-def test_rules_without_an_example_need_more_than_one_file() -> None:
-    assert {r.name for r in ARAG.rules} - {r.name for r in SHOWN} == {
-        "missing-chunks",
-        "published-duplicate-question-id",
-        "unknown-chunk-read",
-        "unknown-question",
-        "prediction-of-other-question",
-        "stale-index",
-        "published-file",
-        "unlike-published-file",
-        "answers-in-chunks",
-    }

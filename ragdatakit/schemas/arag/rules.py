@@ -15,7 +15,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="write the whole list at once with json.dump; JSON Lines and Python's repr are other formats",
         bad="['0:single quotes are Python, not JSON']",
         good='["0:double quotes are JSON"]',
-        source="AR-C01, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
     ),
     Rule(
         code="AR102",
@@ -27,7 +27,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint='write a list of "id:text" strings',
         bad='{"0": "The lamp was lit in 1871."}',
         good='["0:The lamp was lit in 1871."]',
-        source="AR-C02, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
     ),
     Rule(
         code="AR103",
@@ -39,7 +39,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint='put the string into a list: ["id:text"]',
         bad='"0:The lamp was lit in 1871."',
         good='["0:The lamp was lit in 1871."]',
-        source="AR-C03, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
     ),
     Rule(
         code="AR104",
@@ -51,7 +51,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="look at the step that wrote the file: it got no documents",
         bad="[]",
         good='["0:The lamp was lit in 1871."]',
-        source="AR-C04, build_index in build_index.py",
+        source="build_index in build_index.py",
     ),
     Rule(
         code="AR121",
@@ -61,6 +61,8 @@ CHUNK_RULES: tuple[Rule, ...] = (
         message="there is no chunks.json beside it",
         upstream="the runner stops with FileNotFoundError when it opens the chunks",
         hint="add the chunks.json that the questions were asked about",
+        bad="questions.json, and no chunks.json beside it",
+        good="chunks.json beside questions.json",
         source="data.chunks_file in batch_runner.py",
     ),
     Rule(
@@ -73,7 +75,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="put the id and a colon before the text",
         bad='["text without an id"]',
         good='["0:text with an id"]',
-        source="AR-C05, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
     ),
     Rule(
         code="AR106",
@@ -85,7 +87,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint='write every chunk as "id:text"',
         bad='["0:The lamp was lit in 1871.", 7]',
         good='["0:The lamp was lit in 1871.", "1:It burned whale oil."]',
-        source="AR-C06, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
     ),
     Rule(
         code="AR107",
@@ -97,7 +99,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint='write all chunks in one form, best as "id:text" strings',
         bad='[{"id": "0", "text": "The lamp was lit in 1871."}, "1:It burned whale oil."]',
         good='["0:The lamp was lit in 1871.", "1:It burned whale oil."]',
-        source="AR-C07, ReadChunkTool in read_chunk.py",
+        source="ReadChunkTool in read_chunk.py",
     ),
     Rule(
         code="AR108",
@@ -109,7 +111,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="fill in the field, or leave the chunk out",
         bad='[{"id": "0", "text": null}]',
         good='[{"id": "0", "text": "The lamp was lit in 1871."}]',
-        source="AR-C08, ReadChunkTool in read_chunk.py",
+        source="ReadChunkTool in read_chunk.py",
     ),
     Rule(
         code="AR109",
@@ -121,7 +123,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="put the id in quotes",
         bad='[{"id": 0, "text": "The lamp was lit in 1871."}]',
         good='[{"id": "0", "text": "The lamp was lit in 1871."}]',
-        source="AR-C09, ReadChunkTool.execute in read_chunk.py",
+        source="ReadChunkTool.execute in read_chunk.py",
     ),
     Rule(
         code="AR110",
@@ -133,7 +135,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="number the chunks again",
         bad='["0:The lamp was lit in 1871.", "0:It burned whale oil."]',
         good='["0:The lamp was lit in 1871.", "1:It burned whale oil."]',
-        source="AR-C10, ReadChunkTool in read_chunk.py",
+        source="ReadChunkTool in read_chunk.py",
     ),
     Rule(
         code="AR111",
@@ -145,7 +147,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="write the id without blanks and zeros before it",
         bad='["00:The lamp was lit in 1871.", "01:It burned whale oil."]',
         good='["0:The lamp was lit in 1871.", "1:It burned whale oil."]',
-        source="AR-C11, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
     ),
     Rule(
         code="AR112",
@@ -157,7 +159,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="if this is a piece of the text, put the id and a colon before it",
         bad='["http://example.org is cited by the keeper."]',
         good='["0:http://example.org is cited by the keeper."]',
-        source="AR-C12, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
     ),
     Rule(
         code="AR113",
@@ -169,7 +171,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="number the chunks from 0 in reading order",
         bad='["0:The lamp was lit in 1871.", "2:It burned whale oil."]',
         good='["0:The lamp was lit in 1871.", "1:It burned whale oil."]',
-        source="AR-C13, ReadChunkTool in read_chunk.py",
+        source="ReadChunkTool in read_chunk.py",
         per_file=True,
     ),
     Rule(
@@ -182,7 +184,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="fill in the text, or leave the chunk out",
         bad='["0:"]',
         good='["0:The lamp was lit in 1871."]',
-        source="AR-C14, KeywordSearchTool in keyword_search.py",
+        source="KeywordSearchTool in keyword_search.py",
     ),
     Rule(
         code="AR115",
@@ -194,7 +196,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="join it with its neighbour",
         bad='["0:Yes. No. Maybe."]',
         good='["0:The keeper said yes, then no, then maybe."]',
-        source="AR-C15, split_sentences in build_index.py",
+        source="split_sentences in build_index.py",
     ),
     Rule(
         code="AR116",
@@ -206,7 +208,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="put a line break after each sentence",
         bad='["0:灯塔建于一八七一年。它用鲸油照明。看守人于一九零二年离开。"]',
         good='["0:灯塔建于一八七一年。\\n它用鲸油照明。\\n看守人于一九零二年离开。"]',
-        source="AR-C16, split_sentences in build_index.py",
+        source="split_sentences in build_index.py",
         per_file=True,
     ),
     Rule(
@@ -219,7 +221,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="nothing to do in most texts; where such facts matter, search by keyword finds them",
         bad='["0:The lamp weighs 3.5 tons."]',
         good='["0:The lamp weighs three and a half tons."]',
-        source="AR-C17, split_sentences in build_index.py",
+        source="split_sentences in build_index.py",
         per_file=True,
     ),
     Rule(
@@ -232,7 +234,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint='to be safe with later versions write "id:text" strings',
         bad='[{"id": "0", "text": "The lamp was lit in 1871."}]',
         good='["0:The lamp was lit in 1871."]',
-        source="AR-C18, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
         per_file=True,
     ),
     Rule(
@@ -245,7 +247,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="strip the text, and cut chunks between words, if you make them yourself",
         bad='["0: The lamp was lit in 1871.", "1:##lus burned whale oil."]',
         good='["0:The lamp was lit in 1871.", "1:Phallus burned whale oil."]',
-        source="AR-C19, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
         per_file=True,
     ),
     Rule(
@@ -258,7 +260,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="leave one of them out",
         bad='["0:The lamp was lit in 1871.", "1:The lamp was lit in 1871."]',
         good='["0:The lamp was lit in 1871.", "1:It burned whale oil."]',
-        source="AR-C20, load_chunks in build_index.py",
+        source="load_chunks in build_index.py",
     ),
 )
 
@@ -273,7 +275,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write the whole list at once with json.dump",
         bad="[{'id': 's1', 'question': 'When?', 'answer': '1871'}]",
         good='[{"id": "s1", "question": "When?", "answer": "1871"}]',
-        source="AR-Q01, _load_questions in batch_runner.py",
+        source="_load_questions in batch_runner.py",
     ),
     Rule(
         code="AR202",
@@ -285,7 +287,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write a list of objects",
         bad='{"id": "s1", "question": "When?", "answer": "1871"}',
         good='[{"id": "s1", "question": "When?", "answer": "1871"}]',
-        source="AR-Q02, _load_questions in batch_runner.py",
+        source="_load_questions in batch_runner.py",
     ),
     Rule(
         code="AR203",
@@ -297,7 +299,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write an object with id, question and answer",
         bad='["When was the lamp lit?"]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
-        source="AR-Q03, run in batch_runner.py",
+        source="run in batch_runner.py",
     ),
     Rule(
         code="AR204",
@@ -309,7 +311,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="fill in the question, or leave the record out",
         bad='[{"id": "s1", "question": "", "answer": "1871"}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
-        source="AR-Q04, _process_one in batch_runner.py",
+        source="_process_one in batch_runner.py",
     ),
     Rule(
         code="AR205",
@@ -321,7 +323,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write the id as a string",
         bad='[{"id": ["s", 1], "question": "When was the lamp lit?", "answer": "1871"}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
-        source="AR-Q05, run in batch_runner.py",
+        source="run in batch_runner.py",
     ),
     Rule(
         code="AR206",
@@ -333,7 +335,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="give every question an id of its own, such as its number from 1, as a string",
         bad='[{"question": "When was the lamp lit?", "answer": "1871"}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
-        source="AR-Q06, _load_completed_qids in batch_runner.py",
+        source="_load_completed_qids in batch_runner.py",
     ),
     Rule(
         code="AR207",
@@ -345,7 +347,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="give each question an id of its own",
         bad='[{"id": "1", "question": "When?", "answer": "1871"}, {"id": "1", "question": "Who?", "answer": "Ada"}]',
         good='[{"id": "1", "question": "When?", "answer": "1871"}, {"id": "2", "question": "Who?", "answer": "Ada"}]',
-        source="AR-Q07, run in batch_runner.py",
+        source="run in batch_runner.py",
     ),
     Rule(
         code="AR208",
@@ -357,7 +359,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="fill in the answer, or leave the record out",
         bad='[{"id": "s1", "question": "When was the lamp lit?"}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
-        source="AR-Q08, _process_one in batch_runner.py",
+        source="_process_one in batch_runner.py",
     ),
     Rule(
         code="AR209",
@@ -369,7 +371,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="fill in the answer; where gold_answer has it, take the key answer out",
         bad='[{"id": "s1", "question": "When was the lamp lit?", "answer": null, "gold_answer": "1871"}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
-        source="AR-Q09, _process_one in batch_runner.py",
+        source="_process_one in batch_runner.py",
     ),
     Rule(
         code="AR210",
@@ -381,7 +383,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write one answer as a string; there is no place for a second one",
         bad='[{"id": "s1", "question": "When was the lamp lit?", "answer": ["1871", "in 1871"]}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
-        source="AR-Q10, normalize_answer in eval.py",
+        source="normalize_answer in eval.py",
     ),
     Rule(
         code="AR211",
@@ -393,7 +395,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="put the answer in quotes",
         bad='[{"id": "s1", "question": "When was the lamp lit?", "answer": 1871}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
-        source="AR-Q11, calculate_contain in eval.py",
+        source="calculate_contain in eval.py",
     ),
     Rule(
         code="AR212",
@@ -405,7 +407,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write the answer in words, or leave the record out",
         bad='[{"id": "s1", "question": "Which article opens the log?", "answer": "The"}]',
         good='[{"id": "s1", "question": "Which word opens the log?", "answer": "Storm"}]',
-        source="AR-Q12, normalize_answer in eval.py",
+        source="normalize_answer in eval.py",
     ),
     Rule(
         code="AR213",
@@ -417,7 +419,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="keep one of them",
         bad='[{"qid": "a", "id": "b", "question": "When was the lamp lit?", "answer": "1871"}]',
         good='[{"id": "a", "question": "When was the lamp lit?", "answer": "1871"}]',
-        source="AR-Q13, _process_one in batch_runner.py",
+        source="_process_one in batch_runner.py",
     ),
     Rule(
         code="AR214",
@@ -429,7 +431,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint='write "" where there is none',
         bad='[{"id": "s1", "question": "When?", "answer": "1871", "evidence": 7}]',
         good='[{"id": "s1", "question": "When?", "answer": "1871", "evidence": ""}]',
-        source="AR-Q14, dataset card",
+        source="dataset card",
         per_file=True,
     ),
     Rule(
@@ -442,7 +444,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="leave one of them out",
         bad='[{"id": "1", "question": "When?", "answer": "1871"}, {"id": "2", "question": "When?", "answer": "1871"}]',
         good='[{"id": "1", "question": "When?", "answer": "1871"}, {"id": "2", "question": "Who?", "answer": "Ada"}]',
-        source="AR-Q15, run in batch_runner.py",
+        source="run in batch_runner.py",
     ),
     Rule(
         code="AR216",
@@ -456,7 +458,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         ' "evidence": [["lamp", "1871"]]}]',
         good='[{"id": "1", "source": "2wikimultihopqa", "question": "When?", "answer": "1871",'
         ' "evidence": [["lamp", "lit in", "1871"]]}]',
-        source="AR-Q16, dataset card",
+        source="dataset card",
     ),
     Rule(
         code="AR217",
@@ -468,7 +470,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="nothing to do; expect a lower contain score for such answers",
         bad='[{"id": "s1", "question": "Whose work is it?", "answer": "Anglo-Saxon"}]',
         good='[{"id": "s1", "question": "Whose work is it?", "answer": "Norman"}]',
-        source="AR-Q17, normalize_answer in eval.py",
+        source="normalize_answer in eval.py",
         per_file=True,
     ),
     Rule(
@@ -491,7 +493,11 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="id {value} stands twice, as in the published file",
         upstream="the first run answers both; after a resume one finished line hides the other question",
         hint="keep the file if you compare with published figures; count 2,009 distinct questions, not 2,010",
-        source="AR-Q07, dataset card",
+        bad='[{"id": "Novel-1", "question": "When?", "answer": "1871"}, {"id": "Novel-1", '
+        '"question": "Who?", "answer": "Ada"}]',
+        good='[{"id": "Novel-1", "question": "When?", "answer": "1871"}, {"id": "Novel-2", '
+        '"question": "Who?", "answer": "Ada"}]',
+        source="dataset card",
     ),
     Rule(
         code="AR220",
@@ -519,7 +525,7 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         hint="delete the line; a resume answers the question again",
         bad='{"qid": "1"',
         good='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "In 1871"}',
-        source="AR-P01, load_predictions in eval.py",
+        source="load_predictions in eval.py",
     ),
     Rule(
         code="AR302",
@@ -531,7 +537,7 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         hint="write 0 where it is not known",
         bad='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "1871", "total_cost": null}',
         good='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "1871", "total_cost": 0}',
-        source="AR-P02, evaluate in eval.py",
+        source="evaluate in eval.py",
     ),
     Rule(
         code="AR303",
@@ -543,7 +549,7 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         hint="delete the line and resume",
         bad='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "Error: timed out"}',
         good='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "In 1871"}',
-        source="AR-P03, _process_one in batch_runner.py",
+        source="_process_one in batch_runner.py",
     ),
     Rule(
         code="AR304",
@@ -555,7 +561,7 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         hint="delete the line and resume, or report the answer rate beside the accuracy",
         bad='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": null}',
         good='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "In 1871"}',
-        source="AR-P04, evaluate_single in eval.py",
+        source="evaluate_single in eval.py",
     ),
     Rule(
         code="AR305",
@@ -568,7 +574,7 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         bad='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "1871"}\n'
         '{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "1902"}',
         good='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "1871"}',
-        source="AR-P05, load_predictions in eval.py",
+        source="load_predictions in eval.py",
     ),
     Rule(
         code="AR306",
@@ -578,7 +584,11 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         message="chunk {value} is not in the chunks",
         upstream="a run cannot read such a chunk: it was made with other chunks",
         hint="run again with these chunks, or put the right chunks.json here",
-        source="AR-P06, ReadChunkTool.execute in read_chunk.py",
+        bad='chunks.json: ["0:The lamp was lit in 1871."]\n'
+        'predictions.jsonl: {"qid": "s1", "chunks_read_ids": ["7"], …}',
+        good='chunks.json: ["0:The lamp was lit in 1871."]\n'
+        'predictions.jsonl: {"qid": "s1", "chunks_read_ids": ["0"], …}',
+        source="ReadChunkTool.execute in read_chunk.py",
     ),
     Rule(
         code="AR307",
@@ -590,7 +600,7 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         hint="nothing to do; keep a copy of the file if you want the run as it was",
         bad='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "1871", "status": "answered"}',
         good='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "1871"}',
-        source="AR-P07, evaluate in eval.py",
+        source="evaluate in eval.py",
         per_file=True,
     ),
     Rule(
@@ -601,7 +611,11 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         message="question {value} is not in the questions",
         upstream="it is evaluated and counted all the same",
         hint="delete the line, or put the right questions.json here",
-        source="AR-P05, load_predictions in eval.py",
+        bad='questions.json: [{"id": "s1", "question": "When?", "answer": "1871"}]\n'
+        'predictions.jsonl: {"qid": "s9", …}',
+        good='questions.json: [{"id": "s1", "question": "When?", "answer": "1871"}]\n'
+        'predictions.jsonl: {"qid": "s1", …}',
+        source="load_predictions in eval.py",
     ),
     Rule(
         code="AR309",
@@ -611,7 +625,11 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         message="{field} differs from question {qid}",
         upstream="evaluation uses the copy in the predictions: the scores are of another version of the questions",
         hint="run again with these questions, or put the right questions.json here",
-        source="references 6, load_predictions in eval.py",
+        bad='questions.json: [{"id": "s1", "question": "When?", "answer": "1871"}]\n'
+        'predictions.jsonl: {"qid": "s1", "question": "When?", "gold_answer": "1872", …}',
+        good='questions.json: [{"id": "s1", "question": "When?", "answer": "1871"}]\n'
+        'predictions.jsonl: {"qid": "s1", "question": "When?", "gold_answer": "1871", …}',
+        source="load_predictions in eval.py",
     ),
     Rule(
         code="AR310",
@@ -623,7 +641,7 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         hint="delete the line",
         bad='["1", "In 1871"]',
         good='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "In 1871"}',
-        source="AR-P01, load_predictions in eval.py",
+        source="load_predictions in eval.py",
     ),
     Rule(
         code="AR311",
@@ -633,7 +651,9 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         message="the index is {age} older than {chunks}",
         upstream="the index is a copy: semantic search goes on finding the old texts, and says nothing",
         hint="build the index again, with the model that the search will use",
-        source="AR-X01, build_index in build_index.py",
+        bad="index/sentence_index.pkl of 1 May, chunks.json of 2 May",
+        good="index/sentence_index.pkl of 3 May, chunks.json of 2 May",
+        source="build_index in build_index.py",
     ),
 )
 
@@ -646,7 +666,9 @@ DATASET_RULES: tuple[Rule, ...] = (
         message="this is the published {subset}, byte for byte ({records} records)",
         upstream="published scores were measured on it",
         hint="nothing to do",
-        source="references 2, sizes",
+        bad="novel/questions.json, byte for byte the published one",
+        good="harbour/questions.json, a set of your own",
+        source="dataset card (sizes of the subsets)",
     ),
     Rule(
         code="AR402",
@@ -656,7 +678,9 @@ DATASET_RULES: tuple[Rule, ...] = (
         message="{records} records; the published {subset} has {expected}",
         upstream="scores on it cannot be compared with published ones",
         hint="nothing to do if this is a part of the subset; else fetch the file again",
-        source="references 2, sizes",
+        bad="novel/chunks.json with 3 chunks",
+        good="harbour/chunks.json with 3 chunks",
+        source="dataset card (sizes of the subsets)",
     ),
     Rule(
         code="AR403",
@@ -666,7 +690,11 @@ DATASET_RULES: tuple[Rule, ...] = (
         message="{found} of {answers} gold answers occur in the chunks ({percent} %)",
         upstream="a low share means that questions and chunks are of different sets; yes and no do not count for much",
         hint="if the share is low, check that both files belong together",
-        source="references 3",
+        bad='questions.json: [{"id": "s1", "question": "When was the bell hung?", "answer": "1884"}]\n'
+        'chunks.json: ["0:The lamp was lit in 1871."]',
+        good='questions.json: [{"id": "s1", "question": "When was the bell hung?", "answer": "1884"}]\n'
+        'chunks.json: ["0:The bell was hung in 1884."] (the share is reported, 100 %)',
+        source="calculate_contain in eval.py",
     ),
 )
 

@@ -22,7 +22,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="repair the line",
         bad='{"question": "Who',
         good=_GOOD,
-        source=f"DM-B01 {_RUN}",
+        source=_RUN,
     ),
     Rule(
         code="DM502",
@@ -34,7 +34,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="write an object with the field question; in a plain-text set, reword a line that is only a number",
         bad="42",
         good=_GOOD,
-        source=f"DM-B02 {_RUN}",
+        source=_RUN,
     ),
     Rule(
         code="DM503",
@@ -46,7 +46,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="write the question as a string",
         bad='{"question": null}',
         good=_GOOD,
-        source=f"DM-B03 {_RUN}",
+        source=_RUN,
     ),
     Rule(
         code="DM504",
@@ -58,7 +58,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="add the question, or remove the line",
         bad='{"question": " "}',
         good=_GOOD,
-        source=f"DM-B04 {_RUN}",
+        source=_RUN,
     ),
     Rule(
         code="DM505",
@@ -70,7 +70,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="write one string: the answer that must occur in the reply",
         bad='{"question": "Who?", "reference_answer": ["A", "B"]}',
         good='{"question": "Who?", "reference_answer": "A"}',
-        source=f"DM-B05 {_EVALUATE}",
+        source=_EVALUATE,
     ),
     Rule(
         code="DM506",
@@ -82,7 +82,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="leave reference_answer out where there is none",
         bad='{"question": "Who?", "reference_answer": ""}',
         good='{"question": "Who?"}',
-        source="DM-B06 benchmark/evaluate.py:exact_match",
+        source="benchmark/evaluate.py:exact_match",
     ),
     Rule(
         code="DM507",
@@ -94,7 +94,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="leave reference_answer out where there is none",
         bad='{"question": "Who?", "reference_answer": null}',
         good='{"question": "Who?"}',
-        source=f"DM-B07 {_EVALUATE}",
+        source=_EVALUATE,
     ),
     Rule(
         code="DM508",
@@ -106,7 +106,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="write the answer in a few words where you can",
         bad='{"question": "How many?", "reference_answer": "8"}',
         good='{"question": "How many?", "reference_answer": "eight boats"}',
-        source="DM-B08 benchmark/evaluate.py:exact_match",
+        source="benchmark/evaluate.py:exact_match",
         per_file=True,
     ),
     Rule(
@@ -119,7 +119,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="give every question an id of its own",
         bad='{"question": "Who?"}',
         good=_GOOD,
-        source=f"DM-B09 {_RUN}",
+        source=_RUN,
         per_file=True,
     ),
     Rule(
@@ -132,7 +132,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="give every question an id of its own",
         bad='{"question": "Who?", "question_id": "n1"}\n{"question": "When?", "question_id": "n1"}',
         good='{"question": "Who?", "question_id": "n1"}\n{"question": "When?", "question_id": "n2"}',
-        source=f"DM-B09 {_RUN}",
+        source=_RUN,
     ),
     Rule(
         code="DM511",
@@ -144,7 +144,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="write one object per line (`jq -c '.[]' FILE`)",
         bad='[\n{"question": "Who?"}\n]',
         good='{"question": "Who?"}',
-        source=f"DM-B10 {_RUN}",
+        source=_RUN,
     ),
     Rule(
         code="DM512",
@@ -156,7 +156,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="write JSON lines with reference_answer to evaluate the run",
         bad="Who?",
         good=_GOOD,
-        source=f"section 2.4 {_RUN}",
+        source=_RUN,
     ),
     Rule(
         code="DM521",
@@ -166,7 +166,12 @@ BENCH_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream={"v1": "the evaluation stops with JSONDecodeError"},
         hint="write the file as benchmark.run does: one JSON array",
-        source="DM-R01 benchmark/evaluate.py:main",
+        bad="[\n"
+        '{"index": 0, "question": "Who?", "answer": "A", "error": null, "latency_s": 0.5},\n'
+        '{"index": 1, "question": "When?", "answer": }\n'
+        "]",
+        good='[\n{"index": 0, "question": "Who?", "answer": "A", "error": null, "latency_s": 0.5}\n]',
+        source="benchmark/evaluate.py:main",
     ),
     Rule(
         code="DM522",
@@ -178,7 +183,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="write one object per question in one array",
         bad='["Who?"]',
         good='[{"index": 0, "question": "Who?", "answer": "A", "error": null, "latency_s": 0.5}]',
-        source="DM-R01 benchmark/evaluate.py:main",
+        source="benchmark/evaluate.py:main",
     ),
     Rule(
         code="DM523",
@@ -190,7 +195,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="add the question",
         bad='[{"index": 0, "answer": "A", "reference_answer": "A"}]',
         good='[{"index": 0, "question": "Who?", "answer": "A", "reference_answer": "A"}]',
-        source=f"DM-R01 {_EVALUATE}",
+        source=_EVALUATE,
     ),
     Rule(
         code="DM524",
@@ -202,6 +207,6 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="write the answer as a string, empty where there is none",
         bad='[{"index": 0, "question": "Who?", "answer": null, "reference_answer": "A"}]',
         good='[{"index": 0, "question": "Who?", "answer": "", "reference_answer": "A"}]',
-        source=f"DM-R01 {_EVALUATE}",
+        source=_EVALUATE,
     ),
 )

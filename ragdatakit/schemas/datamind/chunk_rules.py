@@ -24,7 +24,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="repair the line; every line is one whole JSON object",
         bad='{"text": "a",}',
         good='{"text": "a"}',
-        source=f"DM-C01 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM202",
@@ -36,7 +36,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="write an object with the field text",
         bad='["a", "b"]',
         good='{"text": "a"}',
-        source=f"DM-C02 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM203",
@@ -48,7 +48,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="give the chunk a text, or remove the line",
         bad='{"metadata": {"source": "x"}}',
         good='{"text": "Neap tides follow the quarters."}',
-        source=f"DM-C03 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM204",
@@ -60,7 +60,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="give the chunk a text, or remove the line",
         bad='{"text": null}',
         good='{"text": "Neap tides follow the quarters."}',
-        source=f"DM-C04 {_MODEL}, {_V2}",
+        source=f"{_MODEL}, {_V2}",
     ),
     Rule(
         code="DM205",
@@ -75,7 +75,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="write the text as a JSON string",
         bad='{"text": 7}',
         good='{"text": "7"}',
-        source=f"DM-C05 {_MODEL}, {_V2}",
+        source=f"{_MODEL}, {_V2}",
     ),
     Rule(
         code="DM206",
@@ -87,7 +87,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="give the chunk a text, or remove the line",
         bad='{"text": "  "}',
         good='{"text": "Neap tides follow the quarters."}',
-        source=f"DM-C06 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM207",
@@ -99,7 +99,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="strip the text when you write it, unless its offsets matter",
         bad='{"text": " Spring tides"}',
         good='{"text": "Spring tides"}',
-        source=f"DM-C07 {_V2}",
+        source=_V2,
         per_file=True,
     ),
     Rule(
@@ -115,7 +115,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="write metadata as an object, or leave it out",
         bad='{"text": "a", "metadata": ["tides"]}',
         good='{"text": "a", "metadata": {"topic": "tides"}}',
-        source=f"DM-C08 {_MODEL}, {_V2}",
+        source=f"{_MODEL}, {_V2}",
     ),
     Rule(
         code="DM209",
@@ -127,7 +127,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="leave metadata out, or write an empty object",
         bad='{"text": "a", "metadata": null}',
         good='{"text": "a"}',
-        source=f"DM-C08 {_MODEL}",
+        source=_MODEL,
     ),
     Rule(
         code="DM210",
@@ -139,7 +139,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="write it in lower case, or leave it out",
         bad='{"text": "a", "modality": "Image"}',
         good='{"text": "a", "modality": "text"}',
-        source="DM-C09 schema/types.py:Modality",
+        source="schema/types.py:Modality",
     ),
     Rule(
         code="DM211",
@@ -151,7 +151,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="give each inner value a key of its own, or store the object as JSON text",
         bad='{"text": "a", "metadata": {"tags": {"k": 1}}}',
         good='{"text": "a", "metadata": {"tags_k": 1}}',
-        source="DM-C10 llama_index.vector_stores.chroma, chromadb.api.types:validate_metadata",
+        source="llama_index.vector_stores.chroma, chromadb.api.types:validate_metadata",
     ),
     Rule(
         code="DM212",
@@ -163,7 +163,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="join the items into one string",
         bad='{"text": "a", "metadata": {"tags": ["moon", "sea"]}}',
         good='{"text": "a", "metadata": {"tags": "moon, sea"}}',
-        source="DM-C11 llama_index.core.vector_stores.utils:node_to_metadata_dict",
+        source="llama_index.core.vector_stores.utils:node_to_metadata_dict",
     ),
     Rule(
         code="DM213",
@@ -178,7 +178,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="join the items into one string, or leave the key out",
         bad='{"text": "a", "metadata": {"tags": ["moon", 1]}}',
         good='{"text": "a", "metadata": {"tags": "moon, 1"}}',
-        source="DM-C11 chromadb.api.types:validate_metadata",
+        source="chromadb.api.types:validate_metadata",
     ),
     Rule(
         code="DM214",
@@ -190,7 +190,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="rename or remove the key",
         bad='{"text": "a", "metadata": {"": 1}}',
         good='{"text": "a", "metadata": {"page": 1}}',
-        source="DM-C12 chromadb.api.types:validate_metadata",
+        source="chromadb.api.types:validate_metadata",
     ),
     Rule(
         code="DM215",
@@ -205,7 +205,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="leave the key out, or store the number as text",
         bad='{"text": "a", "metadata": {"page": null}}',
         good='{"text": "a"}',
-        source="DM-C13 chromadb 1.5",
+        source="chromadb 1.5.9, as metadata is read back",
     ),
     Rule(
         code="DM216",
@@ -217,7 +217,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="choose another key, for example with a prefix of your own",
         bad='{"text": "a", "metadata": {"source_file": "tides.md"}}',
         good='{"text": "a", "metadata": {"file": "tides.md"}}',
-        source=f"DM-C14 {_V1}, llama_index.core.vector_stores.utils:node_to_metadata_dict",
+        source=f"{_V1}, llama_index.core.vector_stores.utils:node_to_metadata_dict",
     ),
     Rule(
         code="DM217",
@@ -231,7 +231,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="give the source at the top level too, with the same value, and begin no key with _",
         bad='{"text": "a", "metadata": {"source": "tides.md"}}',
         good='{"text": "a", "source": "tides.md", "metadata": {"source": "tides.md"}}',
-        source="DM-C14 datamind/capabilities/kb/indexer.py:build_index",
+        source="datamind/capabilities/kb/indexer.py:build_index",
     ),
     Rule(
         code="DM218",
@@ -246,7 +246,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="make ids unique over all chunk files of the profile",
         bad='{"id": 1, "text": "a"}\n{"id": "1", "text": "b"}',
         good='{"id": "a-1", "text": "a"}\n{"id": "a-2", "text": "b"}',
-        source="DM-C15 datamind/capabilities/kb/indexer.py:build_index",
+        source="datamind/capabilities/kb/indexer.py:build_index",
     ),
     Rule(
         code="DM219",
@@ -260,7 +260,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="remove one of the two, or give each an id",
         bad='{"text": "same"}\n{"text": "same"}',
         good='{"text": "same"}\n{"text": "other"}',
-        source="DM-C16 datamind/capabilities/kb/indexer.py:_hash",
+        source="datamind/capabilities/kb/indexer.py:_hash",
     ),
     Rule(
         code="DM220",
@@ -272,7 +272,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="remove one of the two, unless the repetition is meant",
         bad='{"id": "1", "text": "same"}\n{"id": "2", "text": "same"}',
         good='{"id": "1", "text": "same"}',
-        source=f"DM-C17 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM221",
@@ -287,7 +287,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="write the source as a string, or leave it out",
         bad='{"text": "a", "source": 12}',
         good='{"text": "a", "source": "12"}',
-        source="DM-C19 datamind/capabilities/kb/indexer.py:_hash",
+        source="datamind/capabilities/kb/indexer.py:_hash",
     ),
     Rule(
         code="DM222",
@@ -299,7 +299,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         hint="for v1, repeat them inside metadata (`--profile v2` where v1 does not matter)",
         bad='{"id": "t1", "text": "a", "source": "tides.md"}',
         good='{"text": "a", "metadata": {"chunk": "t1", "file": "tides.md"}}',
-        source=f"DM-C20 {_MODEL}",
+        source=_MODEL,
     ),
     Rule(
         code="DM223",
@@ -312,7 +312,9 @@ CHUNK_RULES: tuple[Rule, ...] = (
             "v2": "sends it as it is; the model refuses it or cuts off its end",
         },
         hint="split the chunk; upstream advises 200 to 1,000 characters",
-        source="DM-C21",
+        bad='{"text": "Spring tides follow …"} with 40,000 bytes of text',
+        good='{"text": "Spring tides follow …"} with 800 bytes of text',
+        source="DataMind-Doc, on the length of chunks; modules/rag/indexer.py:load_pre_chunked",
     ),
     Rule(
         code="DM224",
@@ -322,7 +324,9 @@ CHUNK_RULES: tuple[Rule, ...] = (
         message="text has {length} character(s)",
         upstream={"v1": "embeds it like any other", "v2": "embeds it like any other"},
         hint="short texts are found by chance; upstream advises 200 to 1,000 characters",
-        source="DM-C21",
+        bad='{"text": "Tides."}',
+        good='{"text": "Neap tides follow the quarters."}',
+        source="DataMind-Doc, on the length of chunks; modules/rag/indexer.py:load_pre_chunked",
         per_file=True,
     ),
     Rule(
@@ -336,6 +340,8 @@ CHUNK_RULES: tuple[Rule, ...] = (
             "it as if it were complete"
         },
         hint="repair the records, and delete the storage folder of a build that stopped",
-        source="DM-C22 modules/rag/indexer.py:get_or_create_index",
+        bad='2,050 chunks, the last of them {"text": "a", "metadata": {"tags": {"k": 1}}}',
+        good='2,050 chunks, the last of them {"text": "a", "metadata": {"tags_k": 1}}',
+        source="modules/rag/indexer.py:get_or_create_index",
     ),
 )

@@ -26,7 +26,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="repair the line; every line is one whole JSON object",
         bad='{"subject": "A", "relation": "r", "object": "B"',
         good=_GOOD,
-        source=f"DM-T01 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM302",
@@ -38,7 +38,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="write an object with subject, relation and object",
         bad='["A", "r", "B"]',
         good=_GOOD,
-        source=f"DM-T01 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM303",
@@ -50,7 +50,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="add the field, or remove the line",
         bad='{"subject": "A", "relation": "r"}',
         good=_GOOD,
-        source=f"DM-T01 {_MODELS}",
+        source=_MODELS,
     ),
     Rule(
         code="DM304",
@@ -62,7 +62,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="write names and types as strings, numbers too; leave a type out where there is none",
         bad='{"subject": "A", "relation": "year", "object": 1982}',
         good='{"subject": "A", "relation": "year", "object": "1982"}',
-        source=f"DM-T01 {_MODELS}",
+        source=_MODELS,
     ),
     Rule(
         code="DM305",
@@ -74,7 +74,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="write a number between 0 and 1, or leave confidence out",
         bad='{"subject": "A", "relation": "r", "object": "B", "confidence": "high"}',
         good='{"subject": "A", "relation": "r", "object": "B", "confidence": 0.9}',
-        source=f"DM-T01 {_MODELS}",
+        source=_MODELS,
     ),
     Rule(
         code="DM306",
@@ -86,7 +86,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="give the name, or remove the line",
         bad='{"subject": "A", "relation": " ", "object": "B"}',
         good=_GOOD,
-        source=f"DM-T02 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM307",
@@ -98,7 +98,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="strip names when you write them",
         bad='{"subject": "A ", "relation": "r", "object": "B"}',
         good='{"subject": "A", "relation": "r", "object": "B"}',
-        source=f"DM-T03 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM308",
@@ -110,7 +110,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="scale confidences to 0…1",
         bad='{"subject": "A", "relation": "r", "object": "B", "confidence": 7}',
         good='{"subject": "A", "relation": "r", "object": "B", "confidence": 0.7}',
-        source="DM-T04 datamind/core/protocols.py:GraphTriple",
+        source="datamind/core/protocols.py:GraphTriple",
     ),
     Rule(
         code="DM309",
@@ -125,7 +125,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="remove one of the two, or merge their properties",
         bad='{"subject": "A", "relation": "r", "object": "B"}\n{"subject": "A", "relation": "r", "object": "B"}',
         good='{"subject": "A", "relation": "r", "object": "B"}',
-        source=f"DM-T05 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM310",
@@ -138,7 +138,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         bad='{"subject": "A", "subject_type": "Event", "relation": "r", "object": "B"}\n'
         '{"subject": "A", "subject_type": "Body", "relation": "s", "object": "C"}',
         good='{"subject": "A", "subject_type": "Event", "relation": "r", "object": "B"}',
-        source=f"DM-T06 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM311",
@@ -150,7 +150,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="write an object, or leave the field out",
         bad='{"subject": "A", "relation": "r", "object": "B", "subject_properties": null}',
         good='{"subject": "A", "relation": "r", "object": "B", "subject_properties": {"since": "1982"}}',
-        source="DM-T07 schema/types.py:GraphTriple",
+        source="schema/types.py:GraphTriple",
     ),
     Rule(
         code="DM312",
@@ -162,7 +162,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="for v2, put what belongs to the edge into properties (`--profile v1` where v2 does not matter)",
         bad='{"subject": "A", "relation": "r", "object": "B", "subject_properties": {"since": "1982"}}',
         good='{"subject": "A", "relation": "r", "object": "B", "properties": {"since": "1982"}}',
-        source="DM-T08 datamind/core/protocols.py:GraphTriple",
+        source="datamind/core/protocols.py:GraphTriple",
     ),
     Rule(
         code="DM313",
@@ -175,7 +175,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         "v1 does not matter)",
         bad='{"subject": "A", "relation": "r", "object": "B", "properties": {"since": "1982"}}',
         good='{"subject": "A", "relation": "r", "object": "B", "subject_properties": {"since": "1982"}}',
-        source="DM-T09 schema/types.py:GraphTriple",
+        source="schema/types.py:GraphTriple",
     ),
     Rule(
         code="DM314",
@@ -187,7 +187,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="nothing to do for v2 (`--profile v2`); v1 cannot weigh edges",
         bad='{"subject": "A", "relation": "r", "object": "B", "confidence": 0.9}',
         good=_GOOD,
-        source=f"DM-T10 {_V1}",
+        source=_V1,
     ),
     Rule(
         code="DM315",
@@ -199,7 +199,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="keep provenance outside the triples, or for v2 inside properties",
         bad='{"subject": "A", "relation": "r", "object": "B", "source": "tides.md"}',
         good='{"subject": "A", "relation": "r", "object": "B", "properties": {"from": "tides.md"}}',
-        source=f"DM-T10 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM316",
@@ -214,7 +214,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="spell a name one way, in NFC",
         bad='{"subject": "Ann", "relation": "r", "object": "B"}\n{"subject": "ann", "relation": "s", "object": "C"}',
         good='{"subject": "Ann", "relation": "r", "object": "B"}\n{"subject": "Ann", "relation": "s", "object": "C"}',
-        source=f"DM-T11 {_V1}, {_V2}",
+        source=f"{_V1}, {_V2}",
     ),
     Rule(
         code="DM317",
@@ -226,7 +226,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="remove the line, if it says nothing",
         bad='{"subject": "A", "relation": "r", "object": "A"}',
         good=_GOOD,
-        source="DM-T12 datamind/capabilities/graph",
+        source="datamind/capabilities/graph",
     ),
     Rule(
         code="DM318",
@@ -238,7 +238,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="leave source out",
         bad='{"subject": "A", "relation": "r", "object": "B", "source": null}',
         good=_GOOD,
-        source="DM-T13 schema/types.py:GraphTriple",
+        source="schema/types.py:GraphTriple",
     ),
     Rule(
         code="DM319",
@@ -250,7 +250,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="write the source as a string, or leave it out",
         bad='{"subject": "A", "relation": "r", "object": "B", "source": 12}',
         good=_GOOD,
-        source=f"DM-T13 {_MODELS}",
+        source=_MODELS,
     ),
     Rule(
         code="DM320",
@@ -262,6 +262,6 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="write an object, or leave the field out",
         bad='{"subject": "A", "relation": "r", "object": "B", "properties": null}',
         good='{"subject": "A", "relation": "r", "object": "B", "properties": {"since": "1982"}}',
-        source="section 2.2 datamind/core/protocols.py:GraphTriple",
+        source="datamind/core/protocols.py:GraphTriple",
     ),
 )

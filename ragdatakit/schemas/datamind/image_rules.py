@@ -25,7 +25,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="add the image; the path is relative to the profile folder, with / between folders, and case matters",
         bad='{"text": "a", "image_path": "images/none.png"}',
         good='{"text": "a", "image_path": "images/moon.png", "modality": "text_image"}',
-        source=f"DM-I01 {_V1}",
+        source=_V1,
     ),
     Rule(
         code="DM252",
@@ -37,7 +37,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="write the path as a string; one chunk has one image",
         bad='{"text": "a", "image_path": ["a.png"]}',
         good='{"text": "a", "image_path": "images/a.png", "modality": "text_image"}',
-        source=f"DM-I02 {_MODEL}",
+        source=_MODEL,
     ),
     Rule(
         code="DM253",
@@ -49,7 +49,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="copy the image into the profile's images/ and name it relative to the profile folder",
         bad='{"text": "a", "image_path": "../../key.png"}',
         good='{"text": "a", "image_path": "images/key.png", "modality": "text_image"}',
-        source="DM-I03 modules/rag/indexer.py:_resolve_image_path",
+        source="modules/rag/indexer.py:_resolve_image_path",
     ),
     Rule(
         code="DM254",
@@ -61,7 +61,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="convert the picture to png, jpg, gif or webp, with the ending to match",
         bad='{"text": "a", "image_path": "images/moon.bmp"}',
         good='{"text": "a", "image_path": "images/moon.png", "modality": "text_image"}',
-        source="DM-I04 modules/rag/indexer.py:_describe_image_with_vlm",
+        source="modules/rag/indexer.py:_describe_image_with_vlm",
     ),
     Rule(
         code="DM255",
@@ -73,7 +73,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="add image_path, or set the modality to text",
         bad='{"text": "", "modality": "image"}',
         good='{"text": "a", "modality": "text_image", "image_path": "images/moon.png"}',
-        source=f"DM-I05 {_V1}",
+        source=_V1,
     ),
     Rule(
         code="DM256",
@@ -85,7 +85,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="set modality to image or text_image, or remove image_path",
         bad='{"text": "a", "image_path": "images/moon.png"}',
         good='{"text": "a", "image_path": "images/moon.png", "modality": "text_image"}',
-        source=f"DM-I06 {_V1}",
+        source=_V1,
         per_file=True,
     ),
     Rule(
@@ -101,7 +101,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="put the description into text; with v1 in vlm_describe or clip mode, ignore this rule",
         bad='{"text": "", "image_path": "images/moon.png", "modality": "image"}',
         good='{"text": "Moon phases in a row.", "image_path": "images/moon.png", "modality": "text_image"}',
-        source=f"DM-I07 {_V1}, datamind/capabilities/kb/indexer.py:_iter_pre_chunked",
+        source=f"{_V1}, datamind/capabilities/kb/indexer.py:_iter_pre_chunked",
     ),
     Rule(
         code="DM258",
@@ -113,7 +113,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="leave image_path out",
         bad='{"text": "a", "image_path": ""}',
         good='{"text": "a"}',
-        source=f"DM-I08 {_V1}",
+        source=_V1,
     ),
     Rule(
         code="DM259",
@@ -123,7 +123,9 @@ IMAGE_RULES: tuple[Rule, ...] = (
         message="no chunk names this image",
         upstream={"v1": "never opens the file"},
         hint="name it in a chunk's image_path, or delete it",
-        source=f"DM-I09 {_V1}",
+        bad='images/moon.png, and no chunk or triple with "images/moon.png"',
+        good='images/moon.png, and {"text": "Moon phases.", "image_path": "images/moon.png", "modality": "text_image"}',
+        source=_V1,
     ),
     Rule(
         code="DM260",
@@ -135,7 +137,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="write the description as a string",
         bad='{"text": "a", "image_description": ["moon"]}',
         good='{"text": "a", "image_description": "moon"}',
-        source=f"section 2.1 {_MODEL}",
+        source=_MODEL,
     ),
     Rule(
         code="DM261",
@@ -147,6 +149,6 @@ IMAGE_RULES: tuple[Rule, ...] = (
         hint="add the image to the profile, or remove the property",
         bad='{"subject": "A", "relation": "r", "object": "B", "subject_properties": {"image": "images/none.png"}}',
         good='{"subject": "A", "relation": "r", "object": "B", "subject_properties": {"image": "images/a.png"}}',
-        source="section 4 (2) schema/types.py:GraphTriple",
+        source="schema/types.py:GraphTriple",
     ),
 )

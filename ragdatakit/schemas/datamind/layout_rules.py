@@ -24,7 +24,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         hint="name the files *.jsonl, in lower case, directly in the folder; delete the folder if it is not meant",
         bad="chunks/a.jsonl.bak",
         good="chunks/a.jsonl",
-        source=f"DM-L03 {_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
+        source=f"{_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
     ),
     Rule(
         code="DM102",
@@ -36,7 +36,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         hint="name the files *.sql, in lower case, directly in tables/; delete the folder if it is not meant",
         bad="tables/schema.SQL",
         good="tables/01_schema.sql",
-        source="DM-L03 modules/database/database.py:init_database",
+        source="modules/database/database.py:init_database",
     ),
     Rule(
         code="DM103",
@@ -48,7 +48,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         hint="rename or move the file if it is data; keep it out of the folder if it is not",
         bad="chunks/part/b.jsonl",
         good="chunks/b.jsonl",
-        source=f"DM-L04 {_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
+        source=f"{_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
     ),
     Rule(
         code="DM104",
@@ -60,7 +60,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         hint="keep documents that are chunked already out of the profile, so that both loaders see the same corpus",
         bad="chunks/notes.jsonl and notes.md",
         good="chunks/notes.jsonl",
-        source=f"DM-L05 modules/rag/indexer.py:get_or_create_index, {_V2_CHUNKS}:build_index",
+        source=f"modules/rag/indexer.py:get_or_create_index, {_V2_CHUNKS}:build_index",
     ),
     Rule(
         code="DM105",
@@ -73,7 +73,9 @@ LAYOUT_RULES: tuple[Rule, ...] = (
             "v2": "serves the old collection and merges triples into the old graph",
         },
         hint="delete the storage folder of the profile, or index again",
-        source="DM-L06 modules/rag/indexer.py:get_or_create_index, datamind/capabilities/graph/service.py",
+        bad="storage/harbour/chroma.sqlite3 of 1 May\ndata/profiles/harbour/chunks/notes.jsonl of 2 May",
+        good="storage/harbour/chroma.sqlite3 of 3 May\ndata/profiles/harbour/chunks/notes.jsonl of 2 May",
+        source="modules/rag/indexer.py:get_or_create_index, datamind/capabilities/graph/service.py",
     ),
     Rule(
         code="DM106",
@@ -88,7 +90,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         hint="put the profile directly below data/profiles, with a plain name",
         bad="data/profiles/team/notes/chunks",
         good="data/profiles/team-notes/chunks",
-        source="DM-L07 config.py:Settings.data_dir, datamind/config.py:DataConfig.data_dir",
+        source="config.py:Settings.data_dir, datamind/config.py:DataConfig.data_dir",
     ),
     Rule(
         code="DM107",
@@ -103,6 +105,6 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         hint="write one object per line (`jq -c '.[]' FILE` for an array, `jq -c . FILE` for objects)",
         bad='[{"text": "a"}, {"text": "b"}]',
         good='{"text": "a"}\n{"text": "b"}',
-        source=f"DM-L09 {_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
+        source=f"{_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
     ),
 )

@@ -24,7 +24,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="start the file with ---, end the block with ---, both alone on a line, with at least one line between",
         bad="---\nname: tide-tables\n\nRead the first column.",
         good=_GOOD,
-        source=f"DM-K01 {_V2}:_parse_frontmatter",
+        source=f"{_V2}:_parse_frontmatter",
     ),
     Rule(
         code="DM602",
@@ -36,7 +36,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="write the value on the line of its key; lists as [a, b]",
         bad="---\nname: tide-tables\ndescription: >\n  How to read\n  a tide table.\n---\nText",
         good=_GOOD,
-        source=f"DM-K02 {_V2}:_parse_frontmatter",
+        source=f"{_V2}:_parse_frontmatter",
     ),
     Rule(
         code="DM603",
@@ -48,7 +48,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="leave the comma out",
         bad='---\nname: t\ndescription: d\nkeywords: ["high, low", tide]\n---\nText',
         good=_GOOD,
-        source=f"DM-K03 {_V2}:_parse_frontmatter",
+        source=f"{_V2}:_parse_frontmatter",
     ),
     Rule(
         code="DM604",
@@ -58,7 +58,9 @@ SKILL_RULES: tuple[Rule, ...] = (
         message="the name {value} is that of another skill",
         upstream={"v2": "finds only the last of them; with embeddings on, stops with DuplicateIDError"},
         hint="give each skill a name of its own",
-        source="DM-K04 datamind/capabilities/skills/service.py:load",
+        bad=".claude/skills/tides/SKILL.md: name: tide-tables\n.claude/skills/moon/SKILL.md: name: tide-tables",
+        good=".claude/skills/tides/SKILL.md: name: tide-tables\n.claude/skills/moon/SKILL.md: name: moon-phases",
+        source="datamind/capabilities/skills/service.py:load",
     ),
     Rule(
         code="DM605",
@@ -70,7 +72,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="write name and description; the description decides when the skill is used",
         bad="Read the first column.",
         good=_GOOD,
-        source=f"DM-K05 {_V2}:load_skill",
+        source=f"{_V2}:load_skill",
     ),
     Rule(
         code="DM606",
@@ -82,7 +84,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="name the file SKILL.md, in capitals, in a folder of its own",
         bad=".claude/skills/tides/skill.md",
         good=".claude/skills/tides/SKILL.md",
-        source=f"DM-K06 {_V2}:discover_skills",
+        source=f"{_V2}:discover_skills",
     ),
     Rule(
         code="DM607",
@@ -94,7 +96,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="name the file *.md and put it directly into data/skills/",
         bad="data/skills/tides.txt",
         good="data/skills/tides.md",
-        source=f"DM-K06 {_V1}",
+        source=_V1,
     ),
     Rule(
         code="DM651",
@@ -106,7 +108,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="rename one of the columns",
         bad="id,Name,name",
         good="id,name,full_name",
-        source=f"DM-V01 {_CSV}",
+        source=_CSV,
     ),
     Rule(
         code="DM652",
@@ -118,7 +120,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="use letters, digits and _ only, at most 64, not beginning with a digit, and no byte-order mark",
         bad="id,unit price",
         good="id,unit_price",
-        source=f"DM-V02 {_CSV}",
+        source=_CSV,
     ),
     Rule(
         code="DM653",
@@ -130,7 +132,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="quote cells that hold commas; write every cell",
         bad="id,name\n1",
         good="id,name\n1,Eastport",
-        source=f"DM-V03 {_CSV}",
+        source=_CSV,
     ),
     Rule(
         code="DM654",
@@ -142,7 +144,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="delete the line",
         bad="id,name\n\n1,Eastport",
         good="id,name\n1,Eastport",
-        source=f"DM-V03 {_CSV}",
+        source=_CSV,
     ),
     Rule(
         code="DM655",
@@ -154,7 +156,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         hint="add rows, or delete the file",
         bad="id,name",
         good="id,name\n1,Eastport",
-        source=f"section 2.8 {_CSV}",
+        source=_CSV,
     ),
     Rule(
         code="DM656",
@@ -164,6 +166,8 @@ SKILL_RULES: tuple[Rule, ...] = (
         message="cannot be read as CSV: {reason}",
         upstream={"v2": "the import stops with csv.Error"},
         hint="look for a quotation mark that is never closed",
-        source=f"section 2.8 {_CSV}",
+        bad='id,note\n1,"a cell of more than 131,072 characters …"',
+        good='id,note\n1,"a short cell"',
+        source=_CSV,
     ),
 )

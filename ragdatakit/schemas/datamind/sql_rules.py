@@ -25,7 +25,7 @@ SQL_RULES: tuple[Rule, ...] = (
         hint="write the character as char(59), reword the comment, or ship the database as demo.db (triggers)",
         bad="INSERT INTO t VALUES ('one; two');",
         good="INSERT INTO t VALUES ('one' || char(59) || ' two');",
-        source=f"DM-S01 {_LOADER}",
+        source=_LOADER,
     ),
     Rule(
         code="DM402",
@@ -37,7 +37,7 @@ SQL_RULES: tuple[Rule, ...] = (
         hint="write a backslash before the colon (\\:), or a space behind it; 12:30 and http:// are safe",
         bad="INSERT INTO t VALUES ('{\"a\":1}');",
         good="INSERT INTO t VALUES ('{\"a\": 1}');",
-        source="DM-S02 sqlalchemy.sql.elements:TextClause",
+        source="sqlalchemy.sql.elements:TextClause",
     ),
     Rule(
         code="DM403",
@@ -49,7 +49,7 @@ SQL_RULES: tuple[Rule, ...] = (
         hint="correct the statement; `sqlite3 :memory: < FILE` shows the same error",
         bad="INSERT INTO harbour VALUES (1);",
         good="INSERT INTO harbour VALUES (1, 'Eastport');",
-        source=f"DM-S03 {_LOADER}",
+        source=_LOADER,
     ),
     Rule(
         code="DM404",
@@ -61,7 +61,7 @@ SQL_RULES: tuple[Rule, ...] = (
         hint="number the files with leading zeros (02_x.sql, 10_x.sql)",
         bad="tables/10_rows.sql, tables/2_schema.sql",
         good="tables/02_schema.sql, tables/10_rows.sql",
-        source=f"DM-S04 {_LOADER}",
+        source=_LOADER,
     ),
     Rule(
         code="DM405",
@@ -73,7 +73,7 @@ SQL_RULES: tuple[Rule, ...] = (
         hint="rewrite the statement for SQLite (AUTOINCREMENT, CAST(x AS type), no ENGINE=)",
         bad="CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY) ENGINE=InnoDB;",
         good="CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT);",
-        source=f"DM-S05 {_LOADER}",
+        source=_LOADER,
     ),
     Rule(
         code="DM406",
@@ -85,7 +85,7 @@ SQL_RULES: tuple[Rule, ...] = (
         hint="add the statements, or delete the file",
         bad="-- to do",
         good="CREATE TABLE harbour (id INTEGER PRIMARY KEY, name TEXT NOT NULL);",
-        source=f"DM-S07 {_LOADER}",
+        source=_LOADER,
     ),
     Rule(
         code="DM407",
@@ -97,7 +97,7 @@ SQL_RULES: tuple[Rule, ...] = (
         hint="add the parent rows, or correct the keys",
         bad="INSERT INTO boat VALUES (1, 99);",
         good="INSERT INTO boat VALUES (1, 1);",
-        source="DM-S08 SQLite",
+        source="https://www.sqlite.org/foreignkeys.html",
     ),
     Rule(
         code="DM408",
@@ -109,7 +109,7 @@ SQL_RULES: tuple[Rule, ...] = (
         hint="write a number or NULL, or declare the column TEXT",
         bad="CREATE TABLE t (n INTEGER); INSERT INTO t VALUES ('many');",
         good="CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (12);",
-        source="DM-S08 SQLite",
+        source="https://www.sqlite.org/datatype3.html",
     ),
     Rule(
         code="DM409",
@@ -121,7 +121,7 @@ SQL_RULES: tuple[Rule, ...] = (
         hint="double the backslash if it belongs to the data; leave it if it stands there to escape the colon",
         bad="INSERT INTO t VALUES ('C\\:temp');",
         good="INSERT INTO t VALUES ('C:/temp');",
-        source="DM-S09 sqlalchemy.sql.compiler",
+        source="sqlalchemy.sql.compiler",
     ),
     Rule(
         code="DM410",
@@ -131,7 +131,9 @@ SQL_RULES: tuple[Rule, ...] = (
         message="{count} SQL file(s) in tables/",
         upstream={"v2": "never reads tables/; the database stays as it is"},
         hint="for v2, fill the database yourself (`--profile v1` where v2 does not matter)",
-        source="DM-S10 datamind",
+        bad="tables/01_schema.sql with --profile v2",
+        good="no tables/*.sql with --profile v2",
+        source="datamind/ (no module reads tables/)",
     ),
     Rule(
         code="DM411",
@@ -142,7 +144,8 @@ SQL_RULES: tuple[Rule, ...] = (
         upstream={"v1": "runs it, whatever it deletes or opens"},
         hint="leave it out of data files",
         bad="ATTACH 'other.db' AS other;",
-        source=f"DM-S11 {_LOADER}",
+        good="CREATE TABLE boat (id INTEGER PRIMARY KEY);",
+        source=_LOADER,
     ),
     Rule(
         code="DM412",
@@ -152,6 +155,8 @@ SQL_RULES: tuple[Rule, ...] = (
         message="not tried from here on: {reason}",
         upstream={"v1": "runs it to the end, however long it takes"},
         hint="try the file with `sqlite3 :memory: < FILE`",
-        source="ragdata",
+        bad="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n;",
+        good="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9) SELECT count(*) FROM n;",
+        source="modules/database/database.py:_load_sql_files",
     ),
 )

@@ -26,6 +26,9 @@ CORPUS_RULES: tuple[Rule, ...] = (
         upstream="passages are known by the MD5 of title and text: the copies become one, and the numbers of passages "
         "and of results no longer agree",
         hint="keep one of them",
+        bad='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."},\n'
+        ' {"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
+        good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
         source="embedding_store.py: insert_strings",
     ),
     Rule(
@@ -38,7 +41,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         hint="leave the passage out, or write the title",
         bad='[{"title": "Kettle Reef", "text": " "}]',
         good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
-        source="main.py: main (json.load of *_corpus.json)",
+        source="main.py: main (title, newline and text make the passage)",
     ),
     Rule(
         code="HR004",
@@ -49,7 +52,9 @@ CORPUS_RULES: tuple[Rule, ...] = (
         upstream="today's code does not read it; whoever does takes it for the place in the corpus",
         hint="number the passages from 0, or leave idx out",
         per_file=True,
-        source="main.py: main (json.load of *_corpus.json)",
+        bad='[{"idx": 1, "title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
+        good='[{"idx": 0, "title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
+        source="main.py: main (reads title and text only)",
     ),
     Rule(
         code="HR020",
@@ -95,6 +100,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         message="the corpus is empty",
         upstream="there is nothing to index and nothing to be found",
         hint="look at the step that wrote the file",
+        bad="[]",
+        good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
         source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
@@ -117,6 +124,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         message="there is no {expected} beside it",
         upstream="main.py stops with FileNotFoundError",
         hint="the corpus of NAME.json is called NAME_corpus.json",
+        bad="data/reefs.json",
+        good="data/reefs.json, data/reefs_corpus.json",
         source="main.py: main",
     ),
 )
@@ -130,6 +139,8 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         message="row {row}: {value} is not {expected}",
         upstream="the text is not found again by its id: it is embedded once more, and the old row stays",
         hint="delete the table, and let the index be built again",
+        bad='hash_id: "chunk-1", content: "Kettle Reef\\nJoss Alder mapped it."',
+        good='hash_id: "chunk-917cdfab0018f824bcb631223c79b651", content: "Kettle Reef\\nJoss Alder mapped it."',
         source="embedding_store.py: EmbeddingStore",
     ),
     Rule(
@@ -152,6 +163,8 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         message="cannot be used: {reason}",
         upstream="pandas stops when the index is loaded",
         hint="delete the folder, and let the index be built again",
+        bad="vdb_chunk.parquet with the columns hash_id, content",
+        good="vdb_chunk.parquet with the columns hash_id, content, embedding",
         source="embedding_store.py: EmbeddingStore",
     ),
     Rule(
@@ -162,6 +175,8 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         message="embeddings of {shortest} and of {longest} numbers stand in one table",
         upstream="they cannot be stacked: ValueError at the first query",
         hint="delete the table: it was filled by two embedding models",
+        bad="embedding of row 1: [0.1, 0.2]\nembedding of row 2: [0.1, 0.2, 0.3]",
+        good="embedding of row 1: [0.1, 0.2]\nembedding of row 2: [0.3, 0.1]",
         source="embedding_store.py: EmbeddingStore",
     ),
     Rule(
@@ -172,6 +187,8 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         message="is a pickle and was not opened",
         upstream="the index unpickles it",
         hint="open it only if you know who wrote it; without it the graph is built again",
+        bad="outputs/reefs/small_model/graph.pickle",
+        good="outputs/reefs/small_model/chunk_embeddings/vdb_chunk.parquet (no graph.pickle)",
         source="HippoRAG.py: initialize_graph",
     ),
 )

@@ -25,6 +25,8 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="{value} was there before",
         upstream="the copy is dropped",
         hint="remove it",
+        bad='"extracted_triples": [["Joss Alder", "mapped", "Kettle Reef"], ["Joss Alder", "mapped", "Kettle Reef"]]',
+        good='"extracted_triples": [["Joss Alder", "mapped", "Kettle Reef"]]',
         source="llm_utils.py: filter_invalid_triples",
     ),
     Rule(
@@ -47,7 +49,9 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="{value} is related to itself",
         upstream="the loop is kept in the graph, and leads nowhere",
         hint="remove it",
-        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
+        bad='"extracted_triples": [["Kettle Reef", "borders", "Kettle Reef"]]',
+        good='"extracted_triples": [["Kettle Reef", "borders", "Port Hale"]]',
+        source="llm_utils.py: filter_invalid_triples",
     ),
     Rule(
         code="HR037",
@@ -57,7 +61,11 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; one object is expected",
         upstream="json.load stops with JSONDecodeError",
         hint="write the results once more; an interrupted run leaves half a file",
-        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
+        bad='{"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '
+        '"extracted_triples": []}',
+        good='{"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '
+        '"extracted_triples": []}]}',
+        source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
         code="HR038",
@@ -67,7 +75,11 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message='one object {{"docs": […]}} is expected',
         upstream="the run stops with AttributeError or JSONDecodeError",
         hint='the results of all passages stand under docs: {"docs": […]}',
-        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
+        bad='{"passages": [{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": '
+        '[], "extracted_triples": []}]}',
+        good='{"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '
+        '"extracted_triples": []}]}',
+        source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
         code="HR040",
@@ -77,7 +89,10 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="the file is a list, or has several lines of JSON; one object is expected",
         upstream="the run stops with AttributeError or JSONDecodeError",
         hint='write one object: {"docs": […]}',
-        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
+        bad='[{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], "extracted_triples": []}]',
+        good='{"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '
+        '"extracted_triples": []}]}',
+        source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
         code="HR039",
@@ -99,6 +114,10 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="no passage of the corpus is {value}",
         upstream="the numbers of passages and of results differ: the run stops with AssertionError",
         hint="remove the results, or add the passage to the corpus",
+        bad='openie_results_ner_small.json: "passage": "Kettle Reef\\nJoss Alder charted it."\n'
+        'reefs_corpus.json: [{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
+        good='openie_results_ner_small.json: "passage": "Kettle Reef\\nJoss Alder mapped it."\n'
+        'reefs_corpus.json: [{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
         source="HippoRAG.py: index",
     ),
     Rule(
@@ -109,7 +128,10 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="{missing} of {members} subjects and objects are no extracted entities of their passage",
         upstream="the graph is made of the triples alone",
         hint="nothing needs to be done",
-        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
+        bad='"extracted_entities": ["Joss Alder"], "extracted_triples": [["Joss Alder", "mapped", "Kettle Reef"]]',
+        good='"extracted_entities": ["Joss Alder", "Kettle Reef"], "extracted_triples": [["Joss '
+        'Alder", "mapped", "Kettle Reef"]]',
+        source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
         code="HR111",
@@ -119,6 +141,8 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="idx is {value}; {expected} is expected",
         upstream="idx is computed anew when the results are loaded",
         hint="leave idx out, or write the MD5 of the passage in UTF-8",
+        bad='"idx": "chunk-1", "passage": "Kettle Reef\\nJoss Alder mapped it."',
+        good='"idx": "chunk-917cdfab0018f824bcb631223c79b651", "passage": "Kettle Reef\\nJoss Alder mapped it."',
         source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
@@ -129,7 +153,14 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="{missing} of {passages} passages of the corpus have no results here",
         upstream="they are sent to the language model when the corpus is indexed",
         hint="nothing needs to be done; a corpus changed by a letter is extracted again as a whole",
-        source="HippoRAG.py: load_existing_openie; misc_utils.py: reformat_openie_results",
+        bad='reefs_corpus.json: [{"title": "Kettle Reef", "text": "Joss Alder mapped it."}, '
+        '{"title": "Fog", "text": "Fog is low cloud."}]\n'
+        'openie_results_ner_small.json: {"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped '
+        'it.", "extracted_entities": [], "extracted_triples": []}]}',
+        good='reefs_corpus.json: [{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]\n'
+        'openie_results_ner_small.json: {"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped '
+        'it.", "extracted_entities": [], "extracted_triples": []}]}',
+        source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
         code="HR113",
@@ -139,6 +170,12 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="the results of {value} stand twice",
         upstream="the last ones replace the others",
         hint="keep one of them",
+        bad='{"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '
+        '"extracted_triples": []},\n'
+        ' {"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '
+        '"extracted_triples": []}]}',
+        good='{"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '
+        '"extracted_triples": []}]}',
         source="misc_utils.py: reformat_openie_results",
     ),
 )

@@ -41,7 +41,11 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="a question {value} was there before",
         upstream="HippoRAG does not read ids; whoever joins its results with the questions takes one for the other",
         hint="give them different ids",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"},\n'
+        ' {"id": "q1", "question": "What is fog?", "answer": "low cloud"}]',
+        good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"},\n'
+        ' {"id": "q2", "question": "What is fog?", "answer": "low cloud"}]',
+        source="main.py: get_gold_docs and get_gold_answers (neither reads an id)",
     ),
     Rule(
         code="HR008",
@@ -51,6 +55,10 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="{found}",
         upstream=_OFF,
         hint="write paragraphs with is_supporting",
+        bad='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
+        good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder",\n'
+        '  "paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it.", '
+        '"is_supporting": true}]}]',
         source="main.py: get_gold_docs",
     ),
     Rule(
@@ -73,6 +81,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="is_supporting is missing",
         upstream="the paragraph counts as one that is to be found",
         hint="write is_supporting for every paragraph",
+        bad='"paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
+        good='"paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it.", "is_supporting": true}]',
         source="main.py: get_gold_docs",
     ),
     Rule(
@@ -95,7 +105,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="no paragraph is supporting",
         upstream="its recall is 0, whatever is found",
         hint="mark the paragraphs that hold the answer, or leave the question out",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='"paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it.", "is_supporting": false}]',
+        good='"paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it.", "is_supporting": true}]',
+        source="main.py: get_gold_docs",
     ),
     Rule(
         code="HR016",
@@ -105,7 +117,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="alias {value} is the answer",
         upstream="the two are one: harmless here, counted twice elsewhere",
         hint="remove it from answer_aliases",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='"answer": "Joss Alder", "answer_aliases": ["Joss Alder", "J. Alder"]',
+        good='"answer": "Joss Alder", "answer_aliases": ["J. Alder"]',
+        source="main.py: get_gold_answers",
     ),
     Rule(
         code="HR024",
@@ -115,7 +129,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; one list of questions is expected",
         upstream="json.load stops with JSONDecodeError",
         hint="write the whole list at once with json.dump",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"},]',
+        good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
+        source="main.py: main",
     ),
     Rule(
         code="HR025",
@@ -125,7 +141,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="one list of questions is expected",
         upstream="the run stops with TypeError or JSONDecodeError",
         hint="write a list of objects",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='{"questions": [{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]}',
+        good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
+        source="main.py: main",
     ),
     Rule(
         code="HR026",
@@ -135,7 +153,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="there is no question",
         upstream="the means over all questions divide by zero",
         hint="look at the step that wrote the file",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad="[]",
+        good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
+        source="main.py: main",
     ),
     Rule(
         code="HR027",
@@ -145,7 +165,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="{value} is no question",
         upstream="the run stops with TypeError",
         hint='write {"question": …, "answer": …}',
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='["Who mapped Kettle Reef?"]',
+        good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
+        source="main.py: main",
     ),
     Rule(
         code="HR028",
@@ -155,7 +177,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="question is missing or not a string",
         upstream="the run stops with KeyError, or when the query is embedded",
         hint="write the question as a string",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='[{"id": "q1", "answer": "Joss Alder"}]',
+        good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
+        source="main.py: main",
     ),
     Rule(
         code="HR030",
@@ -177,7 +201,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="answerable is false",
         upstream="the field is not read: the question is judged as any other",
         hint="leave the question out",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='{"question": "Who mapped Kettle Reef?", "answer": "Joss Alder", "answerable": false}',
+        good='{"question": "Who mapped Kettle Reef?", "answer": "Joss Alder", "answerable": true}',
+        source="main.py: get_gold_answers",
     ),
     Rule(
         code="HR032",
@@ -199,7 +225,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="sentence {value} of {title}, which has {sentences}",
         upstream="the number is not read: the whole paragraph counts",
         hint="count the sentences from 0",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='"supporting_facts": [["Kettle Reef", 1]], "context": [["Kettle Reef", ["Joss Alder mapped it."]]]',
+        good='"supporting_facts": [["Kettle Reef", 0]], "context": [["Kettle Reef", ["Joss Alder mapped it."]]]',
+        source="main.py: get_gold_docs",
     ),
     Rule(
         code="HR034",
@@ -209,7 +237,15 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="{steps} steps in question_decomposition; its id says {hops} hops",
         upstream="the steps are not read",
         hint="write one step a hop",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='"id": "2hop__1_2",\n'
+        '"question_decomposition": [{"id": 1, "question": "Kettle Reef >> mapped by", "answer": '
+        '"Joss Alder", "paragraph_support_idx": 0}]',
+        good='"id": "2hop__1_2",\n'
+        '"question_decomposition": [{"id": 1, "question": "Kettle Reef >> mapped by", "answer": '
+        '"Joss Alder", "paragraph_support_idx": 0},\n'
+        ' {"id": 2, "question": "#1 >> worked in", "answer": "Port Hale", '
+        '"paragraph_support_idx": 1}]',
+        source="main.py: get_gold_docs and get_gold_answers (neither reads question_decomposition)",
     ),
     Rule(
         code="HR035",
@@ -219,7 +255,9 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="the answer is empty",
         upstream="whatever is answered counts as wrong, but for nothing at all",
         hint="write the answer; retrieval alone is evaluated without it",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='{"question": "Who mapped Kettle Reef?", "answer": ""}',
+        good='{"question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}',
+        source="main.py: get_gold_answers",
     ),
     Rule(
         code="HR101",
@@ -229,6 +267,12 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="no passage of the corpus has this title and this text{nearly}",
         upstream="it cannot be found: the recall of the question stays below 1",
         hint="copy title and text from the corpus; the sentences of hotpotqa sets are joined without a blank",
+        bad='data/reefs.json: "title": "Kettle Reef", "text": "Joss Alder charted it.", '
+        '"is_supporting": true\n'
+        'data/reefs_corpus.json: "title": "Kettle Reef", "text": "Joss Alder mapped it."',
+        good='data/reefs.json: "title": "Kettle Reef", "text": "Joss Alder mapped it.", '
+        '"is_supporting": true\n'
+        'data/reefs_corpus.json: "title": "Kettle Reef", "text": "Joss Alder mapped it."',
         source="main.py: get_gold_docs",
     ),
     Rule(
@@ -251,6 +295,12 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="another context is called {value}, too",
         upstream="both are to be found",
         hint="give the contexts different titles, or leave out the one that does not support",
+        bad='"supporting_facts": [["Kettle Reef", 0]],\n'
+        '"context": [["Kettle Reef", ["Joss Alder mapped it."]], ["Kettle Reef", ["It lies '
+        'north."]]]',
+        good='"supporting_facts": [["Kettle Reef", 0]],\n'
+        '"context": [["Kettle Reef", ["Joss Alder mapped it."]], ["Kettle Reef (north)", ["It '
+        'lies north."]]]',
         source="main.py: get_gold_docs",
     ),
     Rule(
@@ -261,7 +311,14 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="no passage of the corpus has this title and this text",
         upstream="nothing reads it: the corpus is easier to search than it was meant to be",
         hint="add the paragraph to the corpus",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='reefs.json: "title": "Port Hale", "text": "Port Hale is a harbour.", "is_supporting": '
+        "false\n"
+        'reefs_corpus.json: [{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
+        good='reefs.json: "title": "Port Hale", "text": "Port Hale is a harbour.", "is_supporting": '
+        "false\n"
+        'reefs_corpus.json: [{"title": "Kettle Reef", "text": "Joss Alder mapped it."},\n'
+        ' {"title": "Port Hale", "text": "Port Hale is a harbour."}]',
+        source="main.py: get_gold_docs",
     ),
     Rule(
         code="HR107",
@@ -271,6 +328,14 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="step {step}: {value} is no supporting paragraph",
         upstream="the steps are not read; evaluation by step goes wrong",
         hint="paragraph_support_idx is the idx of the paragraph that answers the step",
-        source="main.py: get_gold_docs and get_gold_answers",
+        bad='"paragraphs": [{"idx": 0, "title": "Kettle Reef", "paragraph_text": "Joss Alder mapped '
+        'it.", "is_supporting": true}],\n'
+        '"question_decomposition": [{"id": 1, "question": "Kettle Reef >> mapped by", "answer": '
+        '"Joss Alder", "paragraph_support_idx": 7}]',
+        good='"paragraphs": [{"idx": 0, "title": "Kettle Reef", "paragraph_text": "Joss Alder mapped '
+        'it.", "is_supporting": true}],\n'
+        '"question_decomposition": [{"id": 1, "question": "Kettle Reef >> mapped by", "answer": '
+        '"Joss Alder", "paragraph_support_idx": 0}]',
+        source="main.py: get_gold_docs and get_gold_answers (neither reads question_decomposition)",
     ),
 )

@@ -20,7 +20,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="repair the line, and build the index from the repaired file",
         bad='{"contents": "Neap tides follow the quarters."',
         good='{"contents": "Neap tides follow the quarters."}',
-        source="SG-D01; run",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
     ),
     Rule(
         code="SG702",
@@ -33,7 +33,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="name the JSONL file that the index was built from as documents_path",
         bad='[\n  {"contents": "Neap tides follow the quarters."}\n]',
         good='{"contents": "Neap tides follow the quarters."}',
-        source="SG-D03; run",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
     ),
     Rule(
         code="SG703",
@@ -45,7 +45,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint='write {"contents": …}',
         bad='"Neap tides follow the quarters."',
         good='{"contents": "Neap tides follow the quarters."}',
-        source="SG-D04; run",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG704",
@@ -57,7 +57,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the passage under contents; text is read by the index builder only",
         bad='{"id": "c8", "text": "Neap tides follow the quarters."}',
         good='{"id": "c8", "contents": "Neap tides follow the quarters."}',
-        source="SG-D05; run",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG705",
@@ -69,7 +69,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the passage as a string",
         bad='{"id": "c8", "contents": null}',
         good='{"id": "c8", "contents": "Neap tides follow the quarters."}',
-        source="SG-D06; run",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG706",
@@ -81,7 +81,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="make the mapping from these documents: for each passage the position of its document, from 0",
         bad="[0, 7]",
         good="[0, 1]",
-        source="SG-D07; run",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG707",
@@ -93,7 +93,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write an array: for each passage the position of its document, from 0",
         bad='{"0": 0}',
         good="[0, 1]",
-        source="SG-D08; run",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG708",
@@ -106,7 +106,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the mapping with json.dump",
         bad="0 1 1 2",
         good="[0, 1, 1, 2]",
-        source="SG-D09; run",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG709",
@@ -118,7 +118,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="keep contents alone",
         bad='{"contents": "Neap tides follow the quarters.", "text": "Spring tides"}',
         good='{"contents": "Neap tides follow the quarters."}',
-        source="SG-D10",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
     ),
     Rule(
         code="SG710",
@@ -128,7 +128,9 @@ FILE_RULES: tuple[Rule, ...] = (
         message="document id {value} was there before",
         upstream="nobody checks; results of the two cannot be told apart",
         hint="give every document an id of its own",
-        source="SG-D11",
+        bad='{"id": "c8", "contents": "Neap tides"}\n{"id": "c8", "contents": "Spring tides"}',
+        good='{"id": "c8", "contents": "Neap tides"}\n{"id": "c9", "contents": "Spring tides"}',
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG711",
@@ -140,7 +142,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="leave the document out, and build the index again",
         bad='{"id": "c8", "contents": ""}',
         good='{"id": "c8", "contents": "Neap tides follow the quarters."}',
-        source="SG-D11",
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG712",
@@ -150,7 +152,13 @@ FILE_RULES: tuple[Rule, ...] = (
         message="{field} is {value}; {expected}",
         upstream="nobody checks; the result comes from other documents, or an older state of these",
         hint="put the documents beside the records that were retrieved from them",
-        source="SG section 4, 8",
+        bad='documents.jsonl: {"id": "c7", "contents": "a"}\n'
+        'records.jsonl: {"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": '
+        '"c9"}}], "retrieval_docs": ["a"]}',
+        good='documents.jsonl: {"id": "c7", "contents": "a"}\n'
+        'records.jsonl: {"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": '
+        '"c7"}}], "retrieval_docs": ["a"]}',
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG713",
@@ -160,7 +168,13 @@ FILE_RULES: tuple[Rule, ...] = (
         message="{field} is {value}, and document {document} has {other}; the same is expected",
         upstream="nobody checks; the documents changed after the retrieval, or the vectors stand out of step with them",
         hint="see whether a line of the documents was lost when the index was built",
-        source="SG section 4, 8",
+        bad='documents.jsonl: {"id": "c7", "contents": "a"}\n'
+        'records.jsonl: {"query": "q", "retrieval_results": [{"text": "b", "metadata": {"id": '
+        '"c7"}}], "retrieval_docs": ["b"]}',
+        good='documents.jsonl: {"id": "c7", "contents": "a"}\n'
+        'records.jsonl: {"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": '
+        '"c7"}}], "retrieval_docs": ["a"]}',
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG721",
@@ -173,7 +187,7 @@ FILE_RULES: tuple[Rule, ...] = (
         bad='{"metadata": {"pipeline_name": "naive", "total_samples": 1}, "results": [{"id": "t1"}]}',
         good='{"metadata": {"pipeline_name": "naive", "total_samples": 1}, '
         '"results": [{"id": "t1", "prediction": "Paris"}]}',
-        source="SG-B01",
+        source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
         code="SG722",
@@ -183,7 +197,11 @@ FILE_RULES: tuple[Rule, ...] = (
         message="total_samples is {value}, and the number of results is {results}",
         upstream="the evaluation counts what is there; the run was cut off, or samples were lost",
         hint="finish the run, or correct the number",
-        source="SG-B02",
+        bad='{"metadata": {"pipeline_name": "naive", "total_samples": 2}, "results": [{"id": "t1", '
+        '"prediction": "Paris"}]}',
+        good='{"metadata": {"pipeline_name": "naive", "total_samples": 1}, "results": [{"id": "t1", '
+        '"prediction": "Paris"}]}',
+        source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
         code="SG723",
@@ -193,7 +211,11 @@ FILE_RULES: tuple[Rule, ...] = (
         message="{field} is {value}, which {first} has, too",
         upstream="both are counted",
         hint="keep one of them",
-        source="SG-B02",
+        bad='{"metadata": {"pipeline_name": "naive"}, "results": [{"id": "t1", "prediction": "A"}, '
+        '{"id": "t1", "prediction": "B"}]}',
+        good='{"metadata": {"pipeline_name": "naive"}, "results": [{"id": "t1", "prediction": "A"}, '
+        '{"id": "t2", "prediction": "B"}]}',
+        source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
         code="SG724",
@@ -203,7 +225,9 @@ FILE_RULES: tuple[Rule, ...] = (
         message="{field} is {value}",
         upstream="the sample is counted as it is, as a wrong answer",
         hint="run the sample again",
-        source="SG-B02",
+        bad='{"metadata": {"pipeline_name": "naive"}, "results": [{"id": "t1", "prediction": "", "error": "timeout"}]}',
+        good='{"metadata": {"pipeline_name": "naive"}, "results": [{"id": "t1", "prediction": "Paris"}]}',
+        source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
         code="SG725",
@@ -215,7 +239,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the file again with the JSON module",
         bad='{"metadata": {"pipeline_name": "naive"}, "results": [',
         good='{"metadata": {"pipeline_name": "naive"}, "results": []}',
-        source="SG section 2.6, 2.7",
+        source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
         code="SG726",
@@ -227,7 +251,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint='a question is {"id", "question", "answers", "ctxs"}; a file of results is {"metadata", "results": […]}',
         bad='{"metadata": {"pipeline_name": "naive"}, "results": {}}',
         good='{"metadata": {"pipeline_name": "naive"}, "results": []}',
-        source="SG section 2.6, 2.7",
+        source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
         code="SG731",
@@ -238,7 +262,9 @@ FILE_RULES: tuple[Rule, ...] = (
         message="{what}: log entries of the {operator}; {migration}",
         upstream="no operator reads it back",
         hint="make records of it: entries of the dumps of one run are joined by query",
-        source="SG section 2.4",
+        bad='[{"timestamp": 1761523200.5, "query": "q", "prompt": "p", "response": "Paris", "model_name": "small"}]',
+        good='[{"query": "q", "prompt": "p", "generated": "Paris"}]',
+        source="sage_rag/operators/ (enable_profile)",
     ),
     Rule(
         code="SG732",
@@ -248,6 +274,10 @@ FILE_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; an array of log entries is expected",
         upstream="the dump cannot be made into records",
         hint="the run may have ended while it was written; cut the file after its last whole entry",
-        source="SG section 2.4",
+        bad='[{"timestamp": 1761523200.5, "query": "q", "prompt": "p", "response": "Paris", '
+        '"model_name": "small"},\n'
+        " {'timestamp': 1}]",
+        good='[{"timestamp": 1761523200.5, "query": "q", "prompt": "p", "response": "Paris", "model_name": "small"}]',
+        source="sage_rag/operators/ (enable_profile)",
     ),
 )

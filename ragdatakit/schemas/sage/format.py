@@ -20,7 +20,8 @@ from ragdatakit.schemas.sage.records import (
     MAPPING_ENTRY,
     RECORD,
 )
-from ragdatakit.schemas.sage.stage_rules import REFINING_RULES, STAGE_RULES, TIME_RULES
+from ragdatakit.schemas.sage.stage_rules import REFINING_RULES, STAGE_RULES
+from ragdatakit.schemas.sage.time_rules import TIME_RULES
 
 _STAGES = ("retrieval", "reranking", "refining")
 # Any of these tells that a file holds pipeline records.

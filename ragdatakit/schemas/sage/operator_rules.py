@@ -20,7 +20,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="rename the key as the message says, or convert the file: `ragdata convert --to sage SRC DST`",
         bad='{"query": "q", "golds": ["Paris"], "pred": "Paris"}',
         good='{"query": "q", "references": ["Paris"], "generated": "Paris"}',
-        source="SG-M01; run; section 7, older records",
+        source="DATA_FORMAT.md of SAGE 3e42ab7, migration table; sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG602",
@@ -32,7 +32,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="decide which one is right and leave the older key out",
         bad='{"query": "q", "retrieved_docs": ["a"], "retrieval_docs": ["b"]}',
         good='{"query": "q", "retrieval_docs": ["b"]}',
-        source="SG-M02",
+        source="DATA_FORMAT.md of SAGE 3e42ab7, migration table",
     ),
     Rule(
         code="SG603",
@@ -44,7 +44,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="leave the older key out",
         bad='{"query": "q", "golds": ["Paris"], "references": ["Paris"]}',
         good='{"query": "q", "references": ["Paris"]}',
-        source="SG-M03",
+        source="DATA_FORMAT.md of SAGE 3e42ab7, migration table",
     ),
     Rule(
         code="SG604",
@@ -56,7 +56,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="decide which one is right and write it under one name",
         bad='{"query": "q", "refine_time": 0.4, "refining_time": 0.3}',
         good='{"query": "q", "refining_time": 0.3}',
-        source="SG-M04",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/evaluate.py: Latency",
     ),
     Rule(
         code="SG605",
@@ -68,7 +68,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="leave the empty results out",
         bad='{"query": "q", "results": [], "retrieval_results": [{"text": "a"}]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}]}',
-        source="SG-O05; run",
+        source="sage_rag/types.py: extract_results",
     ),
     Rule(
         code="SG606",
@@ -82,7 +82,8 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="write retrieval_results, with the texts as objects with text",
         bad='{"query": "q", "retrieval_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}]}',
-        source="SG-O06; run",
+        source="sage_rag/operators/promptor.py: QAPromptor; sage_rag/operators/refiner.py: RefinerOperator; "
+        "sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG607",
@@ -97,7 +98,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="look into the refiner's log for an exception",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "refining_results": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a long text"}], "refining_results": ["a text"]}',
-        source="SG-O07",
+        source="sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
         code="SG608",
@@ -109,7 +110,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="give the reranker the texts alone",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "reranking_results": [{"text": "a"}]}',
         good='{"query": "q", "retrieval_results": ["a"]}',
-        source="SG-O08; run",
+        source="sage_rag/operators/reranker.py: BGEReranker",
     ),
     Rule(
         code="SG609",
@@ -121,7 +122,8 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="move results to retrieval_results before the next operator",
         bad='{"query": "q", "results": ["a"]}',
         good='{"query": "q", "retrieval_results": ["a"]}',
-        source="SG-O09; run",
+        source="sage_rag/operators/reranker.py; sage_rag/operators/promptor.py: QAPromptor; "
+        "sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
         code="SG610",
@@ -135,7 +137,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="let the promptor make the messages; keep the text under a key of your own",
         bad='{"query": "q", "retrieval_results": ["a"], "prompt": "Context: a. q"}',
         good='{"query": "q", "retrieval_results": ["a"]}',
-        source="SG-O10; run",
+        source="sage_rag/operators/generator.py: OpenAIGenerator",
     ),
     Rule(
         code="SG611",
@@ -147,7 +149,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="leave the empty retrieval_results out",
         bad='{"query": "q", "retrieval_results": [], "context": "Spring tides follow the new moon."}',
         good='{"query": "q", "context": "Spring tides follow the new moon."}',
-        source="SG-O11",
+        source="sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
         code="SG612",
@@ -163,7 +165,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "references": ["Paris"], "refining_docs": ["Paris"]}',
         good='{"query": "q", "references": ["Paris"], "retrieval_docs": ["Paris lies on the Seine."], '
         '"refining_docs": ["Paris"]}',
-        source="SG-G01",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; the refiner of that commit",
     ),
     Rule(
         code="SG613",
@@ -178,7 +180,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         hint="give a reranker the texts alone; nothing to do where none follows",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}]}',
         good='{"query": "q", "retrieval_results": ["a"]}',
-        source="SG-O08; run",
+        source="sage_rag/operators/reranker.py: BGEReranker",
     ),
     Rule(
         code="SG614",
@@ -188,6 +190,8 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         message="records {generation}: {count} of {records}",
         upstream="the findings of this file say what has to change; each generation reads other keys",
         hint="validate with --profile operators for today's operators, or convert the records",
-        source="SG section 1",
+        bad='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieve_time": 0.02}',
+        good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"], "retrieval_time": 0.02}',
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/",
     ),
 )

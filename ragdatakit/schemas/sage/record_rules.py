@@ -15,7 +15,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="write records with json.dumps, one per line; Python's repr and cut lines are not JSON",
         bad="{'query': 'Which tide follows the new moon?'}",
         good='{"query": "Which tide follows the new moon?"}',
-        source="SG-R01",
+        source="sage_rag/operators/retriever.py; sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
         code="SG102",
@@ -28,7 +28,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint='write {"query": …}',
         bad='"Which tide follows the new moon?"',
         good='{"query": "Which tide follows the new moon?"}',
-        source="SG-R01",
+        source="sage_rag/operators/retriever.py; sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
         code="SG103",
@@ -44,7 +44,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         "is the answer",
         bad='["Which tide follows the new moon?", ["Spring tides follow the new moon."]]',
         good='{"query": "Which tide follows the new moon?", "retrieval_docs": ["Spring tides follow the new moon."]}',
-        source="SG-R02; section 7, older records",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
         code="SG104",
@@ -56,7 +56,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="write the question's text into query",
         bad='{"query": " ", "references": ["spring tide"]}',
         good='{"query": "Which tide follows the new moon?", "references": ["spring tide"]}',
-        source="SG-R03",
+        source="sage_rag/types.py: extract_query",
     ),
     Rule(
         code="SG105",
@@ -69,7 +69,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="write the question's text into query, or leave the key out",
         bad='{"query": null, "question": "Which tide follows the new moon?"}',
         good='{"query": "Which tide follows the new moon?"}',
-        source="SG-R04",
+        source="sage_rag/types.py: extract_query; sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG106",
@@ -81,7 +81,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="write the question's text as a string",
         bad='{"query": {"text": "Which tide follows the new moon?"}}',
         good='{"query": "Which tide follows the new moon?"}',
-        source="SG-R05",
+        source="sage_rag/types.py: extract_query",
     ),
     Rule(
         code="SG107",
@@ -97,7 +97,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="put the words into query, and the sample (id, references) into question",
         bad='{"query": "Which tide follows the new moon?", "question": "Which tide follows the new moon?"}',
         good='{"query": "Which tide follows the new moon?", "question": {"id": "t1"}}',
-        source="SG-R06",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/retriever.py (Milvus)",
     ),
     Rule(
         code="SG108",
@@ -109,7 +109,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="write the question's text into query",
         bad='{"question": {"id": "t1", "references": ["spring tide"]}}',
         good='{"query": "Which tide follows the new moon?", "question": {"id": "t1"}}',
-        source="SG-R07",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/retriever.py (Milvus)",
     ),
     Rule(
         code="SG109",
@@ -123,7 +123,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         "under references, texts that were found under retrieval_docs",
         bad='{"query": "Which tide follows the new moon?", "source": "almanac"}',
         good='{"query": "Which tide follows the new moon?", "almanac_source": "almanac"}',
-        source="SG-R08",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG110",
@@ -135,7 +135,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="spell the key as the format does, or put a prefix of your own before it",
         bad='{"query": "Which tide follows the new moon?", "retrival_docs": ["Spring tides follow the new moon."]}',
         good='{"query": "Which tide follows the new moon?", "retrieval_docs": ["Spring tides follow the new moon."]}',
-        source="SG-R08",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG111",
@@ -148,7 +148,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="give every sample an id of its own",
         bad='{"query": "Which tide follows the new moon?", "question": {"references": ["spring tide"]}}',
         good='{"query": "Which tide follows the new moon?", "question": {"id": "t1", "references": ["spring tide"]}}',
-        source="SG section 4, 6",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG112",
@@ -158,7 +158,9 @@ RECORD_RULES: tuple[Rule, ...] = (
         message="question.id {value} was there before",
         upstream="nobody compares ids; results of the two cannot be told apart, and the sample may be counted twice",
         hint="keep one of the records, or give each an id of its own",
-        source="SG section 4, 6",
+        bad='{"query": "q", "question": {"id": "t1"}}\n{"query": "r", "question": {"id": "t1"}}',
+        good='{"query": "q", "question": {"id": "t1"}}\n{"query": "r", "question": {"id": "t2"}}',
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG113",
@@ -170,7 +172,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="write the whole prompt as one string",
         bad='{"query": "Which tide follows the new moon?", "prompt": [{"role": "user", "content": "Which tide?"}]}',
         good='{"query": "Which tide follows the new moon?", "prompt": "Which tide follows the new moon?"}',
-        source="SG section 2.1",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG114",
@@ -180,7 +182,9 @@ RECORD_RULES: tuple[Rule, ...] = (
         message="prompt does not contain the query {query}",
         upstream={"unified": "the model is asked something else, unless the template rewords the query"},
         hint="look at the step that fills the template",
-        source="SG section 4, 5",
+        bad='{"query": "Who lit the lamp?", "prompt": "Answer briefly."}',
+        good='{"query": "Who lit the lamp?", "prompt": "Answer briefly. Who lit the lamp?"}',
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG115",
@@ -190,7 +194,11 @@ RECORD_RULES: tuple[Rule, ...] = (
         message="prompt does not contain the first text of {stage}, {text}",
         upstream={"unified": "the answer comes without that context, unless the template shortens it"},
         hint="look at the step that fills the template: it reads refining, else reranking, else retrieval",
-        source="SG section 4, 5",
+        bad='{"query": "q", "retrieval_results": [{"text": "Ada lit it."}], "retrieval_docs": ["Ada '
+        'lit it."], "prompt": "q"}',
+        good='{"query": "q", "retrieval_results": [{"text": "Ada lit it."}], "retrieval_docs": ["Ada '
+        'lit it."], "prompt": "Ada lit it. q"}',
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG116",
@@ -204,7 +212,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         bad='{"query": "Which tide follows the new moon?", "references": ["spring tide"], "generated": "Spring tide"}',
         good='{"query": "Which tide follows the new moon?", "references": ["spring tide"], '
         '"prompt": "Which tide follows the new moon?", "generated": "Spring tide"}',
-        source="SG section 2.1 (needed by the generator)",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG117",
@@ -216,7 +224,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="write the id of the sample as a string",
         bad='{"query": "Which tide follows the new moon?", "question": {"id": ["t1"]}}',
         good='{"query": "Which tide follows the new moon?", "question": {"id": "t1"}}',
-        source="SG section 2.1",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG118",
@@ -228,7 +236,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="keep one of the records",
         bad='{"query": "Which tide follows the new moon?"}\n{"query": "Which tide follows the new moon?"}',
         good='{"query": "Which tide follows the new moon?"}\n{"query": "When is the tide low?"}',
-        source="SG section 4, 6",
+        source="sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG119",
@@ -238,7 +246,9 @@ RECORD_RULES: tuple[Rule, ...] = (
         message="there is nothing in the file; {kind} are expected",
         upstream="nothing runs and nothing is measured; with no documents every query returns []",
         hint="write the file again, or remove it",
-        source="SG section 1, 2.5",
+        bad="documents.jsonl of 0 bytes",
+        good='documents.jsonl: {"id": "c8", "contents": "Neap tides follow the quarters."}',
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
 )
 
@@ -254,7 +264,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint='put the answer into an array: ["…"]',
         bad='{"query": "Where is the Louvre?", "references": "Paris"}',
         good='{"query": "Where is the Louvre?", "references": ["Paris"]}',
-        source="SG-A01; run",
+        source="sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG202",
@@ -266,7 +276,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write [] where there is no gold answer",
         bad='{"query": "Where is the Louvre?", "references": null}',
         good='{"query": "Where is the Louvre?", "references": []}',
-        source="SG-A02; run",
+        source="sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG203",
@@ -278,7 +288,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write it as a string",
         bad='{"query": "When was it lit?", "references": [1982]}',
         good='{"query": "When was it lit?", "references": ["1982"]}',
-        source="SG-A03; run",
+        source="sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG204",
@@ -290,7 +300,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="leave it out, or write the gold answer",
         bad='{"query": "When was it lit?", "references": [""]}',
         good='{"query": "When was it lit?", "references": ["1982"]}',
-        source="SG-A04; run",
+        source="sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG205",
@@ -302,7 +312,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write the gold answer in words that say something",
         bad='{"query": "Which band?", "references": ["The The"]}',
         good='{"query": "Which band?", "references": ["The The, of London"]}',
-        source="SG-A05; run",
+        source="sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG206",
@@ -314,7 +324,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write the answer as a string; leave the key out where the generator has not run",
         bad='{"query": "When was it lit?", "generated": null}',
         good='{"query": "When was it lit?", "generated": "In 1982"}',
-        source="SG-A06; run",
+        source="sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG207",
@@ -327,7 +337,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="see why the generator gave nothing; leave the key out where it has not run",
         bad='{"query": "When was it lit?", "generated": ""}',
         good='{"query": "When was it lit?", "generated": "In 1982"}',
-        source="SG-A07; run",
+        source="sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG208",
@@ -339,7 +349,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write the gold answers into references, or leave the record out of the evaluation",
         bad='{"query": "When was it lit?", "generated": "In 1982", "references": []}',
         good='{"query": "When was it lit?", "generated": "In 1982", "references": ["1982"]}',
-        source="SG-A08; run",
+        source="sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG209",
@@ -352,7 +362,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write the same list in both places, or only references",
         bad='{"query": "q", "references": ["spring tide"], "question": {"id": "t1", "references": ["neap tide"]}}',
         good='{"query": "q", "references": ["spring tide"], "question": {"id": "t1", "references": ["spring tide"]}}',
-        source="SG-A09; section 4, 6",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/evaluate.py",
     ),
     Rule(
         code="SG210",
@@ -364,6 +374,6 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="keep one of them",
         bad='{"query": "When was it lit?", "references": ["1982", "1982"]}',
         good='{"query": "When was it lit?", "references": ["1982"]}',
-        source="SG-A10; run",
+        source="sage_rag/operators/evaluate.py",
     ),
 )

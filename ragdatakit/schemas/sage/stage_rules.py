@@ -1,4 +1,4 @@
-"""Rules of the stages of a SAGE record (SG3…), of the numbers of refining (SG4…), of times (SG5…)."""
+"""Rules of the stages of a SAGE record (SG3…) and of the numbers of refining (SG4…)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="write an array; leave the key out where the stage has not run",
         bad='{"query": "q", "retrieval_results": null}',
         good='{"query": "q", "retrieval_results": [], "retrieval_docs": []}',
-        source="SG-S01; run",
+        source="sage_rag/operators/refiner.py: RefinerOperator; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
         code="SG302",
@@ -28,7 +28,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="make docs from results: the text of each, in the same order",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a", "b"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}, {"text": "b"}], "retrieval_docs": ["a", "b"]}',
-        source="SG-S02; section 4, 1",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG303",
@@ -40,7 +40,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="make docs from results: the text of each, in the same order",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["b"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
-        source="SG-S03; section 4, 1",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG304",
@@ -55,7 +55,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="write both: docs are the texts of results",
         bad='{"query": "q", "retrieval_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
-        source="SG-S04",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
         code="SG305",
@@ -71,7 +71,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint='write {"text": …} for each',
         bad='{"query": "q", "retrieval_results": ["a"], "retrieval_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
-        source="SG-S05",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
         code="SG306",
@@ -84,7 +84,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="write the passage as a string under text",
         bad='{"query": "q", "retrieval_results": [{"text": null, "score": 0.9}]}',
         good='{"query": "q", "retrieval_results": [{"text": "a", "score": 0.9}], "retrieval_docs": ["a"]}',
-        source="SG-S06; run",
+        source="sage_rag/operators/promptor.py: QAPromptor; sage_rag/operators/evaluate.py: CompressionRate",
     ),
     Rule(
         code="SG307",
@@ -97,7 +97,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="rename it to text",
         bad='{"query": "q", "retrieval_results": [{"content": "a"}], "retrieval_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
-        source="SG-S07",
+        source="sage_rag/operators/promptor.py: QAPromptor; sage_rag/operators/evaluate.py: CompressionRate",
     ),
     Rule(
         code="SG308",
@@ -109,7 +109,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="leave it out, or see why the step before gave nothing",
         bad='{"query": "q", "retrieval_results": [{"text": " "}], "retrieval_docs": [" "]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
-        source="SG-S08",
+        source="sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
         code="SG309",
@@ -121,7 +121,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="write a number, or leave the score out",
         bad='{"query": "q", "retrieval_results": [{"text": "a", "score": "0.9"}], "retrieval_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a", "score": 0.9}], "retrieval_docs": ["a"]}',
-        source="SG-S09",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/reranker.py",
     ),
     Rule(
         code="SG310",
@@ -133,7 +133,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="sort the results by score, highest first, and docs with them",
         bad='{"query": "q", "retrieval_results": [{"text": "a", "score": 0.2}, {"text": "b", "score": 0.9}]}',
         good='{"query": "q", "retrieval_results": [{"text": "b", "score": 0.9}, {"text": "a", "score": 0.2}]}',
-        source="SG-S10",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/reranker.py",
     ),
     Rule(
         code="SG311",
@@ -146,7 +146,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="scale the scores, or keep raw ones under a key of your own",
         bad='{"query": "q", "reranking_results": [{"text": "a", "score": 7.3}]}',
         good='{"query": "q", "reranking_results": [{"text": "a", "score": 0.98}]}',
-        source="SG-S11",
+        source="sage_rag/operators/reranker.py; sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG312",
@@ -157,7 +157,9 @@ STAGE_RULES: tuple[Rule, ...] = (
         message="{field} is {value}, not from 0 to 1",
         upstream="the Wiki18 retriever writes inner products there; they can be compared within one index only",
         hint="nothing to do, unless you mix them with other scores",
-        source="SG-S11",
+        bad='{"query": "q", "retrieval_results": [{"text": "a", "similarity_score": 7.25}], "retrieval_docs": ["a"]}',
+        good='{"query": "q", "retrieval_results": [{"text": "a", "similarity_score": 0.73}], "retrieval_docs": ["a"]}',
+        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
         code="SG313",
@@ -169,7 +171,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="keep one of them",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}, {"text": "a"}], "retrieval_docs": ["a", "a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
-        source="SG-S12",
+        source="sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
         code="SG314",
@@ -183,7 +185,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="look at the reranker: it reads refining_docs, else retrieval_docs",
         bad='{"query": "q", "retrieval_docs": ["a"], "reranking_docs": ["z"]}',
         good='{"query": "q", "retrieval_docs": ["a", "z"], "reranking_docs": ["z"]}',
-        source="SG-S13; section 4, 2",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG315",
@@ -195,7 +197,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="look at the reranker: it reads refining_docs, else retrieval_docs",
         bad='{"query": "q", "retrieval_docs": ["a"], "reranking_docs": ["a", "a"]}',
         good='{"query": "q", "retrieval_docs": ["a"], "reranking_docs": ["a"]}',
-        source="SG-S14",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG316",
@@ -209,7 +211,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "reranking_results": [{"text": "a"}], "reranking_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"], '
         '"reranking_results": [{"text": "a"}], "reranking_docs": ["a"]}',
-        source="SG-S15",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG317",
@@ -226,7 +228,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="leave the key out where the stage gave nothing",
         bad='{"query": "q", "refining_results": [], "retrieval_results": [{"text": "a"}]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}]}',
-        source="SG-S16; run",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
         code="SG318",
@@ -241,7 +243,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="write the text alone; what else is known goes into results",
         bad='{"query": "q", "retrieval_docs": [{"text": "a"}]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
-        source="SG section 2.1",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG320",
@@ -253,7 +255,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint='write {"source": …}, or leave metadata out',
         bad='{"query": "q", "retrieval_results": [{"text": "a", "metadata": "c7"}], "retrieval_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": "c7"}}], "retrieval_docs": ["a"]}',
-        source="SG section 2.1",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG319",
@@ -265,7 +267,9 @@ STAGE_RULES: tuple[Rule, ...] = (
             "unified": "refining shortens texts or joins them: what the further ones were made from is not known"
         },
         hint="look at the refiner: it reads reranking_docs, else retrieval_docs",
-        source="SG section 4, 3",
+        bad='{"query": "q", "retrieval_docs": ["a"], "refining_docs": ["a", "b"]}',
+        good='{"query": "q", "retrieval_docs": ["a", "b"], "refining_docs": ["a", "b"]}',
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
 )
 
@@ -281,7 +285,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "refining_results": [{"text": "a", "original_length": "10", "refined_length": 3}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3, '
         '"compression_ratio": 0.3}]}',
-        source="SG-F01",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG402",
@@ -297,7 +301,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         '"compression_ratio": 0.7}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3, '
         '"compression_ratio": 0.3}]}',
-        source="SG-F02; the tolerance is half of the last digit written, at least 0.005",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; the tolerance is half of the last digit written, at least 0.005",
     ),
     Rule(
         code="SG403",
@@ -314,7 +318,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         '"compression_ratio": 3.33}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3, '
         '"compression_ratio": 0.3}]}',
-        source="SG-F03",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sageRefiner: LongRefiner",
     ),
     Rule(
         code="SG404",
@@ -326,7 +330,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         hint="see whether the two lengths were swapped or count different units",
         bad='{"query": "q", "refining_results": [{"text": "a", "original_length": 3, "refined_length": 10}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3}]}',
-        source="SG-F04",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG405",
@@ -342,7 +346,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "refining_results": [{"text": "a", "original_length": 0, "refined_length": 0, '
         '"compression_ratio": 1.0}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 0, "refined_length": 0}]}',
-        source="SG-F05",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sageRefiner: LongRefiner",
     ),
     Rule(
         code="SG406",
@@ -356,7 +360,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "refining_results": [{"text": "a", "compression_ratio": 0.3}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3, '
         '"compression_ratio": 0.3}]}',
-        source="SG-F06",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG407",
@@ -372,7 +376,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         hint='for the documented format write {"text": …} for each, with the lengths where you know them',
         bad='{"query": "q", "refining_results": ["a"]}',
         good='{"query": "q", "refining_results": [{"text": "a"}], "refining_docs": ["a"]}',
-        source="SG-F07",
+        source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
         code="SG408",
@@ -384,7 +388,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         hint="for today's operators write the texts alone",
         bad='{"query": "q", "refining_results": [{"text": "a", "compression_ratio": 0.3}]}',
         good='{"query": "q", "refining_results": ["a"]}',
-        source="SG-F08; run",
+        source="sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
         code="SG409",
@@ -397,7 +401,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         hint="nothing to do where the refiner joins; take ratios over the whole set, never per document",
         bad='{"query": "q", "retrieval_docs": ["a", "b"], "refining_docs": ["ab"]}',
         good='{"query": "q", "retrieval_docs": ["a", "b"], "refining_docs": ["a", "b"]}',
-        source="SG-F09",
+        source="sage_rag/operators/refiner.py: RefinerOperator; sageRefiner: LongRefiner",
     ),
     Rule(
         code="SG410",
@@ -412,7 +416,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "refining_results": [{"text": "a", "compression_ratio": "30%"}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3, '
         '"compression_ratio": 0.3}]}',
-        source="SG section 2.1",
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
         code="SG411",
@@ -424,71 +428,10 @@ REFINING_RULES: tuple[Rule, ...] = (
         message="{field} is {value}, the number of {unit} of the text",
         upstream={"unified": "the unit is not documented; characters and tokens are both found"},
         hint="compare ratios only with those of the same unit",
-        source="SG section 4, 4",
-    ),
-)
-
-TIME_RULES: tuple[Rule, ...] = (
-    Rule(
-        code="SG501",
-        name="time-not-seconds",
-        severity="error",
-        summary="A time that is not a finite number of seconds from 0.",
-        message="{field} is {value}; seconds from 0 are expected, as a number",
-        upstream="Latency raises TypeError on a string, and adds a negative time to the sum",
-        hint="write seconds as a number, such as 0.3; leave the key out where nothing was measured",
-        bad='{"query": "q", "refining_time": "0.3"}',
-        good='{"query": "q", "refining_time": 0.3}',
-        source="SG-T01; run",
-    ),
-    Rule(
-        code="SG502",
-        name="operators-time-key",
-        severity="error",
-        summary="A time under the name that today's operators use and the documentation calls old.",
-        message="{field} is the older name of {meant}, which alone the documented format reads",
-        upstream={"unified": "readers of the documented format find no time of the stage, and its latency counts as 0"},
-        hint="for the documented format rename it as the message says; for today's operators, which read this name, "
-        "validate with --profile operators",
-        bad='{"query": "q", "refine_time": 0.3}',
-        good='{"query": "q", "refining_time": 0.3}',
-        source="SG-T02",
-    ),
-    Rule(
-        code="SG503",
-        name="missing-operators-time",
-        severity="error",
-        summary="A time under its documented name only, which today's operators do not read.",
-        message="{field} is there and {meant}, which today's operators read, is not",
-        upstream={"operators": "Latency reads the other name and counts 0.00 s"},
-        hint="for today's operators write the time under the name that they read; the documented format, which is "
-        "checked without --profile operators, wants the one that is there",
-        bad='{"query": "q", "refining_time": 0.3}',
-        good='{"query": "q", "refine_time": 0.3}',
-        source="SG-T03; run",
-    ),
-    Rule(
-        code="SG504",
-        name="time-without-stage",
-        severity="warning",
-        summary="A time without the stage that it was measured of.",
-        message="{field} is there and nothing of {stage}",
-        upstream="Latency counts a stage that left nothing in the record",
-        hint="keep the stage in the record, or leave its time out",
-        bad='{"query": "q", "refining_time": 0.3}',
-        good='{"query": "q", "refining_results": [{"text": "a"}], "refining_docs": ["a"], "refining_time": 0.3}',
-        source="SG-T04",
-    ),
-    Rule(
-        code="SG505",
-        name="time-over-an-hour",
-        severity="warning",
-        summary="A time of more than 3,600 seconds.",
-        message="{field} is {value} seconds, more than an hour: perhaps milliseconds",
-        upstream="Latency takes it for seconds",
-        hint="divide by 1,000 where the clock counted milliseconds",
-        bad='{"query": "q", "retrieval_docs": ["a"], "retrieval_time": 5600}',
-        good='{"query": "q", "retrieval_docs": ["a"], "retrieval_time": 5.6}',
-        source="SG-T04",
+        bad='{"query": "q", "refining_results": [{"text": "Spring tides", "original_length": 20, '
+        '"refined_length": 12}]}',
+        good='{"query": "q", "refining_results": [{"text": "Spring tides", "original_length": 20, '
+        '"refined_length": 5}]}',
+        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
 )

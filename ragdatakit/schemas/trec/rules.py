@@ -67,6 +67,8 @@ FILE_RULES: tuple[Rule, ...] = (
         message="there is no {record} in the file",
         upstream='trec_eval stops with "Cannot read" the file; pytrec_eval reads nothing, and measures nothing',
         hint="write the file again, or remove it; a file that is something else needs another name",
+        bad="a run of 0 bytes",
+        good="q1 Q0 d2 1 7.5 bm25",
         source=f"{_QRELS}; {_RUN}",
     ),
     Rule(
@@ -149,7 +151,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write grades: 0 for not relevant, 1, 2, 3 for more and more relevant",
         bad="q1 0 d2 9223372036854775808",
         good="q1 0 d2 3",
-        source="form_res_rels.c; run",
+        source="form_res_rels.c",
     ),
     Rule(
         code="TR117",
@@ -163,7 +165,7 @@ FILE_RULES: tuple[Rule, ...] = (
         bad="q1 0 d\\0a 1",
         good="q1 0 da 1",
         per_file=True,
-        source="form_res_rels.c; run",
+        source="form_res_rels.c",
     ),
     Rule(
         code="TR121",
@@ -227,7 +229,7 @@ FILE_RULES: tuple[Rule, ...] = (
         per_file=True,
         bad="q1 Q0 d1000 1000 1.5 bm25\nq1 Q0 d1001 1001 1.4 bm25",
         good="q1 Q0 d1000 1000 1.5 bm25",
-        source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
+        source="get_trec_results.c",
     ),
 )
 
@@ -290,7 +292,7 @@ SET_RULES: tuple[Rule, ...] = (
         hint="use the query ids of the judgements",
         bad="q9 Q0 d3 1 3.5 bm25  (no topic q9)",
         good="q1 Q0 d3 1 3.5 bm25",
-        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
+        source="form_res_rels.c; get_qrels.c; get_trec_results.c",
     ),
     Rule(
         code="TR206",
@@ -328,7 +330,7 @@ SET_RULES: tuple[Rule, ...] = (
         per_file=True,
         bad="qrels: q2 0 d3 1\nrun:   q1 Q0 d2 1 7.5 bm25",
         good="qrels: q2 0 d3 1\nrun:   q2 Q0 d3 1 7.5 bm25",
-        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
+        source="form_res_rels.c; get_qrels.c; get_trec_results.c",
     ),
     Rule(
         code="TR209",
@@ -341,7 +343,7 @@ SET_RULES: tuple[Rule, ...] = (
         per_file=True,
         bad="q2 Q0 d9 2 3.5 bm25  (no document d9)",
         good="q2 Q0 d3 2 3.5 bm25",
-        source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
+        source="form_res_rels.c; get_qrels.c; get_trec_results.c",
     ),
 )
 
