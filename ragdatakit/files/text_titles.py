@@ -1,4 +1,4 @@
-"""What a text is called: its first heading, or the name of its file or its key where that says something."""
+"""What a text is called: its first heading, or its file's name or its key where that says something."""
 
 from __future__ import annotations
 
@@ -44,17 +44,7 @@ def telling_name(name: str) -> str | None:
     return stem if any(len(w) > 2 or not w.isascii() for w in words) else None
 
 
-def key_title(key: str) -> str | None:
-    """The title that a key is, where a framework calls texts by their titles.
-
-    None where it only identifies, as ``1984``, ``MED-10`` or a digest do: put before a text, such a key is noise.
-    """
-    words = any(map(str.isalpha, key))
-    return key if words and (" " in key or not any(digit in key for digit in "0123456789")) else None
-
-
-KEY_TITLE = (
-    "case when regexp_matches({0}, '\\p{{L}}') and (contains({0}, ' ') or not regexp_matches({0}, '[0-9]')) "
-    "then {0} end"
-)
-"""`key_title` of a column, in SQL."""
+def only_identifies(key: str) -> bool:
+    """Whether a key says nothing of its text, as ``17``, ``MED-10`` or a digest: no title, but one that was made of an
+    id, where a framework calls its texts by titles."""
+    return not any(map(str.isalpha, key)) or (" " not in key and any(digit in key for digit in "0123456789"))

@@ -9,7 +9,6 @@ from ragdatakit.files import json_text
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.noted_rows import Note
 from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.files.text_titles import key_title
 from ragdatakit.schemas.canonical import Document, Edge, Node, Relation
 
 KINDS = ("legacy-triples", "legacy-entities", "legacy-documents", "legacy-questions", "legacy-raw-questions")
@@ -43,7 +42,7 @@ class LegacyReader:
                 if text is None:
                     notes.append(("dropped", "documents", None, "the text of the document is no text", title))
                 else:
-                    yield Document(title, text, key_title(title))
+                    yield Document(title, text, title)
 
     def nodes(self, notes: list[Note]) -> Iterator[Node]:
         """The entities of the triples. One that is called as a document is left to the document: names are unique."""

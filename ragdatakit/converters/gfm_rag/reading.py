@@ -14,7 +14,6 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.json_text import Raw
 from ragdatakit.files.noted_rows import Note, NotedRows
 from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.files.text_titles import key_title
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
 
 DOCUMENT, ENTITY, MENTION = "document", "entity", "is_mentioned_in"
@@ -74,7 +73,7 @@ class GraphReader:
         return [*self._of("documents"), *self._of("built-documents")]
 
     def documents(self, notes: list[Note]) -> Iterator[Document]:
-        """Texts by their keys, with the titles that the nodes of these names have in their attributes, or `key_title`;
+        """Texts by their keys, with the titles that the nodes of these names have in their attributes, else the keys;
         behind them the nodes of type document whose text is nowhere else."""
         seen = set()
         titles = self._titles()
@@ -85,12 +84,12 @@ class GraphReader:
                     notes.append(("dropped", "documents", None, "the text of the document is no text", title))
                     continue
                 seen.add(title)
-                yield Document(title, text, titles.get(title, key_title(title)))
+                yield Document(title, text, titles.get(title, title))
         for node in self.nodes([]):
             if node.type == DOCUMENT and node.name not in seen and '"content"' in (node.attributes or ""):
                 text = json_text.string_of(json_text.fields_of(node.attributes or "{}").get("content"))
                 if text:
-                    yield Document(node.name, text, titles.get(node.name, key_title(node.name)))
+                    yield Document(node.name, text, titles.get(node.name, node.name))
 
     def _titles(self) -> dict[str, str]:
         """Titles that nodes of type document have, where these are not their names."""

@@ -19,7 +19,6 @@ from ragdatakit.files.csv_rows import CsvReader
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.element_scans import Element
 from ragdatakit.files.sources import Source
-from ragdatakit.files.text_titles import KEY_TITLE
 
 if TYPE_CHECKING:
     import duckdb
@@ -138,12 +137,11 @@ class _Loader:
         finally:
             connection.unregister("titled_texts")
         row = "null::varchar as metadata, []::varchar[] as field_order"
-        key, node = KEY_TITLE.format("title"), KEY_TITLE.format("name")
         connection.execute(
             f"""
             create table main."{table}" as
-            select title as doc_id, content as text, {key} as title, {row} from titled
-            union all select name, attributes ->> '$.content', {node}, {row} from main.nodes_from_file
+            select title as doc_id, content as text, title, {row} from titled
+            union all select name, attributes ->> '$.content', name, {row} from main.nodes_from_file
             where type = '{DOCUMENT}' and attributes like '%"content"%' and name not in (select title from titled)
             and json_type(attributes, '$.content') = 'VARCHAR' and attributes ->> '$.content' <> ''
             """

@@ -17,7 +17,7 @@ import msgspec
 
 from ragdatakit.converters import Options
 from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.text_titles import key_title
+from ragdatakit.files.text_titles import only_identifies
 from ragdatakit.outputs.outputs import LineWriter, Output
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.conversions import MOST_EXAMPLES
@@ -96,7 +96,7 @@ class DocumentMasters:
             if accounted:
                 self._consumed += 1
             text = row.text
-            if join and row.title and (row.title != row.doc_id or key_title(row.title)):
+            if join and row.title and not (row.title == row.doc_id and only_identifies(row.title)):
                 text = f"{row.title} {text}" if text else row.title
                 if accounted:
                     self._joined += 1
