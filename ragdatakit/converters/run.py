@@ -22,6 +22,7 @@ from ragdatakit.files.detection import detect
 from ragdatakit.files.folders import is_regular
 from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
+from ragdatakit.files.plain_sources import READ_TOGETHER
 from ragdatakit.files.record_reading import Progress, RecordReader, Refused
 from ragdatakit.outputs.outputs import Output
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
@@ -386,6 +387,9 @@ def convert_dataset(
     losses = Losses()
     digests = _Digests(dataset) if folder is not None else None
     tables = read_source(dataset, options, losses, refused)
+    for name in (name for part in dataset.parts for name in part.options.get(READ_TOGETHER, ())):
+        why = "a file that looks like parts of the other texts, which may then be there twice: name one file alone"
+        losses.add("coerced", "documents", None, why, name)
     out = Output(folder, losses)
     words = Options(tables.name, options.profile, tables.format, options.seed, target.values(options.values, "write"))
     try:

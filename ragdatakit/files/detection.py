@@ -13,6 +13,7 @@ from pathlib import Path
 from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of, not_followed
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import Tree, is_regular, not_looked_into
+from ragdatakit.files.known_folders import known_data
 from ragdatakit.files.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.files.plain_sources import is_about
 from ragdatakit.files.sniffing import (
@@ -126,6 +127,8 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
         told += f"{not_followed(outside)}; "
     if format_name:
         return f"{told}see `ragdata formats {format_name}` for the files it has"
+    if known := known_data(path):
+        return f"no dataset recognised: {known}"
     return f"{told}name the format with --from, or see `ragdata formats` for the files each one has"
 
 
@@ -440,6 +443,8 @@ def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> Ragd
     if path.name.lower().endswith(DATABASES):
         return RagdataError(f"{path} is a database, no dataset: ask it with duckdb, or give what it was made of")
     names = ", ".join(f.name for f in formats)
+    if not forced and (known := known_data(path)):
+        return RagdataError(known)
     if not forced:
         advice = "give the dataset's folder, or --from and a usual file name"
     else:

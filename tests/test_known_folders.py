@@ -1,0 +1,57 @@
+"""Data of systems that are no formats yet is named where it is refused, and not taken twice silently."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import run
+
+FOLDERS = {
+    "a GraphRAG output folder": ("entities.parquet", "relationships.parquet", "text_units.parquet"),
+    "a nano-graphrag working directory": ("kv_store_community_reports.json", "kv_store_text_chunks.json"),
+    "a LightRAG working directory": ("kv_store_text_chunks.json", "vdb_chunks.json"),
+    "a LlamaIndex storage folder": ("docstore.json", "index_store.json", "default__vector_store.json"),
+    "a Chroma database": ("chroma.sqlite3",),
+}
+
+
+@pytest.mark.parametrize("below", ["", "output"])
+@pytest.mark.parametrize("what", FOLDERS)
+def test_a_refusal_names_the_folder(what: str, below: str, tmp_path: Path) -> None:
+    (tmp_path / below).mkdir(exist_ok=True)
+    for name in FOLDERS[what]:
+        (tmp_path / below / name).write_text("{}")
+
+    outcome = run("validate", tmp_path)
+
+    assert outcome.code == 2
+    assert f"{tmp_path / below} looks like {what}, which ragdata cannot validate yet" in outcome.err
+
+
+@pytest.mark.parametrize("lone", [True, False])
+def test_a_tree_is_named_and_not_unpickled(lone: bool, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.write_bytes(b"\x80\x04\x95\x04\x00\x00\x00\x00\x00\x00\x00\x8c\x16raptor.tree_structures\x94\x8c\x04Tree\x94.")
+
+    outcome = run("validate", tree if lone else tmp_path)
+
+    assert (outcome.code, "looks like a RAPTOR tree" in outcome.err) == (2, True)
+
+
+def test_texts_and_their_parts_are_not_one_corpus_silently(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    text = "The north reef was mapped in one summer. Two boats took the soundings."
+    (work / "kv_store_full_docs.json").write_text(json.dumps({"d1": {"content": text}}))
+    parts = {f"c{n}": {"content": part} for n, part in enumerate(text.split(". "))}
+    (work / "kv_store_text_chunks.json").write_text(json.dumps(parts))
+
+    given = run("convert", "--to", "beir", work, tmp_path / "beir")
+    strict = run("convert", "--to", "beir", "--strict", work, tmp_path / "strict")
+
+    assert (given.code, strict.code, (tmp_path / "strict").exists()) == (0, 1, False)
+    assert "a file that looks like parts of the other texts" in given.out
+    assert "kv_store_text_chunks.json" in given.out
