@@ -16,6 +16,7 @@ from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.database.views import file_views, path_fault
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
 from ragdatakit.files.sources import Source, is_lfs_pointer
 from ragdatakit.files.writing import part_of
 from ragdatakit.outputs.scratch import ScratchFolder
@@ -72,6 +73,7 @@ class SqlTable:
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
+    refuse_little_space("columns")
     import duckdb
 
     settings: dict[str, str | bool | int | float | list[str]] = {
@@ -378,6 +380,7 @@ class DatabaseFile:
                 raise
             connection.execute("detach saved")
         except duckdb.Error as error:
+            refuse_machine_fault(error)
             told = str(error).splitlines()[-1].rpartition("Original error: ")[2]
             told = told.replace(str(self._part), str(self.path))
             raise RagdataError(f"{self.path} cannot be written: {told}") from None
