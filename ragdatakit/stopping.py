@@ -104,7 +104,8 @@ def _is_importing(frame: FrameType | None) -> bool:
 def _after(seconds: float, function: Any, *arguments: Any) -> None:
     timer = threading.Timer(seconds, function, arguments)
     timer.daemon = True
-    timer.start()
+    with suppress(RuntimeError):  # no further thread can be started: then the run ends when it does
+        timer.start()
 
 
 def is_interrupted(error: BaseException) -> bool:

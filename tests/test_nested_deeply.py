@@ -30,7 +30,7 @@ def deep(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         (("validate",), 1, "nested too deeply"),
         (("report",), 0, "nested too deeply"),
         (("query", "select count(*) from documents"), 0, "nested too deeply"),
-        (("query", "select count(*) from files.corpus"), 0, ""),
+        (("query", "select json_contains(metadata, '1') from files.corpus"), 2, "corpus.jsonl:2 is nested too deeply"),
         (("gate", "--init"), 0, ""),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,

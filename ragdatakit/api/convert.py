@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import PathLike, Progress, refuse_memory, refuse_number, word
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
 
 if TYPE_CHECKING:
@@ -248,7 +249,8 @@ class _ConversionRun:
             try:
                 watched = replace(options, progress=check.watched(options.progress))
                 result.conversions = _conversions(self._found, top, watched, refused)
-            except Exception:
+            except Exception as error:
+                refuse_machine_fault(error)
                 if check.report().ok:
                     raise  # else it comes of the errors
             result.source_report = check.report()

@@ -102,6 +102,9 @@ def evaluate(
     `RagdataError` where it cannot be done, `UnknownNameError` for unknown names, `MissingExtraError` where the
     libraries of the extra ``retrieval`` are missing.
     """
+    from ragdatakit.files.machine import refuse_little_space
+
+    refuse_little_space("numbers")
     from ragdatakit.api.search import dataset_tables
     from ragdatakit.retrieval.metrics import depth_of, metric_names
 

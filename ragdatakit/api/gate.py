@@ -49,6 +49,9 @@ def gate(
     that cannot be read. An expectation that cannot be checked is in the result as an error; the others are checked.
     Files that cannot be read whole are in ``unread`` of the result: it is no success then, whatever holds of the rest.
     """
+    from ragdatakit.files.machine import refuse_little_space
+
+    refuse_little_space("columns")
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.running import GateLibrary, run_suite
     from ragdatakit.reports.gates.suites import check_table, read_suite
@@ -123,6 +126,9 @@ def first_suite(
 
     Raises `RagdataError` as `read` does, and where a file of these tables cannot be read whole.
     """
+    from ragdatakit.files.machine import refuse_little_space
+
+    refuse_little_space("columns")
     from ragdatakit.reports.gates.first_suite import first_suite as made
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.suites import check_table
@@ -174,6 +180,9 @@ def batch(
     ``table`` is a canonical table or ``files.KIND``, ``columns`` those to load (default: all of the table itself;
     ``text_length`` and ``doc_id_found`` are made when they are named). The other arguments are those of `gate`.
     """
+    from ragdatakit.files.machine import refuse_little_space
+
+    refuse_little_space("columns")
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.running import GateLibrary
     from ragdatakit.reports.gates.suites import check_table

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ragdatakit.api.arguments import PathLike, Progress, given_paths, reading_options, refuse_number
 from ragdatakit.api.sources import chosen_datasets, only_dataset
 from ragdatakit.files.boundary import real_path
+from ragdatakit.files.machine import machine_fault
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ def _files_read(found: Iterable[FoundDataset]) -> set[Path]:
 
 def _is_of(source: Source, error: RagdataError | OSError) -> bool:
     """Whether an error is about the dataset: one of the system is, where it names a file of it."""
+    if machine_fault(error):
+        return False
     if isinstance(error, RagdataError):
         return True
     return error.filename is not None and Path(os.fsdecode(error.filename)) in {path for _, path in source.files()}

@@ -91,6 +91,9 @@ def open_retriever(
     sentence about what is built anew and why. Raises `RagdataError` as `read` does, and where there is nothing to
     search; `MissingExtraError` where the libraries of the extra ``retrieval`` are missing.
     """
+    from ragdatakit.files.machine import refuse_little_space
+
+    refuse_little_space("numbers")
     from ragdatakit.retrieval.index_store import open_index
     from ragdatakit.retrieval.retriever import Retriever
 

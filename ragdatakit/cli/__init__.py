@@ -125,6 +125,7 @@ def main() -> None:
 
 def _failed(error: BaseException) -> int:
     """The exit code for what was raised, once it was said on stderr."""
+    from ragdatakit.files.machine import machine_fault
     from ragdatakit.schemas.errors import RagdataError
     from ragdatakit.stopping import is_interrupted
 
@@ -137,7 +138,9 @@ def _failed(error: BaseException) -> int:
         _show(error)
     elif isinstance(error, RagdataError):
         click.echo(f"ragdata: {_printable(str(error))}", err=True)
-    elif isinstance(error, (OSError, MemoryError)):
+    elif fault := machine_fault(error):
+        click.echo(f"ragdata: {_printable(fault)}", err=True)
+    elif isinstance(error, OSError):
         click.echo(f"ragdata: {_printable(_told(error))}", err=True)
     elif os.environ.get("RAGDATA_DEBUG") or not isinstance(error, Exception):
         raise error
@@ -163,9 +166,9 @@ def _tell_stopped() -> None:
         click.echo("ragdata: stopped", err=True)
 
 
-def _told(error: OSError | MemoryError) -> str:
+def _told(error: OSError) -> str:
     """An error of the system in words: the file, and what is wrong with it."""
-    if isinstance(error, OSError) and error.strerror:
+    if error.strerror:
         return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
     return str(error) or type(error).__name__
 

@@ -77,11 +77,20 @@ class _Guarded(io.BufferedIOBase):
 
 def guard_streams() -> None:
     """Put the guard before ``sys.stdout`` and ``sys.stderr``, and have the former bear a reader that goes."""
-    if sys.stdout is None:  # it was closed, as by >&-
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+    _open_closed_streams()
     sys.stdout = _guarded(sys.stdout, _patient_buffer(sys.stdout))
     if sys.stderr is not None:
         sys.stderr = _guarded(sys.stderr, None)
+
+
+def _open_closed_streams() -> None:
+    """What was closed at the start (as by ``>&-``) goes nowhere. Its number must be taken before any other file gets
+    it, and stay so: Python closes a stream that nothing refers to."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - until the process ends
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
 
 
 def _guarded(stream: TextIO, buffer: Any) -> TextIO:

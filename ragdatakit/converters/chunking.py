@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ragdatakit.files import json_text, plain_tokens
 from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.noted_rows import Note, NotedRows
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
@@ -309,6 +310,7 @@ def _read_tokenizer(path: Path) -> Tokenizer:
     except OSError as error:
         raise RagdataError(f"{path} cannot be read: {error.strerror}") from None
     except Exception as error:  # noqa: BLE001 - the library raises nothing more special
+        refuse_machine_fault(error)
         raise RagdataError(f"{path} is no tokenizer.json: {error}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()

@@ -20,6 +20,7 @@ from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection import detect
 from ragdatakit.files.folders import is_regular
+from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.plain_sources import READ_TOGETHER
@@ -28,7 +29,7 @@ from ragdatakit.outputs.outputs import Output
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
-from ragdatakit.schemas.errors import NotMeantError, RagdataError, UnknownNameError
+from ragdatakit.schemas.errors import MachineError, NotMeantError, RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.version import __version__
 
@@ -462,14 +463,17 @@ class _Digests:
     def __init__(self, source: Source) -> None:
         self._files, self._boundary = source.files(), source.parts[0].boundary
         self._found: dict[str, Any] = {}
-        self._error: OSError | None = None
+        self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # no further thread can be started
+            raise MachineError(machine_fault(error) or str(error)) from None
 
     def _run(self) -> None:
         try:
             self._found = source_digest(self._files, self._boundary)
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - raised where the digest is waited for
             self._error = error
 
     def wait(self) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.database.views import file_views, path_fault
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.folders import is_regular
+from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
+from ragdatakit.files.nesting import MOST_NESTED, has_deep_line
 from ragdatakit.files.sources import Source, is_lfs_pointer
 from ragdatakit.files.writing import part_of
 from ragdatakit.outputs.scratch import ScratchFolder
@@ -72,6 +75,7 @@ class SqlTable:
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
+    refuse_little_space("columns")
     import duckdb
 
     settings: dict[str, str | bool | int | float | list[str]] = {
@@ -378,6 +382,7 @@ class DatabaseFile:
                 raise
             connection.execute("detach saved")
         except duckdb.Error as error:
+            refuse_machine_fault(error)
             told = str(error).splitlines()[-1].rpartition("Original error: ")[2]
             told = told.replace(str(self._part), str(self.path))
             raise RagdataError(f"{self.path} cannot be written: {told}") from None
@@ -406,6 +411,13 @@ def _fault_of(file: DataFile) -> str:
     if fault := path_fault(file):
         return fault
     is_packed = file.path.name.lower().endswith(".gz")
+    if file.path.suffix.lower() in (".jsonl", ".json") and is_regular(file.path, file.boundary):
+        with file.boundary.open(file.path) as lines:
+            for number, line in enumerate(lines, start=1):
+                if has_deep_line(line):
+                    return (
+                        f"{file.display}:{number} is nested too deeply (over {MOST_NESTED} levels); SQL cannot read it"
+                    )
     if not is_packed and not is_lfs_pointer(file.path, file.boundary):
         return ""
     source = Source(file.path, is_packed, boundary=file.boundary)

@@ -11,7 +11,7 @@ from ragdatakit.database.canonical_frames import arrow_schema
 from ragdatakit.files.boundary import read_listed
 from ragdatakit.files.json_text import HALVES
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,6 +54,8 @@ def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
             read += 1
             yield row
         return
+    except MachineError:
+        raise
     except RagdataError as error:
         why = str(error)
     except RecursionError:

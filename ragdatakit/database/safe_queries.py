@@ -25,7 +25,7 @@ from ragdatakit.database.select_statements import (
 )
 from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
     import duckdb
@@ -159,6 +159,8 @@ class SafeQueries:
         for dataset in self._datasets.names:
             try:
                 yield from self._tables_of(dataset)
+            except MachineError:
+                raise
             except RagdataError as error:
                 if len(self._datasets.names) == 1:
                     raise
@@ -240,6 +242,8 @@ class SafeQueries:
         """One dataset of all: where it cannot be read, that is kept to be told."""
         try:
             yield
+        except MachineError:
+            raise
         except RagdataError as error:
             self.unlisted[dataset] = str(error)
 

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from ragdatakit.database.sql_text import sql_name
+from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import RagdataError
 
 TABLE_FUNCTIONS = frozenset(
@@ -73,6 +74,7 @@ class Select:
 
 def parse_select(text: str) -> Select:
     """The one statement in ``text``, which may only read. Raises `QueryError`."""
+    refuse_little_space("columns")
     import duckdb
 
     if len(text) > _MOST_QUERY:

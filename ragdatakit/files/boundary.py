@@ -19,6 +19,7 @@ import stat
 from pathlib import Path
 from typing import IO
 
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.schemas.errors import RagdataError
 
 LEADS_OUT = "it is a link that leads out of the dataset, which is not followed"
@@ -65,7 +66,11 @@ class Boundary:
         """
         if not self.holds(path):
             raise LeadsOutError(Path(path))
-        handle = os.open(path, _OPEN)
+        try:
+            handle = os.open(path, _OPEN)
+        except OSError as error:
+            refuse_machine_fault(error)  # that nothing more can be opened says nothing about this file
+            raise
         try:
             mode = os.fstat(handle).st_mode
             if stat.S_ISDIR(mode):

@@ -69,6 +69,8 @@ def named(error: OSError, path: Path, given: Path | None = None) -> OSError:
     a file beside it; else as it is: it may be about a file that is read on the way."""
     name = error.filename
     beside = name is not None and os.fsdecode(str(name)).startswith(str(path.parent / stem_beside(path)))
+    if error.errno is None and "requested and" in str(error):  # numpy's, of a write that came to an end too early
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(given or path))
     if beside or (name is None and error.errno in _OF_WRITING):
         return OSError(error.errno, error.strerror, str(given or path))
     return error

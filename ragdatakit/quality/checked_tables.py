@@ -13,7 +13,7 @@ from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.record_reading import Progress
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import MissingExtraError, NotMeantError, RagdataError
+from ragdatakit.schemas.errors import MachineError, MissingExtraError, NotMeantError, RagdataError
 
 
 def checked_tables(
@@ -40,7 +40,7 @@ def checked_tables(
         except NotMeantError as error:
             not_meant.append(error)
             continue
-        except MissingExtraError:
+        except (MissingExtraError, MachineError):
             raise
         except RagdataError as error:
             if len(found) == 1:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
 from ragdatakit.files.plain_sources import NO_DATA, PLAIN_SOURCES
 from ragdatakit.files.record_reading import Progress
 from ragdatakit.quality.hits import Checked, Doing, Hit, Hits, QualityCollector, Sought
 from ragdatakit.quality.options import QualityOptions
-from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.schemas.quality_rules import RULES
 from ragdatakit.validators.collector import Collector, Place, Selection
@@ -56,6 +57,7 @@ class Quality:
         self, parts: Sequence[Dataset], options: RunOptions, selection: Selection, carried: Counter[str], alone: bool
     ) -> Collector:
         """Check datasets of one format, as `QualityCheck` says."""
+        refuse_little_space("numbers")
         collector = QualityCollector(parts[0].format, (), selection, options.on_finding, carried)
         doing = Doing(options.progress) if options.progress is not None else None
         try:
@@ -68,7 +70,7 @@ class Quality:
                 if together[0].format.name in PLAIN_SOURCES:
                     _tell_left_out(hits, tables)
                 _place(hits, options.memory_limit, doing)
-        except MissingExtraError:
+        except (MissingExtraError, MachineError):
             raise
         except RagdataError as error:
             told = str(error)
@@ -106,11 +108,12 @@ def _guarded(hits: Hits, check: Callable[[], object]) -> None:
     """A check that fails on the data hides no other."""
     try:
         check()
-    except MissingExtraError:
+    except (MissingExtraError, MachineError):
         raise
     except RagdataError as error:
         _not_checked(hits, str(error))
     except Exception as error:  # noqa: BLE001 - what the other checks find must be told, too
+        refuse_machine_fault(error)
         _not_checked(hits, f"ragdata's own check failed, {type(error).__name__}: {error}")
 
 
@@ -145,6 +148,7 @@ def _place(hits: Hits, memory_limit: int, progress: Doing | None) -> None:
     try:
         found = Places(hits, memory_limit, progress).find(sought)
     except Exception as error:  # noqa: BLE001 - findings without a line are better than none
+        refuse_machine_fault(error)
         found = {}
         _not_checked(hits, f"ragdata could not look up the lines, {type(error).__name__}: {error}")
     for hit in hits.kept:

@@ -20,7 +20,7 @@ from ragdatakit.reports.kind_diff import KindSide, compare_kind
 from ragdatakit.reports.table_diff import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Side, TableDiff
-from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
     import duckdb
@@ -319,6 +319,8 @@ def _compare_kinds(
         ignored = options.ignored_of(f"{FILES}.{kind.kind.replace('-', '_')}")
         try:
             found = compare_kind(comparison, format_, kind, (old, new), diff.files, ignored)
+        except MachineError:
+            raise
         except RagdataError as error:
             diff.notes.append(f"The files of {kind.kind} could not be compared: {error}")
             continue

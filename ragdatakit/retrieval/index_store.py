@@ -38,7 +38,7 @@ from ragdatakit.retrieval.index_files import (
 from ragdatakit.retrieval.index_notes import fault_notes, faults_of, guess_note, nothing_to_search
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 from ragdatakit.schemas.canonical import TABLES
-from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.retrieved import IndexPart, IndexSummary
 from ragdatakit.version import __version__
 
@@ -164,7 +164,7 @@ class Index:
             return None
         try:
             ranker = part.open(folder, self.passages)
-        except (MissingExtraError, MemoryError):
+        except (MissingExtraError, MachineError, MemoryError):
             raise
         except BaseException as error:
             intact = built or are_intact(folder, document["files"])

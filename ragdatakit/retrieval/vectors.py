@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import orjson
 
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.retrieval.server_replies import one_line
 from ragdatakit.schemas.errors import RagdataError
 
@@ -409,6 +410,7 @@ def _of_array(path: Path) -> Iterator[DenseBlock]:
     except RagdataError:
         raise
     except Exception as error:  # its header is read as Python text, in which anything may be wrong
+        refuse_machine_fault(error)
         raise RagdataError(f"{path} cannot be read: {one_line(str(error))}") from error
     if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.shape[1]:
         raise RagdataError(f"{path} has an array of {array.dtype} {array.shape}, expected (vectors, dimensions)")

@@ -9,6 +9,11 @@ class RagdataError(Exception):
     """The run could not be done; the message says why in one line, for people."""
 
 
+class MachineError(RagdataError):
+    """The machine ran out of memory, threads, file handles or room on the disk: never a finding, as it is not about
+    the data, and never one dataset left out of several."""
+
+
 class NotMeantError(RagdataError):
     """The options name something that this dataset does not have; another one at the same path may be meant."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.columnar.allocation import keep_freed_memory
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import size_of
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.positions import Located
 from ragdatakit.files.record_forms import JSON, RecordForm
 from ragdatakit.files.sniffing import json_container
@@ -186,6 +187,7 @@ class DatasetRun:
         try:
             file.readable, file.to_end = self._run_file(group, file, fresh)
         except Exception as error:  # noqa: BLE001 - what the other files hold must be told, too
+            refuse_machine_fault(error)
             self.emit(file, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
             file.readable = file.to_end = False
 
@@ -293,6 +295,7 @@ class DatasetRun:
         try:
             found.extend(check())
         except Exception as error:  # noqa: BLE001 - a crash of one rule must not hide the others
+            refuse_machine_fault(error)
             found.append(Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
         return found
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from ragdatakit.files.boundary import boundary_of
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import Detected, UnreadableError, detect
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.plain_sources import PLAIN_SOURCES
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding, Problem
@@ -157,6 +158,7 @@ def _check(
     except RagdataError:
         raise
     except Exception as error:  # noqa: BLE001 - what the other checks found must not be lost
+        refuse_machine_fault(error)
         place = DataFile(dataset.root, dataset.display, "", "")
         run.emit(place, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
         run.collector.finish()

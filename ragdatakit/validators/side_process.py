@@ -54,9 +54,9 @@ class SideProcess(Generic[T]):
                 stderr=subprocess.DEVNULL,
             )
             self._send(job)
-        except (OSError, pickle.PicklingError, AttributeError, TypeError):
-            return self  # there will be no result
-        self._reader.start()
+            self._reader.start()
+        except (OSError, RuntimeError, pickle.PicklingError, AttributeError, TypeError):
+            return self  # there will be no result: not even another thread can be started, maybe
         return self
 
     def __exit__(

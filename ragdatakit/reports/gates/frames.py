@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ragdatakit.database.sql_text import sql_name
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.reports.gates.derived_columns import (
     DAMAGED,
     FOUND,
@@ -231,6 +232,7 @@ class GateFrames:
             try:
                 connection.execute(f"create temp table {copy} as from files.{sql_name(table.removeprefix(FILES))}")
             except duckdb.Error as error:
+                refuse_machine_fault(error)
                 raise RagdataError(f"{table} cannot be read: {str(error).splitlines()[0]}") from None
             self._copies[table] = copy
         return connection, self._copies[table]

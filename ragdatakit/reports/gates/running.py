@@ -12,9 +12,10 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.reports.gates.frames import GateFrames
 from ragdatakit.reports.gates.suites import DIGESTS_DO, NAMES_ONLY, TYPES, columns_of
-from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
+from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError, UnknownNameError
 from ragdatakit.schemas.gates import Check, Expectation, Suite
 
 if TYPE_CHECKING:
@@ -109,9 +110,8 @@ class GateLibrary:
                     meta={_NUMBER: expectation.number},
                     severity=expectation.severity,
                 ).to_domain_obj()
-        except MemoryError:
-            raise
         except Exception as error:  # noqa: BLE001 - of whatever kind: it is about these arguments
+            refuse_machine_fault(error)
             raise RagdataError(_reason(error)) from None
 
     def run(self, suite: str, frame: pd.DataFrame, table: str, built: Mapping[int, Any]) -> dict[int, Any]:
@@ -188,9 +188,8 @@ def _tried(
     """The library's results, by number; what it raised instead of answering, in words."""
     try:
         return library.run(suite.name, frame, table, built)
-    except MemoryError:
-        raise
     except Exception as error:  # noqa: BLE001 - of whatever kind: it is about these expectations
+        refuse_machine_fault(error)
         return f"the library failed: {_reason(error)}"
 
 
@@ -208,6 +207,8 @@ def _prepared(
             if table in frames:
                 columns = tuple(frames.own_columns(table)) if columns is None else columns
                 frames.check(table, columns)
+        except MachineError:
+            raise
         except RagdataError as error:
             checks[number] = Check(suite.name, expectation, False, fault=str(error), error=True)
             continue
