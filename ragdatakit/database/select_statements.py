@@ -43,8 +43,7 @@ _WORDS = {
     "EXPLAIN": "EXPLAIN is not available",
 }
 
-QUERY_THREAD = "ragdata query"
-"""What threads are called in which DuckDB works for a user."""
+NO_MEMORY = "the query needs more memory than it may use; ask for less, or give it more (--memory-limit)"
 
 
 class QueryError(RagdataError):
@@ -198,8 +197,13 @@ def _message(told: str, known: Callable[[], Iterable[str]], written: str = "") -
         return told_of_types
     if first.startswith("Values were not provided for the following parameters"):
         return "a query takes no parameters; write the values into it"
-    if "Out of Memory" in told or first.startswith("failed to allocate") or "max_temp_directory_size" in told:
-        return "the query needs more memory than it may use; ask for less, or give it more (--memory-limit)"
+    if (
+        "Out of Memory" in told
+        or "to allocate" in first
+        or "bad allocation" in first
+        or "max_temp_directory_size" in told
+    ):
+        return NO_MEMORY
     if "file system operations are disabled" in first or "disabled through configuration" in first:
         return "a query sees the tables of the dataset, no files and no network"
     if "configuration has been locked" in first:
