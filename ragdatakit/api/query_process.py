@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -49,7 +50,8 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """``lost`` are sentences about what could not be read. Then either ``tables``, or ``columns`` and ``pieces``: lists
-    of rows, or record batches, of which the first is empty and has the schema. They come as they are asked for, once."""
+    of rows, or record batches, of which the first is empty and has the schema. They come as they are asked for, once.
+    """
 
     lost: list[str]
     tables: list[TableFacts]
@@ -80,12 +82,14 @@ def asked(question: Question, progress: Progress | None = None) -> Iterator[Answ
 
 
 class _Hearing:
-    """What the process tells; it is ended when the time of the user's SQL is over."""
+    """What the process tells; it is ended when the time of the user's SQL is over, which is one for all that is done of
+    it: it is bound to its tables, they are read, and it runs."""
 
     def __init__(self, stream: SideStream, question: Question, progress: Progress | None) -> None:
         self._stream, self._question, self._progress = stream, question, progress
         self._told = iter(stream)
         self._timer: threading.Timer | None = None
+        self._left, self._since = question.timeout, 0.0
         self._at_work = self._is_late = False
 
     def __enter__(self) -> Self:
@@ -116,12 +120,15 @@ class _Hearing:
         raise self._ended()
 
     def _time(self, is_at_work: bool) -> None:
+        now = time.monotonic()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._at_work = is_at_work
-        if is_at_work and self._question.timeout is not None:
-            self._timer = threading.Timer(self._question.timeout, self._be_late)
+        if self._at_work and self._left is not None:
+            self._left = max(self._left - (now - self._since), 0)
+        self._at_work, self._since = is_at_work, now
+        if is_at_work and self._left is not None:
+            self._timer = threading.Timer(self._left, self._be_late)
             self._timer.daemon = True
             self._timer.start()
 

@@ -195,7 +195,7 @@ class SafeQueries:
             try:
                 found = database.load().execute(f"select count(*) from {FILES}.{sql_name(view)}").fetchone()
                 yield TableFacts(FILES, view, columns, found[0] if found else 0, dataset=dataset)
-            except duckdb.Error as error:
+            except (duckdb.Error, UnicodeDecodeError) as error:
                 yield TableFacts(FILES, view, columns, None, str(error_of(error)), dataset)
 
     def run(self, text: str | Select) -> QueryResult:
@@ -238,7 +238,7 @@ class SafeQueries:
             dataset = by_name.get(catalog or schema)
             if dataset is not None:
                 found.setdefault(dataset, set()).add((schema if catalog else "main", table))
-        if found or not (select.tables or select.asks_catalogue):
+        if found or not select.tables:
             return found
         for dataset in self._datasets.names:
             with self._listing(dataset):
@@ -333,7 +333,7 @@ def _columns(database: DatasetDatabase, schema: str, table: str) -> tuple[Column
 
     try:
         described = database.load().execute(f"describe {schema}.{sql_name(table)}").fetchall()
-    except duckdb.Error:
+    except (duckdb.Error, UnicodeDecodeError):
         return ()
     return tuple(Column(str(name), str(kind)) for name, kind, *_ in described)
 
@@ -381,7 +381,7 @@ def _asking(known: Callable[[], Iterable[str]], lines_before: int = 0) -> Iterat
 
     try:
         yield
-    except duckdb.Error as error:
+    except (duckdb.Error, UnicodeDecodeError) as error:
         raise error_of(error, known, lines_before) from None
     except MemoryError:
         raise QueryError(NO_MEMORY) from None
