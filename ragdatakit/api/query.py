@@ -15,10 +15,11 @@ from ragdatakit.schemas.errors import RagdataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ragdatakit.api.query_process import Question
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.database.database_group import Opener
     from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
-    from ragdatakit.database.safe_queries import SafeQueries
+    from ragdatakit.database.safe_queries import AtWork, SafeQueries
     from ragdatakit.schemas.conversions import Losses
 
 
@@ -42,7 +43,7 @@ def query(
     several datasets, behind their names (``"name".documents``, ``"name".files.corpus``), unless ``dataset`` says which
     is meant. Only the tables that the query names are read; it reaches no other files, no network, no Python variables.
     ``limit`` is the most rows to take (0: all), ``timeout`` the most seconds for the query itself, ``memory_limit``
-    what the database may hold in bytes. The other arguments are those of `read`.
+    what the query may take in bytes, beside the tables that are read. The other arguments are those of `read`.
 
     Raises `QueryError` (a `RagdataError` that knows the place in the query) for what is wrong with the query, and
     `RagdataError` as `read` does, and where a file that the query needs cannot be read whole. Records that could not be
@@ -52,24 +53,24 @@ def query(
 
     import pyarrow as pa
 
+    from ragdatakit.api.query_process import Question, asked
+
     refuse_number("limit", limit, 0)
-    with open_queries(
-        path,
-        source_format=source_format,
-        dataset=dataset,
-        options=options,
-        chunking=chunking,
-        follow_links=follow_links,
-        timeout=timeout,
+    question = Question(
+        Path(path),
+        sql,
+        {"source_format": source_format, "options": options, "chunking": chunking, "follow_links": follow_links},
+        dataset,
+        as_batches=True,
         memory_limit=memory_limit,
-        progress=progress,
-    ) as queries:
-        batches = queries.run(sql).batches()
-        for told in lost_words(queries.losses, queries.unlisted):
+        timeout=refuse_timeout(timeout),
+    )
+    with asked(question, progress) as answer:
+        for told in answer.lost:
             warnings.warn(told, stacklevel=2)
-        first = next(batches)
+        first = next(answer.pieces)
         taken, count = [first], 0
-        for batch in batches:
+        for batch in answer.pieces:
             taken.append(batch.slice(0, limit - count) if limit else batch)
             count += batch.num_rows
             if limit and count >= limit:
@@ -77,38 +78,34 @@ def query(
         return pa.Table.from_batches(taken, schema=first.schema)
 
 
+def refuse_timeout(timeout: float | None) -> float | None:
+    """The same. Raises `RagdataError` where it is no time."""
+    if timeout is not None and not timeout > 0:
+        raise RagdataError(f"timeout is {timeout}, expected a number of seconds above 0")
+    return timeout
+
+
 @contextmanager
-def open_queries(
-    path: PathLike,
-    *,
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    timeout: float | None = None,
-    memory_limit: int = 0,
-    progress: Progress | None = None,
-) -> Iterator[SafeQueries]:
-    """What may be asked of the datasets at ``path``, for a ``with`` block. The arguments are those of `query`."""
+def open_queries(question: Question, progress: Progress | None, at_work: AtWork) -> Iterator[SafeQueries]:
+    """What may be asked of the datasets at the path of a question, for a ``with`` block; ``at_work`` as `SafeQueries`
+    calls it."""
     from ragdatakit.api.report import database_of
     from ragdatakit.database.database_group import DatabaseGroup
     from ragdatakit.database.safe_queries import SafeQueries
 
-    if timeout is not None and not timeout > 0:
-        raise RagdataError(f"timeout is {timeout}, expected a number of seconds above 0")
-    wanted = reading_options(source_format, options, chunking, progress, follow_links=follow_links)
-    found = meant_datasets(Path(path), wanted, dataset)
+    path, memory_limit = question.path, question.memory_limit
+    wanted = reading_options(progress=progress, **question.reading)
+    found = meant_datasets(path, wanted, question.dataset)
     if len(found) == 1:
         with database_of(found[0], memory_limit) as database:
-            yield SafeQueries(database, timeout)
+            yield SafeQueries(database, at_work)
         return
     openers: dict[str, Opener] = {
-        name: partial(_not_opened, folder) for name, folder in _hidden_folders(Path(path), found).items()
+        name: partial(_not_opened, folder) for name, folder in _hidden_folders(path, found).items()
     }
     openers |= {each.name: partial(database_of, each, memory_limit) for each in found}
     with DatabaseGroup(openers, memory_limit) as group:
-        yield SafeQueries(group, timeout)
+        yield SafeQueries(group, at_work)
 
 
 def _hidden_folders(path: Path, found: Sequence[FoundDataset]) -> dict[str, Path]:

@@ -120,7 +120,7 @@ def main() -> None:
     if ending.code:  # whatever became of the exception that the signal raised
         _tell_stopped()
         leave(ending.code, at_once=True)
-    leave(code if isinstance(code, int) else 0, at_once=_is_query_busy())
+    leave(code if isinstance(code, int) else 0)
 
 
 def _failed(error: BaseException) -> int:
@@ -148,17 +148,6 @@ def _failed(error: BaseException) -> int:
         click.echo(f"ragdata: failed on its own: {_printable(f'{type(error).__name__}: {error}')}", err=True)
         click.echo("ragdata: please report it; RAGDATA_DEBUG=1 shows where", err=True)
     return 2
-
-
-def _is_query_busy() -> bool:
-    """Whether DuckDB, which looks for no interrupt while it plans a query, is still at one that was given up."""
-    import threading
-
-    if threading.active_count() == 1:
-        return False
-    from ragdatakit.database.select_statements import QUERY_THREAD
-
-    return any(thread.name == QUERY_THREAD for thread in threading.enumerate())
 
 
 def _tell_stopped() -> None:

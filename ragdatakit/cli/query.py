@@ -23,7 +23,8 @@ from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath, MemorySize
 
 if TYPE_CHECKING:
-    from ragdatakit.database.safe_queries import QueryResult, SafeQueries, TableFacts
+    from ragdatakit.api.query_process import Answer
+    from ragdatakit.database.safe_queries import TableFacts
     from ragdatakit.database.select_statements import QueryError
 
 _FORMS = ("table", "csv", "json", "ndjson", "markdown", "parquet")
@@ -81,30 +82,30 @@ def command(**words: Any) -> int:
     ragdata query scifact/ "select count(*) from documents where length(text) < 100"
     ragdata query scifact/ "from qrels" --output-file qrels.parquet
     """
-    from ragdatakit.api.query import open_queries
+    from ragdatakit.api.query_process import Question, asked
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.database.select_statements import QueryError, parse_select
+    from ragdatakit.database.select_statements import QueryError
 
     sql = _check(words)
+    reading = read_words(words)
+    question = Question(
+        words["path"],
+        sql,
+        reading,
+        reading.pop("dataset", ""),
+        as_batches=words["output_format"] == "parquet",
+        memory_limit=words["memory_limit"],
+        timeout=words["timeout"],
+    )
     try:
-        if sql is not None:
-            parse_select(sql)
         with ExitStack() as stack:
             with terminal_progress() as progress:
-                opened = open_queries(
-                    words["path"],
-                    **read_words(words),
-                    timeout=words["timeout"],
-                    memory_limit=words["memory_limit"],
-                    progress=progress,
-                )
-                queries = stack.enter_context(opened)
-                found = list(queries.tables()) if sql is None else queries.run(sql)
-            _tell_losses(queries, found if isinstance(found, list) and words["output_format"] == "table" else ())
-            if isinstance(found, list):
-                write_output(_tables(found, words), words["output_file"], words["output_format"])
+                answer = stack.enter_context(asked(question, progress))
+            _tell_losses(answer, words["output_format"] == "table")
+            if sql is None:
+                write_output(_tables(answer.tables, words), words["output_file"], words["output_format"])
             else:
-                _answer(found, words)
+                _answer(answer, words)
     except QueryError as error:
         _show(error)
         return 2
@@ -137,23 +138,23 @@ def _check(words: dict[str, Any]) -> str | None:
         raise click.UsageError("the query on standard input is not UTF-8") from None
 
 
-def _answer(result: QueryResult, words: dict[str, Any]) -> None:
+def _answer(answer: Answer, words: dict[str, Any]) -> None:
     from ragdatakit.reports.query_output import WRITERS, limited, table_lines
 
     out, kind, limit = words["output_file"], words["output_format"], words["limit"]
-    names, types = [c.name for c in result.columns], [c.type for c in result.columns]
+    names, types = [c.name for c in answer.columns], [c.type for c in answer.columns]
     if kind == "parquet":
-        _write_parquet(result, out, limit)
+        _write_parquet(answer, out, limit)
     elif kind == "table":
         lines = table_lines(
-            names, types, result.rows(), width=_width(out), limit=limit, colour=out is None and wants_colour()
+            names, types, answer.pieces, width=_width(out), limit=limit, colour=out is None and wants_colour()
         )
         write_output((f"{line}\n".encode() for line in lines), out)
     else:
-        write_output(WRITERS[kind](names, types, limited(result.rows(), limit)), out, kind)
+        write_output(WRITERS[kind](names, types, limited(answer.pieces, limit)), out, kind)
 
 
-def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
+def _write_parquet(answer: Answer, out: Path | None, limit: int) -> None:
     from pyarrow import ArrowException
 
     from ragdatakit.database.select_statements import QueryError
@@ -161,7 +162,7 @@ def _write_parquet(result: QueryResult, out: Path | None, limit: int) -> None:
 
     with tempfile.TemporaryFile(prefix="ragdata-") as file:
         try:
-            write_parquet(file, result.batches(), limit)
+            write_parquet(file, answer.pieces, limit)
         except ArrowException as error:
             raise QueryError(f"Parquet does not take the rows: {error}; cast the column in the query") from None
         file.seek(0)
@@ -222,17 +223,15 @@ def _width(out: Path | None) -> int:
     return max(columns, _LEAST_WIDTH)
 
 
-def _tell_losses(queries: SafeQueries, shown: Iterable[TableFacts]) -> None:
-    """What is missing in the answer, on stderr: records and datasets that could not be read; not what the tables that
-    are ``shown`` tell themselves."""
-    from ragdatakit.api.query import lost_words
+def _tell_losses(answer: Answer, shows_faults: bool) -> None:
+    """What is missing in the answer, on stderr: records and datasets that could not be read; not what the list of the
+    tables tells itself, where it is one that ``shows_faults``."""
     from ragdatakit.reports.query_output import cell_text
 
-    faults = tuple(table.fault for table in shown if table.fault)
-    for told in lost_words(queries.losses, queries.unlisted):
-        if faults and told.endswith(faults):
-            continue
-        click.echo(f"! {cell_text(told)}", err=True)
+    faults = tuple(table.fault for table in answer.tables if table.fault and shows_faults)
+    for told in answer.lost:
+        if not (faults and told.endswith(faults)):
+            click.echo(f"! {cell_text(told)}", err=True)
 
 
 def _show(error: QueryError) -> None:

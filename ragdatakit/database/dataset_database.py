@@ -89,14 +89,6 @@ def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def close_connection(connection: duckdb.DuckDBPyConnection) -> None:
-    """Close it, unless it is still busy with a query that was stopped."""
-    import duckdb
-
-    with suppress(duckdb.Error):  # a query that did not stop when it was told to keeps it until the process ends
-        connection.close()
-
-
 class SharedConnection:
     """One database in memory for several datasets, which stand beside each other under their names:
     ``"name".documents`` and ``"name".files.corpus``. What it holds beyond ``memory_limit`` bytes goes to a scratch
@@ -116,7 +108,7 @@ class SharedConnection:
 
     def close(self) -> None:
         """Let go of the database and its scratch folder."""
-        close_connection(self.connection)
+        self.connection.close()
         self._scratch.remove()
 
 
@@ -241,7 +233,7 @@ class DatasetDatabase:
     def close(self) -> None:
         """Let go of the database and its scratch folder."""
         if self._connection is not None:
-            close_connection(self._connection)
+            self._connection.close()
             self._connection = None
         self._loaded.clear()
         self.integer_values.clear()

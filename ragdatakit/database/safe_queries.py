@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import threading
-import time
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.canonical_frames import arrow_schema
 from ragdatakit.database.database_group import DatabaseGroup, SingleDatabase
-from ragdatakit.database.dataset_database import FILES, USUAL_MEMORY, DatasetDatabase, close_connection
+from ragdatakit.database.dataset_database import FILES, USUAL_MEMORY, DatasetDatabase
 from ragdatakit.database.select_statements import (
-    QUERY_THREAD,
+    NO_MEMORY,
     QueryError,
     Select,
     error_of,
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-_Result = TypeVar("_Result")
-
 NO_PART = "no answer from a part of the data"
 _MOST_SPILLED = "16GB"
-_ROWS = 2048
-_STOP_SECONDS = 5.0
+AtWork = Callable[[bool, int], None]
+_FIRST_ROWS, _MOST_ROWS = 64, 2048
+_MUCH = 1 << 20
+"""Bytes of rows that are taken at a time, about."""
 _NOT_IN_PYTHON = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS", "TIMESTAMP_NS", "INTERVAL")
 _NOT_IN_ARROW = ("TIME WITH TIME ZONE", "INTERVAL", "UHUGEINT", "BIGNUM", "BIT")
 _NOT_IN_ARROW_WHOLE = ("UNION", "VARIANT")
@@ -76,37 +75,49 @@ class QueryResult:
 
     ``columns`` are its columns. `rows` gives lists of tuples of Python values, `batches` Arrow record batches. What
     these do not hold as it is (times with a zone, nanoseconds and intervals in Python; unions, bits, times with a zone,
-    intervals and the largest integers in Arrow) comes as text. Both raise `QueryError` for what goes wrong on the way,
-    and where the time is over.
+    intervals and the largest integers in Arrow) comes as text. Both raise `QueryError` for what goes wrong on the way.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, text: str, worker: _Worker) -> None:
-        self._connection, self._text, self._worker = connection, text, worker
-        self._relation = worker.call(lambda: connection.sql(text))
+    def __init__(self, connection: duckdb.DuckDBPyConnection, text: str, known: Callable[[], Iterable[str]]) -> None:
+        self._connection, self._text, self._known = connection, text, known
+        with _asking(known):
+            self._relation = connection.sql(text)
         kinds = zip(self._relation.columns, self._relation.types, strict=True)
         self.columns = tuple(Column(str(name), str(kind).strip('"')) for name, kind in kinds)
 
     def rows(self) -> Iterator[list[tuple[Any, ...]]]:
         """The rows, some at a time."""
         text = self._with_texts(_NOT_IN_PYTHON)
-        self._worker.lines_before = int(text != self._text)
-        cursor = self._worker.call(lambda: self._connection.execute(text))
-        while chunk := self._worker.call(lambda: cursor.fetchmany(_ROWS)):
+        before, count = int(text != self._text), _FIRST_ROWS
+        with _asking(self._known, before):
+            cursor = self._connection.execute(text)
+        while True:
+            with _asking(self._known, before):
+                chunk = cursor.fetchmany(count)
+            if not chunk:
+                return
             yield chunk
+            is_much = sum(sys.getsizeof(value) for row in chunk for value in row) > _MUCH
+            count = max(count // 2, 1) if is_much else min(count * 2, _MOST_ROWS)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as Arrow record batches; first an empty one, which has the schema."""
         import pyarrow as pa
 
         text = self._with_texts(_NOT_IN_ARROW, _NOT_IN_ARROW_WHOLE)
-        self._worker.lines_before = int(text != self._text)
-        relation = self._relation if text == self._text else self._worker.call(lambda: self._connection.sql(text))
+        before = int(text != self._text)
         try:
-            reader: Any = self._worker.call(lambda: relation.to_arrow_reader(1 << 16))
+            with _asking(self._known, before):
+                relation = self._relation if text == self._text else self._connection.sql(text)
+                reader: Any = relation.to_arrow_reader(1 << 16)
             yield pa.RecordBatch.from_pylist([], schema=reader.schema)
         except pa.ArrowException as error:
             raise QueryError(f"Arrow does not take the rows: {error}; cast the column in the query") from None
-        while (batch := self._worker.call(lambda: next(reader, None))) is not None:
+        while True:
+            with _asking(self._known, before):
+                batch = next(reader, None)
+            if batch is None:
+                return
             yield batch
 
     def _with_texts(self, types: Sequence[str], whole: Sequence[str] = ()) -> str:
@@ -127,14 +138,15 @@ class SafeQueries:
 
     The tables of one stand under their names (``documents``, ``files.corpus``), those of several behind the name of
     the dataset (``"name".documents``, ``"name".files.corpus``). `tables` tells what there is; `run` runs one query. The
-    tables that it names are filled before, nothing else; after it the database takes no further tables. ``timeout`` is
-    in seconds, from the start of the query itself. What of the data could not be read is in `losses`; the datasets that
-    an answer about all of them has not, as they cannot be read, with the reasons, in ``unlisted``.
+    tables that it names are filled before, nothing else; after it the database takes no further tables. ``at_work`` is
+    called with True before anything is done that the user's SQL says, and with False where that pauses and the tables
+    are read; with the bytes that the database holds. What of the data could not be read is in `losses`; the datasets
+    that an answer about all of them has not, as they cannot be read, with the reasons, in ``unlisted``.
     """
 
-    def __init__(self, database: DatasetDatabase | DatabaseGroup, timeout: float | None = None) -> None:
+    def __init__(self, database: DatasetDatabase | DatabaseGroup, at_work: AtWork = lambda *_: None) -> None:
         self._datasets = SingleDatabase(database) if isinstance(database, DatasetDatabase) else database
-        self._timeout = timeout
+        self._at_work = at_work
         self._connection = self._datasets.connection
         self._read: dict[str, DatasetDatabase] = {}
         self.unlisted: dict[str, str] = {}
@@ -185,17 +197,16 @@ class SafeQueries:
             try:
                 found = database.load().execute(f"select count(*) from {FILES}.{sql_name(view)}").fetchone()
                 yield TableFacts(FILES, view, columns, found[0] if found else 0, dataset=dataset)
-            except duckdb.Error as error:
+            except (duckdb.Error, UnicodeDecodeError) as error:
                 yield TableFacts(FILES, view, columns, None, str(error_of(error)), dataset)
 
-    def run(self, text: str) -> QueryResult:
-        """The result of the one statement in ``text``, which may only read. Raises `QueryError` where it is not that,
-        or cannot be done, and `RagdataError` where a dataset, a table or a file that it needs cannot be read whole:
-        there is no answer from a part of the data. Records that are left out are in `losses`."""
-        select = parse_select(text)
+    def run(self, text: str | Select) -> QueryResult:
+        """The result of the one statement in ``text``, which may only read, or which was parsed. Raises `QueryError`
+        where it is not that, or cannot be done, and `RagdataError` where a dataset, a table or a file that it needs
+        cannot be read whole: there is no answer from a part of the data. Records that are left out are in `losses`."""
+        select = parse_select(text) if isinstance(text, str) else text
         if select.lists_tables and self._datasets.names != ("",):
             select = parse_select(self._list_of_tables())
-        worker = _Worker(self._connection, self._timeout, self.names)
         wanted = self._wanted(select)
         for dataset in wanted:
             self._read[dataset] = self._datasets.open(dataset)
@@ -205,8 +216,8 @@ class SafeQueries:
             self._fill(dataset, tables)
         self._refuse_unread()
         self._lock()
-        worker.start()
-        return QueryResult(self._connection, select.text, worker)
+        self._at_work(True, self._used_memory())
+        return QueryResult(self._connection, select.text, self.names)
 
     def _list_of_tables(self) -> str:
         """The query that SHOW TABLES stands for over several datasets: DuckDB lists those of one database only."""
@@ -229,7 +240,7 @@ class SafeQueries:
             dataset = by_name.get(catalog or schema)
             if dataset is not None:
                 found.setdefault(dataset, set()).add((schema if catalog else "main", table))
-        if found or not (select.tables or select.asks_catalogue):
+        if found or not select.tables:
             return found
         for dataset in self._datasets.names:
             with self._listing(dataset):
@@ -264,11 +275,12 @@ class SafeQueries:
                 self._add_empty(shadow, dataset, named)
             shadow.execute("use memory")
             _lock(shadow)
-            worker = _Worker(shadow, self._timeout, self.names, lines_before=1)
-            worker.start()
-            worker.call(lambda: shadow.execute(f"explain\n{select.text}").fetchall())
+            self._at_work(True, self._used_memory())
+            with _asking(self.names, lines_before=1):
+                shadow.execute(f"explain\n{select.text}").fetchall()
+            self._at_work(False, 0)
         finally:
-            close_connection(shadow)
+            shadow.close()
 
     def _add_empty(self, shadow: duckdb.DuckDBPyConnection, dataset: str, named: set[tuple[str, str]]) -> None:
         database = self._datasets.open(dataset)
@@ -285,7 +297,6 @@ class SafeQueries:
         """Fill the tables that the query names; the others are there without rows."""
         database = self._read[dataset] = self._datasets.open(dataset)
         connection = database.load()
-        worker = _Worker(connection, None, list)
         for table in database.tables:
             if ("main", table) in named:
                 database.load(table)
@@ -296,9 +307,9 @@ class SafeQueries:
                 name = f"{FILES}.{sql_name(view)}"
                 if fault := database.view_fault(view):
                     raise RagdataError(f"{NO_PART}: {fault}")
-                filling = f"create table {FILES}.filled_view as from {name}"
                 try:
-                    worker.call(lambda filling=filling: connection.execute(filling))  # type: ignore[misc]
+                    with _asking(list):
+                        connection.execute(f"create table {FILES}.filled_view as from {name}")
                 except QueryError as error:
                     called = TableFacts(FILES, view, (), None, dataset=dataset).called
                     raise QueryError(f"{called} cannot be read: {error}") from None
@@ -311,6 +322,11 @@ class SafeQueries:
             more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
             raise RagdataError(f"{NO_PART}: {unread[0]}{more}")
 
+    def _used_memory(self) -> int:
+        """Bytes that the database holds in memory."""
+        found = self._connection.execute("select sum(memory_usage_bytes)::bigint from duckdb_memory()").fetchall()
+        return int(found[0][0] or 0)
+
     def _lock(self) -> None:
         _lock(self._connection)
         self._connection.execute("begin transaction read only")
@@ -321,7 +337,7 @@ def _columns(database: DatasetDatabase, schema: str, table: str) -> tuple[Column
 
     try:
         described = database.load().execute(f"describe {schema}.{sql_name(table)}").fetchall()
-    except duckdb.Error:
+    except (duckdb.Error, UnicodeDecodeError):
         return ()
     return tuple(Column(str(name), str(kind)) for name, kind, *_ in described)
 
@@ -362,57 +378,14 @@ def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("set lock_configuration = true")
 
 
-class _Worker:
-    """Runs what asks the database in a thread, so that Ctrl-C and a timeout stop it: DuckDB looks for neither."""
+@contextmanager
+def _asking(known: Callable[[], Iterable[str]], lines_before: int = 0) -> Iterator[None]:
+    """What DuckDB raises is told in our words."""
+    import duckdb
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        timeout: float | None,
-        known: Callable[[], Iterable[str]],
-        lines_before: int = 0,
-    ) -> None:
-        self._connection, self._timeout, self._known = connection, timeout, known
-        self.lines_before = lines_before
-        self._end: float | None = None
-
-    def start(self) -> None:
-        """From now on the time counts."""
-        self._end = None if self._timeout is None else time.monotonic() + self._timeout
-
-    def call(self, function: Callable[[], _Result]) -> _Result:
-        """What ``function`` returns. Raises `QueryError`, `KeyboardInterrupt`."""
-        import duckdb
-
-        found: list[_Result] = []
-        raised: list[BaseException] = []
-        done = threading.Event()
-
-        def work() -> None:
-            try:
-                found.append(function())
-            except BaseException as error:  # noqa: BLE001 - raised where it is waited for
-                raised.append(error)
-            finally:
-                done.set()
-
-        threading.Thread(target=work, name=QUERY_THREAD, daemon=True).start()
-        try:  # an event, as a thread counts as ended once waiting for it is interrupted
-            in_time = done.wait(None if self._end is None else max(self._end - time.monotonic(), 0))
-        except BaseException:
-            self._stop(done)
-            raise
-        if not in_time:
-            self._stop(done)
-            raise QueryError(f"the query was stopped after {self._timeout:g} s (--timeout)")
-        if raised:
-            if isinstance(raised[0], duckdb.Error):
-                raise error_of(raised[0], self._known, self.lines_before) from None
-            raise raised[0]
-        return found[0]
-
-    def _stop(self, done: threading.Event) -> None:
-        end = time.monotonic() + _STOP_SECONDS
-        while not done.is_set() and time.monotonic() < end:
-            self._connection.interrupt()
-            done.wait(0.05)
+    try:
+        yield
+    except (duckdb.Error, UnicodeDecodeError) as error:
+        raise error_of(error, known, lines_before) from None
+    except MemoryError:
+        raise QueryError(NO_MEMORY) from None

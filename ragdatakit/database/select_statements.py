@@ -10,17 +10,15 @@ from typing import Any
 
 import orjson
 
+from ragdatakit.database.query_functions import FUNCTIONS, TABLE_FUNCTIONS
 from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import RagdataError
 
-TABLE_FUNCTIONS = frozenset(
-    "generate_series range unnest repeat repeat_row json_each json_tree summary test_all_types pg_timezone_names "
-    "icu_calendar_names duckdb_columns duckdb_functions duckdb_keywords duckdb_schemas duckdb_tables "
-    "duckdb_types duckdb_views pragma_collations pragma_show pragma_table_info pragma_version".split()
-)
-"""The functions that may stand in FROM: those that make their rows from what they are given, and the catalogue's."""
-_CATALOGUE = ("duckdb_", "pragma_")
+_CATALOGUE_SCHEMAS = ("information_schema", "pg_catalog")
+_CATALOGUE_TABLES = ("duckdb_", "pg_", "pragma_", "sqlite_")
+"""Where the database tells of itself: schemas, and how the names of tables begin that are found without one."""
+_ONLY_DATA = "a query sees the tables of the dataset, no settings, no files and no network"
 _NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"))
 _NOWHERE = 2**64 - 1
 _MOST_QUERY = 1 << 20
@@ -44,8 +42,7 @@ _WORDS = {
     "EXPLAIN": "EXPLAIN is not available",
 }
 
-QUERY_THREAD = "ragdata query"
-"""What threads are called in which DuckDB works for a user."""
+NO_MEMORY = "the query needs more memory than it may use; ask for less, or give it more (--memory-limit)"
 
 
 class QueryError(RagdataError):
@@ -63,12 +60,10 @@ class QueryError(RagdataError):
 class Select:
     """A statement that was found to only read. ``tables`` are the tables that it names, in small letters, as
     ``(dataset, schema, name)``; dataset and schema are empty where it gives none. Of ``a.b`` the schema is ``a``, which
-    may as well be a dataset. ``asks_catalogue``: it uses a function that tells what tables there are; ``lists_tables``:
-    it is SHOW TABLES."""
+    may as well be a dataset. ``lists_tables``: it is SHOW TABLES."""
 
     text: str
     tables: frozenset[tuple[str, str, str]]
-    asks_catalogue: bool = False
     lists_tables: bool = False
 
 
@@ -104,17 +99,14 @@ def parse_select(text: str) -> Select:
     if tree.get("error") is not False:
         raise QueryError("a query only reads: SELECT …")
     tables: set[tuple[str, str, str]] = set()
-    asks_catalogue = False
     for node in _nodes(tree):
         _refuse_node(node, text)
         if node.get("type") in ("BASE_TABLE", "SHOW_REF"):
             names = (str(node[f"{part}_name"]).lower() for part in ("catalog", "schema", "table"))
             tables.add((next(names), next(names), next(names)))
-        elif node.get("type") == "TABLE_FUNCTION":
-            asks_catalogue |= str(node["function"]["function_name"]).lower().startswith(_CATALOGUE)
     whole = tree["statements"][0]["node"].get("from_table") or {}
     lists_tables = whole.get("type") == "SHOW_REF" and whole.get("table_name") == '"tables"'
-    return Select(text, frozenset(tables), asks_catalogue, lists_tables)
+    return Select(text, frozenset(tables), lists_tables)
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -133,11 +125,40 @@ def _refuse_node(node: dict[str, Any], text: str) -> None:
     if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _NODES:
         word = kind.removesuffix("_NODE").removesuffix("_QUERY").replace("_", " ")
         raise QueryError(f"{word} is not available; a query only reads: SELECT …")
-    if kind == "TABLE_FUNCTION":
-        function = node["function"]["function_name"]
-        if str(function).lower() not in TABLE_FUNCTIONS:
-            words = f"{function}() is not available: a query sees the tables of the dataset, no files and no network"
-            raise _error_at(words, text, node.get("query_location", _NOWHERE), len(str(function)))
+    place = node.get("query_location", _NOWHERE)
+    if kind in ("BASE_TABLE", "SHOW_REF"):
+        schema, table = str(node["schema_name"]), str(node["table_name"])
+        is_inner = schema.lower() in _CATALOGUE_SCHEMAS or table.strip('"').lower().startswith(_CATALOGUE_TABLES)
+        if is_inner and schema.lower() != "files":
+            called = f"{schema}.{table}" if schema else table
+            raise _error_at(
+                f"{called} is not available: {_ONLY_DATA}; SHOW TABLES lists them", text, place, len(called)
+            )
+    elif kind == "TABLE_FUNCTION":
+        _refuse_function(str(node["function"]["function_name"]), TABLE_FUNCTIONS, text, place)
+    elif "function_name" in node:
+        _refuse_function(str(node["function_name"]), FUNCTIONS | TABLE_FUNCTIONS, text, place)
+
+
+def _refuse_function(name: str, known: frozenset[str], text: str, place: int) -> None:
+    if name.lower() in known or not re.search(r"\w", name):  # an operator
+        return
+    words = f"{name}() is not available: {_ONLY_DATA}"
+    near = _alike(name, sorted(known))
+    if near and not _has_function(name.lower()):
+        words = f"there is no function {name}; did you mean {near[0]}?"
+    raise _error_at(words, text, place, len(name))
+
+
+@cache
+def _has_function(name: str) -> bool:
+    """Whether DuckDB has it; that it may be called is another thing."""
+    import duckdb
+
+    with duckdb.connect(config=settings()) as connection:
+        query = "select count(*) > 0 from duckdb_functions() where lower(function_name) = ?"
+        found = connection.execute(query, [name]).fetchone()
+        return bool(found and found[0])
 
 
 def _error_at(words: str, text: str, place: int, length: int) -> QueryError:
@@ -152,6 +173,8 @@ def _error_at(words: str, text: str, place: int, length: int) -> QueryError:
 
 def error_of(error: Exception, known: Callable[[], Iterable[str]] = list, lines_before: int = 0) -> QueryError:
     """DuckDB's error in one sentence, with its place; ``known`` gives the tables that there are."""
+    if isinstance(error, UnicodeDecodeError):  # of DuckDB's error, which quotes the file
+        return QueryError("it has bytes that are not UTF-8")
     told = str(error)
     place = _PLACE.search(told)
     head = told[: place.start()] if place else told
@@ -200,10 +223,15 @@ def _message(told: str, known: Callable[[], Iterable[str]], written: str = "") -
         return told_of_types
     if first.startswith("Values were not provided for the following parameters"):
         return "a query takes no parameters; write the values into it"
-    if "Out of Memory" in told or first.startswith("failed to allocate") or "max_temp_directory_size" in told:
-        return "the query needs more memory than it may use; ask for less, or give it more (--memory-limit)"
+    if (
+        "Out of Memory" in told
+        or "to allocate" in first
+        or "bad allocation" in first
+        or "max_temp_directory_size" in told
+    ):
+        return NO_MEMORY
     if "file system operations are disabled" in first or "disabled through configuration" in first:
-        return "a query sees the tables of the dataset, no files and no network"
+        return _ONLY_DATA
     if "configuration has been locked" in first:
         return "settings cannot be changed in a query"
     if first.startswith("Max expression depth"):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 
 class RagdataError(Exception):
     """The run could not be done; the message says why in one line, for people."""
+
+    def __reduce__(self) -> Any:
+        """As it is: the arguments of `__init__`, which makes the message, are not kept."""
+        return _again, (type(self), self.args, self.__dict__)
 
 
 class MachineError(RagdataError):
@@ -44,3 +49,10 @@ class MissingExtraError(RagdataError, ImportError):
 
     def __init__(self, extra: str, libraries: str) -> None:
         super().__init__(f"this needs {libraries}: pip install 'ragdatakit[{extra}]'")
+
+
+def _again(kind: type[RagdataError], words: tuple[Any, ...], attributes: dict[str, Any]) -> RagdataError:
+    error = kind.__new__(kind, *words)
+    error.args = words
+    error.__dict__.update(attributes)
+    return error

@@ -1,4 +1,5 @@
-"""A function of ours in a process of its own, so that other work goes on beside it on another processor.
+"""A function of ours in a process of its own: so that other work goes on beside it on another processor, or so that
+what happens to it does not happen to us.
 
 The process is started afresh, not forked: the caller may have threads. It is not one of `multiprocessing` either, which
 runs the caller's script once more.
@@ -12,10 +13,11 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, BinaryIO, Generic, Self, TypeVar
 
 T = TypeVar("T")
 
@@ -46,14 +48,8 @@ class SideProcess(Generic[T]):
 
     def __enter__(self) -> Self:
         try:
-            job = pickle.dumps(sys.path) + pickle.dumps(self._job)
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _CODE],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-            self._send(job)
+            self._process = _started()
+            _send(self._process, *self._job)
             self._reader.start()
         except (OSError, RuntimeError, pickle.PicklingError, AttributeError, TypeError):
             return self  # there will be no result: not even another thread can be started, maybe
@@ -62,23 +58,13 @@ class SideProcess(Generic[T]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        process = self._process
-        if process is None:
+        if self._process is None:
             return
-        process.kill()
-        process.wait()
+        self._process.kill()
+        self._process.wait()
         if self._reader.ident is not None:
             self._reader.join()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
-
-    def _send(self, job: bytes) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        self._process.stdin.write(job)
-        self._process.stdin.flush()  # and left open: its end is the sign that nobody waits any more
+        _close(self._process)
 
     def _read(self) -> None:
         assert self._process is not None
@@ -100,18 +86,101 @@ class SideProcess(Generic[T]):
         return found
 
 
+class SideStream:
+    """A context in which ``function(send, *args)`` runs in another process; iterating gives what it sends, piece by
+    piece: it does not get ahead of who takes them. It ends with the context at the latest.
+
+    ``environment`` is added to its own. Raises `OSError` where no process can be started.
+    """
+
+    def __init__(self, function: Callable[..., None], *args: Any, environment: Mapping[str, str] | None = None) -> None:
+        self._job = (function, args)
+        self._environment = {**os.environ, **(environment or {})}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._process = _started(self._environment)
+        try:
+            _send(self._process, *self._job, streams=True)
+        except BrokenPipeError:  # it is gone already: it sends nothing
+            pass
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+        if self._process is not None:
+            self._process.wait()
+            _close(self._process)
+
+    def kill(self) -> None:
+        """End it now, whatever it does."""
+        if self._process is not None:
+            self._process.kill()
+
+    def __iter__(self) -> Iterator[Any]:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        while True:
+            try:
+                yield pickle.load(self._process.stdout)  # noqa: S301 - of our own process
+            except (EOFError, pickle.UnpicklingError):  # it ended, perhaps within a piece
+                return
+
+    @property
+    def code(self) -> int:
+        """With what it ended, waited for: below 0 is the signal that ended it."""
+        assert self._process is not None
+        return self._process.wait()
+
+
+def _started(environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-c", _CODE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    )
+
+
+def _send(process: subprocess.Popen[bytes], function: Callable[..., Any], args: Any, streams: bool = False) -> None:
+    assert process.stdin is not None
+    process.stdin.write(pickle.dumps(sys.path) + pickle.dumps((function, args, streams)))
+    process.stdin.flush()  # and left open: its end is the sign that nobody waits any more
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
+
+
 def serve() -> None:
     """In the process: run what comes from the caller, send back what it returns (nothing, where it fails)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the caller ends us
     answers = os.dup(1)
     os.dup2(2, 1)  # what a library prints is no answer
-    function, args = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own caller
+    function, args, streams = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own caller
     threading.Thread(target=_end_with_caller, daemon=True).start()
     status = 1
     with suppress(Exception), os.fdopen(answers, "wb") as stream:
-        stream.write(pickle.dumps(function(*args)))
+        if streams:
+            function(partial(_piece, stream), *args)
+        else:
+            stream.write(pickle.dumps(function(*args)))
         status = 0
     os._exit(status)
+
+
+def _piece(stream: BinaryIO, item: Any) -> None:
+    pickle.dump(item, stream, pickle.HIGHEST_PROTOCOL)
+    stream.flush()
 
 
 def _end_with_caller() -> None:
