@@ -216,13 +216,13 @@ _STEMS = {
     "positive_lists": "positives",
     "triplets": "triplets",
 }
-# The last two endings are what people write by mistake: the loader refuses them, so they must be seen, not skipped.
-_ENDINGS = (".ndjson", ".ndjson.gz", "/", ".jsonl", ".jsonl.gz", ".json", ".NDJSON")
+# After the folder come endings written by mistake: the loader refuses them, so they must be seen, not skipped.
+_ENDINGS = (".ndjson", ".ndjson.gz", "/", ".jsonl", ".jsonl.gz", ".json", ".NDJSON", ".ndjson.GZ", "")
 _SCORE_NAMES = {
     # by-products of the distil recipe, read by no trainer; the pickle is never opened
     "hard*negative*init*scores*.ndjson*": "initial-scores",
     "cross*encoder*training*pairs*": "training-pairs",
-    **{f"hard*negative*scores*{e}": "scores" for e in _ENDINGS},
+    **{f"hard*negative*scores*{e}": "scores" for e in _ENDINGS if e},
 }
 
 
