@@ -531,7 +531,7 @@ def test_made_ids_are_none_that_is_given(tmp_path: Path) -> None:
 def test_made_ids_are_refused_where_judgements_name_ids(tmp_path: Path) -> None:
     files(tmp_path, {"docs.csv": "text\none\ntwo\n", "judged.csv": "qid,doc_id\nq1,1\n"})
 
-    with pytest.raises(RagdataError, match=r"judged\.csv names them by id .*--map docs\.csv:id=COLUMN"):
+    with pytest.raises(RagdataError, match=r"--map docs\.csv:id=COLUMN .*judged\.csv names them by id"):
         table(tmp_path)
     assert [d.doc_id for d in table(tmp_path, **{"row-ids": "0"})["documents"]] == ["0", "1"]
 

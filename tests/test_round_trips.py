@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ from tests.canonical_strategies import (
     chunks_with_questions,
     typed_triples,
 )
+from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 
 pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine")
@@ -259,3 +261,20 @@ def test_light_splade_holds_all_of_a_training_set(tables: CanonicalTables) -> No
     made = counted(tables)
     assert Counter(q._replace(split=None) for q in back.pop("questions")) == made.pop("questions")
     assert back == made
+
+
+@pytest.mark.parametrize("way", ["gfm-rag", "hipporag", "beir", "trec"])
+def test_texts_do_not_take_up_ids(way: str, tmp_path: Path) -> None:
+    """Where a framework calls its texts by titles, an id becomes one: it is not joined to the text on the way back."""
+    source = FIXTURES / "light-splade/valid/triplet"
+
+    there = run("convert", "--to", way, source, tmp_path / "there")
+    back = run("convert", "--to", "light-splade", tmp_path / "there", tmp_path / "back")
+
+    assert (there.code, back.code) == (0, 0), there.err + back.err
+    assert _document_texts(tmp_path / "back") == _document_texts(source)
+
+
+def _document_texts(folder: Path) -> set[str]:
+    masters = folder.rglob("doc_master.ndjson")
+    return {json.loads(line)["text"] for master in masters for line in master.read_text("utf-8").splitlines()}

@@ -162,17 +162,26 @@ def with_gold(
     if questions is not None:
         asked, judged = _questions_in(questions, tables, follow_links)
         put("questions", asked)
+        _refuse_made_ids(tables, questions, judged)
         sources.pop("start_nodes", None)
         if judged:
             put("qrels", _of_unit(judged, unit, passages))
     if qrels is not None:
-        put("qrels", _of_unit(_qrels_in(qrels, tables, follow_links), unit, passages))
+        judged = _qrels_in(qrels, tables, follow_links)
+        _refuse_made_ids(tables, qrels, judged)
+        put("qrels", _of_unit(judged, unit, passages))
     found = CanonicalTables(tables.name, tables.format, sources, tables.losses)
     if not found.any("questions") and found.any("qrels"):
         ids = dict.fromkeys(q.question_id for q in found.peek("qrels"))
         put("questions", [Question(question_id, "") for question_id in ids])
         found = CanonicalTables(tables.name, tables.format, sources, tables.losses)
     return found
+
+
+def _refuse_made_ids(tables: CanonicalTables, place: Path, judged: Sequence[Qrel]) -> None:
+    """Raise where judgements name documents whose ids are made: they would meet the wrong ones, or none."""
+    if judged and tables.numbered:
+        raise RagdataError(f"{tables.numbered}, but {place} names them by id ({judged[0].target_id[:80]})")
 
 
 def _of_unit(qrels: Sequence[Qrel], unit: str, passages: Callable[[], Passages | None]) -> list[Qrel]:

@@ -265,7 +265,7 @@ def _guessed(file: Columned, files: Sequence[Columned]) -> ColumnMap | None:
             told = f"{target} may be {' or '.join(listed)}"
             raise RagdataError(f"{file.name}: {told}; {_advice([file], files)}")
     columns = {target: listed[0] for target, listed in wanted.items() if listed and target != "aliases"}
-    return ColumnMap(columns, tuple(wanted.get("aliases", ())))
+    return ColumnMap(columns, tuple(wanted.get("aliases", ()))).usable()
 
 
 def id_like_columns(file: Columned, columns: ColumnMap) -> str:

@@ -23,7 +23,7 @@ from ragdatakit.files.folders import is_regular
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
-from ragdatakit.files.plain_sources import READ_TOGETHER
+from ragdatakit.files.plain_sources import NUMBERED, READ_TOGETHER
 from ragdatakit.files.record_reading import Progress, RecordReader, Refused
 from ragdatakit.outputs.outputs import Output
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
@@ -306,6 +306,7 @@ def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refu
         if unknown := set(options.chunking) - {f.name for f in fields(ChunkOptions)}:
             raise UnknownNameError("chunking option", min(unknown), [f.name for f in fields(ChunkOptions)])
         tables = chunk_tables(tables, ChunkOptions(**options.chunking))
+    tables.numbered = next((told for part in source.parts if (told := part.options.get(NUMBERED, ""))), "")
     return options.prepare(tables) if options.prepare is not None else tables
 
 

@@ -20,7 +20,8 @@ class CanonicalTables:
     one that is may have none. A writer gets rows by `take`, which notes what it has no room for; `peek` gives the same
     rows and notes nothing (for a first pass that collects ids). ``covered`` names columns whose values stand in another
     table, too (texts that were cut into chunks): a writer that leaves them out loses nothing. ``given`` are the sources
-    before anything was made of them, ``restored`` says that a sidecar took part in them.
+    before anything was made of them, ``restored`` says that a sidecar took part in them. ``numbered`` says, in words,
+    that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean.
     """
 
     def __init__(self, name: str, format_name: str, sources: Mapping[str, RowSource], losses: Losses) -> None:
@@ -34,6 +35,7 @@ class CanonicalTables:
         self.counts: dict[str, int] = {}
         self.given = self.sources
         self.restored = False
+        self.numbered = ""
         self.covered: dict[str, frozenset[str]] = {}
         self._taken: set[str] = set()
 

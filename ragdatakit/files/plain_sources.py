@@ -57,6 +57,8 @@ _BESIDE_TRIPLES = "a side file of a graph, which is not read"
 _ABOUT_TEXTS = "a file about the data, not of it (--from text reads it, too)"
 READ_TOGETHER = "read_together"
 """The option of a plain dataset that has the names of the files whose texts look like parts of those of the others."""
+NUMBERED = "numbered"
+"""The option of a plain dataset that says, in words, that its documents are called by the numbers of their rows."""
 LABELS = "labels"
 """The option of a plain dataset that has what tells the labels of nodes and relations: names to labels, of names."""
 NO_DATA = (_BESIDE_TRIPLES, _ABOUT_TEXTS)

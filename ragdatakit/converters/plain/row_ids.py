@@ -118,12 +118,14 @@ class RowIds:
             example = next((text for row in file.rows([]) if (text := text_of(row.get(columns.columns[named])))), None)
             if example is None:
                 continue
-            raise RagdataError(
-                f"{without[0][0].name}: no column is known to hold the ids of its {table}, "
-                f"but {file.name} names them by id ({columns.columns[named]}: {example[:80]}); "
-                f"{_advice(*without[0], target)}, "
-                "or --option row-ids=0 (or 1) where they are the numbers of the rows"
-            )
+            reason = f"{file.name} names them by id ({columns.columns[named]}: {example[:80]})"
+            raise RagdataError(f"{_unknown(*without[0], table, target)}, but {reason}")
+
+    def numbered(self) -> str:
+        """That no column holds the ids of the documents, in words; empty where one does, or the user says what they
+        are."""
+        without = self._numbered("documents") if self._first is None else []
+        return _unknown(*without[0], "documents", "id") if without else ""
 
     def _numbered(self, table: str) -> list[tuple[ColumnedFile, ColumnMap]]:
         """The files with rows of a table, where none of them has a column of ids."""
@@ -175,6 +177,11 @@ def _listed(text: str) -> list[str]:
             if isinstance(found, list) and found and all(type(member) in (str, int) for member in found):
                 return [str(member) for member in found if member != ""]
     return []
+
+
+def _unknown(file: ColumnedFile, columns: ColumnMap, table: str, target: str) -> str:
+    rows = "--option row-ids=0 (or 1) says that they are the numbers of the rows"
+    return f"{file.name}: no column is known to hold the ids of its {table} ({_advice(file, columns, target)}; {rows})"
 
 
 def _advice(file: ColumnedFile, columns: ColumnMap, target: str) -> str:

@@ -21,7 +21,7 @@ from ragdatakit.converters.usual_names import EDGE
 from ragdatakit.files.canonical_tables import RowSource
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.noted_rows import Note, NotedRows
-from ragdatakit.files.plain_sources import LABELS, PASSED_OVER, READ_TOGETHER, split_of
+from ragdatakit.files.plain_sources import LABELS, NUMBERED, PASSED_OVER, READ_TOGETHER, split_of
 from ragdatakit.files.record_reading import RecordReader
 from ragdatakit.files.sources import IS_POINTER, is_lfs_pointer
 from ragdatakit.files.table_rows import CsvForm, TableFile, text_of
@@ -63,6 +63,7 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
     held = [(file, columns) for file, columns in mapped if columns is not None]
     ids = RowIds(held, first, options["gold-separator"] or "")
     ids.refuse_unknown()
+    dataset.options[NUMBERED] = ids.numbered()
     found: dict[str, RowSource] = {}
     kinds: dict[str, tuple[Callable[[ColumnMap], bool], Callable[[TableRow], Iterator[Any]]]] = {
         "documents": (lambda m: m.documents, documents_of),
