@@ -137,6 +137,8 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
         )
     if not any(tables.any(t) for t in ("chunks", "documents", "questions")) and not has_gold_answers(tables):
         raise RagdataError(f"{tables.name} has answers without gold answers, by which A-RAG judges them")
+    if tables.any("questions") and not tables.any(tables.passages):
+        raise RagdataError(f"{tables.name} has questions without texts: A-RAG stops where there is no chunks.json")
     questions = _Questions(tables, out)
     if tables.any("questions"):
         questions.write()

@@ -34,13 +34,14 @@ _SIGNS = LOADED_FOLDERS | {"bench", "profiles"}
 def raw_files(dataset: Dataset) -> Iterator[DataFile]:
     """The files of a profile that both loaders take for raw documents, as far as they can read them; no links out."""
     tree = Tree(dataset.root, dataset.boundary)
+    asked = {file.path for file in dataset.of_kind("bench")}  # questions in the profile's own bench/
     for folder in tree.folders():
         below = folder.relative_to(dataset.root)
         if below.parts[:1] and (below.parts[0] in LOADED_FOLDERS or any(p.startswith(".") for p in below.parts)):
             continue
         for name in tree.names(folder)[0]:
             path = folder / name
-            if not name.startswith(".") and is_regular(path, dataset.boundary):
+            if not name.startswith(".") and path not in asked and is_regular(path, dataset.boundary):
                 yield DataFile(path, str(path), (below / name).as_posix(), "documents", boundary=dataset.boundary)
 
 
