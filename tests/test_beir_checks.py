@@ -52,6 +52,7 @@ LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "broken/id-not-string": {"test": (4, 2, 3)},
     "broken/invalid-json": "JSONDecodeError",
     "broken/line-not-object": "AttributeError",
+    "broken/lone-surrogate": {"test": (4, 2, 3)},
     "broken/missing-file": "ValueError",
     "broken/missing-file-2": "ValueError",
     "broken/missing-file-3": "ValueError",
@@ -86,6 +87,7 @@ PARTS = {
 }
 # It loads, and what it has is not what the files say.
 MISREAD = {
+    "broken/lone-surrogate",  # loaded, and the tokenizer stops at it
     "broken/conflicting-judgement",
     "broken/dangling-corpus-id",
     "broken/dangling-corpus-id-2",

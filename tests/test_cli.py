@@ -222,7 +222,7 @@ def test_output_file_is_whole_or_the_old_one(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(os, "fsync", full_disk)
     outcome = run("validate", DEMO, "--output-file", target)
 
-    assert (outcome.code, "No space left" in outcome.err) == (2, True)
+    assert (outcome.code, "no space left" in outcome.err) == (2, True)
     assert (target.read_text(encoding="utf-8"), len(list(tmp_path.iterdir()))) == ("old", 1)
 
 

@@ -204,7 +204,7 @@ def test_a_full_disk_behind_standard_output_is_one_line() -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, check=False)
 
-    assert (done.returncode, done.stderr) == (2, b"ragdata: No space left on device\n")
+    assert (done.returncode, done.stderr) == (2, b"ragdata: no space left on the disk; make room, or write elsewhere\n")
 
 
 @pytest.mark.usefixtures("fast_clock")

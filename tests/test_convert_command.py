@@ -355,7 +355,7 @@ def test_a_full_disk_leaves_the_old_dataset(tmp_path: Path) -> None:
         done = ragdata("convert", "--to", "datamind", "--overwrite", source, disk / "dm")
 
         assert done.returncode == 2
-        assert "No space left" in done.stderr
+        assert "no space left" in done.stderr
         assert snapshot(disk) == {"dm/old.txt": b"old"}
         assert names_in(disk) == ["dm"]
     finally:

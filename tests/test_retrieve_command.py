@@ -497,7 +497,9 @@ def test_a_full_disk_is_said_in_one_line(dataset: Path, monkeypatch: pytest.Monk
     outcome = run("retrieve", dataset, "ferry")
 
     assert outcome.code == 2
-    assert outcome.err.startswith("ragdata: ") and outcome.err.endswith(": No space left on device\n")
+    assert outcome.err.startswith("ragdata: ") and outcome.err.endswith(
+        ": no space left on the disk; make room, or write elsewhere\n"
+    )
     assert str(dataset.parent) in outcome.err and outcome.err.count("\n") == 1
 
 

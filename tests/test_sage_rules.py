@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,23 @@ from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.findings import Finding
 from tests.sage_cases import DOCUMENTED, EXAMPLES, FILE_ROWS, OBJECT, OPERATORS, RECORD_ROWS
 
-SOURCES = {rule.code: rule.source for rule in get_format("sage").rules}
+PAGE = (
+    "A01:201 A02:202 A03:203 A04:204 A05:205 A06:206 A07:207 A08:208 A09:209 A10:210 B01:721 B02:722,723,724 "
+    "D01:701 D03:702 D04:703 D05:704 D06:705 D07:706 D08:707 D09:708 D10:709 D11:710,711 F01:401 F02:402 F03:403 "
+    "F04:404 F05:405 F06:406 F07:407 F08:408 F09:409 G01:612 M01:601 M02:602 M03:603 M04:604 O05:605 O06:606 "
+    "O07:607 O08:608,613 O09:609 O10:610 O11:611 R01:101,102 R02:103 R03:104 R04:105 R05:106 R06:107 R07:108 "
+    "R08:109,110 S01:301 S02:302 S03:303 S04:304 S05:305 S06:306 S07:307 S08:308 S09:309 S10:310 S11:311,312 "
+    "S12:313 S13:314 S14:315 S15:316 S16:317 T01:501 T02:502 T03:503 T04:504,505 "
+)
+"""The ids of the format's page, and the numbers of the rules that stand for them."""
+PAGE_IDS = {
+    f"SG{n}": f"SG-{name}" for name, _, codes in (w.partition(":") for w in PAGE.split()) for n in codes.split(",")
+}
 
 
 def page_id(finding: Finding) -> str:
     """The page's id of a finding's rule, or the code of a shared rule."""
-    found = re.match(r"SG-[A-Z]\d\d", SOURCES.get(finding.code, ""))
-    return found.group() if found else finding.code
+    return PAGE_IDS.get(finding.code, finding.code)
 
 
 def findings(path: Path, profile: str) -> list[Finding]:
@@ -123,7 +132,7 @@ def test_every_id_of_the_page_has_a_rule_and_a_row() -> None:
     ids = {f"SG-{letter}{n:02}" for letter, last in counts.items() for n in range(1, last + 1)} - {"SG-D02"}
     ids |= {f"SG-O{n:02}" for n in range(5, 12)} | {"SG-G01"}
 
-    assert {s[:6] for s in SOURCES.values() if re.match(r"SG-[A-Z]\d\d", s)} == ids
+    assert set(PAGE_IDS.values()) == ids
     assert {rule for rule, *_ in RECORD_ROWS} | {rule for rule, *_ in FILE_ROWS if rule.startswith("SG")} == ids
 
 
@@ -141,11 +150,13 @@ def test_severities_of_rules_are_those_of_the_page() -> None:
                 assert expected in rows[name, profile], rule.name
 
 
+SEVERAL_FILES = {"SG119", "SG614", "SG712", "SG713", "SG731", "SG732"}
+"""Rules that take more than one file, or a file of another name, to be shown; their fixtures do."""
 EXAMPLES_OF_RULES = [
     pytest.param(rule, text, text == rule.bad, id=f"{rule.code}-{'bad' if text == rule.bad else 'good'}")
     for rule in get_format("sage").rules
     for text in (rule.bad, rule.good)
-    if text
+    if text and rule.code not in SEVERAL_FILES
 ]
 _NAMES = {"SG72": "results.json", "SG70": "documents.jsonl", "SG71": "documents.jsonl"}
 
