@@ -240,3 +240,15 @@ def test_from_python() -> None:
     with pytest.raises(RagdataError, match="timeout"):
         query(GOOD, "select 1", timeout=0)
     assert ragdatakit.query is query
+
+
+def test_formulas_are_defused_on_request() -> None:
+    sql = """select '=1+1' as "=a", '-2' as b, -2 as c, chr(9) || 'x' as d, 'a=b' as e, null as f"""
+
+    asked = run("query", ROOT / "fixtures/demo-search", sql, "--output-format", "csv", "--defuse-formulas")
+    plain = run("query", ROOT / "fixtures/demo-search", sql, "--output-format", "csv")
+    refused = run("query", ROOT / "fixtures/demo-search", sql, "--output-format", "json", "--defuse-formulas")
+
+    assert asked.out == "'=a,b,c,d,e,f\n'=1+1,'-2,-2,'\tx,a=b,\n"
+    assert plain.out.startswith("=a,b,c,d,e,f\n=1+1,-2,-2,")
+    assert (refused.code, "--defuse-formulas goes with --output-format csv" in refused.err) == (2, True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ragdatakit.api.query_process import Answer
     from ragdatakit.database.safe_queries import TableFacts
     from ragdatakit.database.select_statements import QueryError
+    from ragdatakit.reports.query_output import Chunks
 
 _FORMS = ("table", "csv", "json", "ndjson", "markdown", "parquet")
 _LEAST_WIDTH, _USUAL_LIMIT = 40, 100
@@ -67,6 +68,9 @@ _EXAMPLES = (
     default="768MiB",
     show_default=True,
     help="How much the database may hold in memory; the rest goes to the disk.",
+)
+@click.option(
+    "--defuse-formulas", is_flag=True, help="CSV: put an apostrophe before texts that a spreadsheet would run."
 )
 @dataset_name_option
 @dataset_options
@@ -118,6 +122,8 @@ def _check(words: dict[str, Any]) -> str | None:
     out = words["output_file"]
     check_place(out, (words["path"],), read=read_words(words))
     words["output_format"] = chosen_form(words, _FORMS)
+    if words["defuse_formulas"] and words["output_format"] != "csv":
+        raise click.UsageError("--defuse-formulas goes with --output-format csv")
     if words["show_tables"]:
         if words["sql"] is not None:
             raise click.UsageError("give SQL or --tables, not both")
@@ -139,7 +145,7 @@ def _check(words: dict[str, Any]) -> str | None:
 
 
 def _answer(answer: Answer, words: dict[str, Any]) -> None:
-    from ragdatakit.reports.query_output import WRITERS, limited, table_lines
+    from ragdatakit.reports.query_output import WRITERS, limited, table_lines, without_formulas
 
     out, kind, limit = words["output_file"], words["output_format"], words["limit"]
     names, types = [c.name for c in answer.columns], [c.type for c in answer.columns]
@@ -151,7 +157,10 @@ def _answer(answer: Answer, words: dict[str, Any]) -> None:
         )
         write_output((f"{line}\n".encode() for line in lines), out)
     else:
-        write_output(WRITERS[kind](names, types, limited(answer.pieces, limit)), out, kind)
+        rows: Chunks = limited(answer.pieces, limit)
+        if words["defuse_formulas"]:
+            names, rows = without_formulas(names, rows)
+        write_output(WRITERS[kind](names, types, rows), out, kind)
 
 
 def _write_parquet(answer: Answer, out: Path | None, limit: int) -> None:

@@ -27,6 +27,8 @@ _LOOKED_AT = 1000
 _LONGEST_CELL = 4096
 _GAP = "  "
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that spreadsheets run."""
 _INT64 = range(-(2**63), 2**64)
 
 
@@ -40,6 +42,18 @@ def unique_names(names: Sequence[str]) -> list[str]:
             unique = f"{name}_{number}"
         found.append(unique)
     return found
+
+
+def without_formulas(names: Sequence[str], chunks: Chunks) -> tuple[list[str], Chunks]:
+    """The same with an apostrophe before each name and text that a spreadsheet would take for a formula."""
+    return (
+        [_no_formula(name) for name in names],
+        ([tuple(_no_formula(v) if isinstance(v, str) else v for v in row) for row in chunk] for chunk in chunks),
+    )
+
+
+def _no_formula(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULAS) else text
 
 
 def limited(chunks: Chunks, limit: int) -> Iterator[Sequence[tuple[Any, ...]]]:
