@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,13 +75,25 @@ def run(*words: str | Path, terminal: bool = False, env: dict[str, str] | None =
     return Outcome(code, out.text(), err.text())
 
 
-def spawn(*words: str | Path, code: Iterable[str] = ("-m", "ragdatakit"), seconds: float = 60) -> Outcome:
-    """Run as a process of its own; fails where it takes longer than ``seconds``."""
+def spawn(
+    *words: str | Path,
+    code: Iterable[str] = ("-m", "ragdatakit"),
+    seconds: float = 60,
+    first: Callable[[], None] | None = None,
+) -> Outcome:
+    """Run as a process of its own, which calls ``first``; fails where it takes longer than ``seconds``."""
     command = [sys.executable, *code, *map(str, words)]
     done = subprocess.run(
-        command, capture_output=True, cwd=ROOT, timeout=seconds, stdin=subprocess.DEVNULL, check=False
+        command, capture_output=True, cwd=ROOT, timeout=seconds, stdin=subprocess.DEVNULL, check=False, preexec_fn=first
     )
     return Outcome(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+
+def obey_permissions() -> None:
+    """For the process to be: permissions of files hold for it and its children, even if it runs as root (on Linux)."""
+    if os.geteuid() == 0:
+        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+            ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
 
 
 def interruptible(*words: str | Path) -> list[str]:

@@ -105,6 +105,19 @@ def test_topics_are_found_by_either_form(tmp_path: Path) -> None:
     assert [(f.rule, f.line) for f in report.findings] == [("unknown-topic", 2)]
 
 
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [("q1 d1 1\n", "wrong-columns"), ("version https://git-lfs.github.com/spec/v1\n", "lfs-pointer")],
+)
+def test_names_decide_where_two_files_have_them(content: str, rule: str, tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(content + f"oid sha256:{0:064}\nsize 12\n" * ("lfs" in content))
+    with pytest.raises(RagdataError, match="no dataset recognised"):
+        validate(tmp_path)
+    (tmp_path / "topics.tsv").write_text("q1\twhen to prune\n")
+
+    assert {f.rule for f in validate(tmp_path).findings} == {rule}
+
+
 def test_unknown_queries_are_told_once_each(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     results = "".join(f"{q} Q0 d{i} {i} {-i} a\n" for q in ("q1", "q2", "q3") for i in range(1, 9))

@@ -92,8 +92,8 @@ def detect(path: Path, format_name: str | None = None, follow_links: bool = Fals
 
 def _found_in_folder(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> Detected:
     found = _detect_in_folder(path, formats, boundary)
-    if format_name and not found.datasets:
-        found = _detect_in_folder(path, formats, boundary, by_name=True)
+    if not found.datasets:
+        found = _detect_in_folder(path, formats, boundary, "all" if format_name else "several")
     if not found.datasets and found.unreadable:
         raise UnreadableError(found.unreadable)
     if not found.datasets:
@@ -132,8 +132,9 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
     return f"{told}name the format with --from, or see `ragdata formats` for the files each one has"
 
 
-def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundary, by_name: bool = False) -> Detected:
-    """``by_name``: files whose content tells nothing are taken for what their names say."""
+def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundary, by_name: str = "") -> Detected:
+    """``by_name``: files whose content tells nothing are taken for what their names say, "all" of them, or where
+    "several" files have names that say what they are, as ``topics.tsv`` beside ``qrels.txt``."""
     tree = Tree(root, boundary)
     found = Detected()
     claimed: set[Path] = set()
@@ -148,7 +149,7 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundar
             for layout in fmt.layouts:
                 if layout.name in names or not _is_in_place(folder, layout):
                     continue
-                if not by_name and not _may_be_complete(tree, folder, layout):
+                if by_name != "all" and not _may_be_complete(tree, folder, layout):
                     continue
                 files = _files_of(tree, folder, fmt, layout, claimed)
                 if layout.sniffed:
@@ -157,8 +158,9 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundar
                     if as_written:
                         known = claimed | {f.path for f in (*files, *sniffed)}
                         sniffed += _files_by_name(tree, folder, layout, known)
-                    sniffed = sniffed or (_named_files(tree, folder, layout) if by_name else [])
+                    sniffed = sniffed or (_named_files(tree, folder, layout) if by_name == "all" else [])
                     told = bool(sniffed) or (not layout.signature and _any_fits(tree, files, fmt, among))
+                    told = told or bool(by_name and not layout.signature and len({f.kind for f in files}) > 1)
                     named = {f.path for f in files}
                     sniffed = [f for f in sniffed if f.path not in named]
                     files = _in_order(fmt, layout, files + sniffed) if told else []
