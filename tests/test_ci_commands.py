@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +187,15 @@ def test_csv_is_broken_up_and_says_so_and_a_file_is_not(readable: Path, tmp_path
     assert (written.err, {row["t"] for row in rows}) == ("", {"::x"})
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no /dev/stdout")
+@pytest.mark.parametrize("place", ["/dev/stdout", "/dev/stderr", "/dev/fd/1"])
+def test_stdout_by_its_path_is_guarded_too(readable: Path, place: str) -> None:
+    outcome = spawn("query", readable, SQL, "--output-format", "csv", "--output-file", place)
+
+    assert outcome.code == 0 and "<U+0023>#vso[task" in outcome.out + outcome.err
+    assert_harmless(outcome, lines=False)
+
+
 def test_a_cell_that_begins_so_is_quoted_and_keeps_its_value(readable: Path) -> None:
     outcome = assert_harmless(run("query", readable, "select '::error::x' as a, 1 as b", "--output-format", "csv"))
 
@@ -194,9 +205,6 @@ def test_a_cell_that_begins_so_is_quoted_and_keeps_its_value(readable: Path) -> 
 def test_parquet_goes_out_as_it_is(readable: Path, tmp_path: Path) -> None:
     run("query", readable, SQL, "--output-file", tmp_path / "rows.parquet")
     with (tmp_path / "printed.parquet").open("wb") as out:
-        import subprocess
-        import sys
-
         command = [sys.executable, "-m", "ragdatakit", "query", str(readable), SQL, "--output-format", "parquet"]
         subprocess.run(command, stdout=out, check=True, timeout=60)
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, BinaryIO, Literal, TextIO
 
 import click
 
@@ -142,18 +142,31 @@ _FORMS: dict[str, Form | Literal["table", "binary"]] = {
 
 
 def write_output(pieces: Iterable[bytes], out: Path | None, output_format: str = "text") -> None:
-    """Bytes in this output format, to stdout or as they are into the file ``out``, whole or not at all."""
-    if out is None:
-        _print(pieces, _FORMS.get(output_format, "text"))
+    """Bytes in this output format, to stdout or as they are into the file ``out``, whole or not at all.
+
+    A file that is stdout or stderr (``/dev/stdout``) is no way around the guard.
+    """
+    if (stream := sys.stdout.buffer if out is None else _standard(out)) is not None:
+        _print(pieces, _FORMS.get(output_format, "text"), stream)
         return
     from ragdatakit.files.writing import write_pieces
 
+    assert out is not None
     write_pieces(out, pieces)
 
 
-def _print(pieces: Iterable[bytes], form: Form | Literal["table", "binary"]) -> None:
+def _standard(out: Path) -> BinaryIO | None:
+    """The standard output that a path leads to, if it does."""
+    with suppress(OSError, ValueError):
+        place = out.stat()
+        for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+            if os.path.samestat(place, os.fstat(number)):
+                return stream.buffer
+    return None
+
+
+def _print(pieces: Iterable[bytes], form: Form | Literal["table", "binary"], stream: BinaryIO) -> None:
     """No piece may end inside of a value. What had to be changed in a table is reported on stderr."""
-    stream = sys.stdout.buffer
     if form == "binary" and isinstance(stream, _Guarded):
         stream = stream.stream
     changed = 0

@@ -364,7 +364,8 @@ class _Arrays:
 
     def expect(self, names: list[str]) -> None:
         """These names will be asked for: look them all up at once."""
-        if self._spelled_as_keys:
+        index = self._sets.lookup("nodes", "@key") if self._sets is not None else None
+        if self._spelled_as_keys and index is not None:  # there is none where no edges refer to it
             found = self.numbers_of(names)
             self._known = {name: found.get(name, -1) for name in names}
 
