@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 
+from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.outputs.outputs import IdKind, LineWriter, Output
 from ragdatakit.schemas.canonical import Qrel, Question
@@ -30,13 +31,8 @@ class SafeIds:
         bases = {found: _suggested(found) for found in unsafe}
         starts = tuple(sorted(set(bases.values())))
         taken = {found for found in ids() if found not in unsafe and found.startswith(starts)}
-        for found, base in bases.items():
-            name, number = base, 1
-            while name in taken:
-                number += 1
-                name = f"{base}-{number}"
-            taken.add(name)
-            self._names[found] = name
+        free = FreeNames(taken)
+        self._names = {found: free(base) for found, base in bases.items()}
 
     def __getitem__(self, found: str) -> str:
         return self._names.get(found, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ class CanonicalTables:
             if name not in covered and name != "field_order" and not _is_empty(name, value):
                 self.losses.add("lost", table, name, "the target has no place for it", f"{row[0]}: {value}")
 
-    @property
+    @cached_property
     def passages(self) -> str:
         """The table that holds what is retrieved: ``chunks`` where there are any, else ``documents``."""
         return "chunks" if "chunks" in self.sources and self.any("chunks") else "documents"

@@ -81,9 +81,11 @@ def unfinished(
             break
         time.sleep(0.1)
         there = state(out)
+    if swept:
+        there = {name: digest for name, digest in there.items() if ".ragdata-" not in name}
     empty = hashlib.sha256(b"").hexdigest()
     half = [name for name, digest in there.items() if digest == empty and new.get(name, empty) != empty]
-    more = sorted(n for n in set(there) - set(new) - set(old) if not (swept and ".ragdata-" in n))
+    more = sorted(set(there) - set(new) - set(old))
     gone = sorted(set(new) - set(there))
     if half or more or (there != old and gone and writing.name not in PIECEWISE):
         yield f"neither old nor new: empty {half[:2]}, more {more[:4]}, not there {gone[:4]}"

@@ -15,6 +15,7 @@ from ragdatakit.converters.arag.predictions import (
     predicted_answers,
     write_predictions,
 )
+from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.question_fields import QuestionFields
 from ragdatakit.files.compared_answers import as_arag_compares
 from ragdatakit.files.json_text import Raw, object_text, string_of
@@ -220,7 +221,7 @@ class _Questions:
             usable[1] += 1
             seen.add(question.question_id)
         keep = usable[0] == usable[1] and len(seen) < usable[1] and self._is_published(usable[1])
-        taken = {q for q in seen if q}
+        free = FreeNames({q for q in seen if q})
         rows = self._tables.take("questions", *_QUESTION_COLUMNS)
         if not usable[0]:
             for question in rows:
@@ -231,7 +232,7 @@ class _Questions:
                 if fault := _fault(question):
                     self._tables.drop("questions", question, fault)
                 else:
-                    writer.write(QUESTIONS.write(question if keep else self._with_own_id(question, number, taken)))
+                    writer.write(QUESTIONS.write(question if keep else self._with_own_id(question, number, free)))
         self.written = usable[0]
 
     def _is_published(self, count: int) -> bool:
@@ -247,17 +248,13 @@ class _Questions:
         trial.flush()
         return trial.written().sha256 in digests
 
-    def _with_own_id(self, question: Question, number: int, taken: set[str]) -> Question:
+    def _with_own_id(self, question: Question, number: int, free: FreeNames) -> Question:
         """The question with an id that no other has; the runner takes those of one id, or without, for one."""
         old = question.question_id
         if old and old not in self._seen:
             self._seen.add(old)
             return question
-        new, count = (f"{old}-2", 2) if old else (str(number), 1)
-        while new in taken:
-            count += 1
-            new = f"{old or number}-{count}"
-        taken.add(new)
+        new = free(old or str(number))
         if old:
             self._out.renamed("question", new, old)
         else:

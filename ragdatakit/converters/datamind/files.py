@@ -108,6 +108,7 @@ class Names:
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._folders: set[str] = set()
+        self._numbers: dict[tuple[str, str, int], int] = {}
 
     def give(self, folder: str, wanted: str) -> str:
         """A path in ``folder`` like the one that is wanted (relative, with ``/``)."""
@@ -124,12 +125,14 @@ class Names:
         self._taken.add(name.lower())
         return name
 
-    @staticmethod
-    def _free(stem: str, ending: str, *taken: set[str]) -> str:
-        name, count = f"{stem}{ending}", 1
+    def _free(self, stem: str, ending: str, *taken: set[str]) -> str:
+        wanted = (stem, ending, len(taken))
+        count = self._numbers.get(wanted, 1)
+        name = f"{stem}-{count}{ending}" if count > 1 else f"{stem}{ending}"
         while any(name.lower() in names for names in taken):
             count += 1
             name = f"{stem}-{count}{ending}"
+        self._numbers[wanted] = count
         return name
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.json_text import Raw, fields_of, loads, object_text, string_of
 from ragdatakit.schemas.canonical import Edge, Node
 
@@ -122,7 +123,7 @@ class _Names:
         self._out, self._kind = out, kind
         self._same: set[str] = set()
         self._new: dict[str, str] = {}
-        self._given: set[str] = set()
+        self._free = FreeNames(self._same, "{}~{}")
 
     def reserve(self, name: str) -> None:
         """Keep a name for what is called so already."""
@@ -135,16 +136,11 @@ class _Names:
             return name
         if name in self._new:
             return self._new[name]
-        new = stripped = name.strip()
-        count = 1
-        while new in self._same or new in self._given:
-            count += 1
-            new = f"{stripped}~{count}"
+        new = self._free(name.strip())
         if new == name:
             self._same.add(name)
         else:
             self._new[name] = new
-            self._given.add(new)
             self._out.renamed(self._kind, new, name)
         return new
 

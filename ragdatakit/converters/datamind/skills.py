@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters.datamind.files import Names, read_asset
 from ragdatakit.converters.datamind.refused import is_wanted
+from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.boundary import listed_file
 from ragdatakit.files.folders import Tree, is_regular
 from ragdatakit.files.front_matter import split_front_matter
@@ -99,10 +100,11 @@ def write_skills(tables: CanonicalTables, out: Output, skills: list[Asset], *, a
             out.write(f"{_V1}/{skill.name}.md", skill.v1 if skill.v1 is not None else skill.v2 or "")
     for_v2 = [s for s in found.skills if s.v2 is not None or not as_given]
     called: set[str] = set()
+    free = FreeNames(called)
     # A name that a skill has already is not given to another.
     kept = [_is_kept(skill, called) for skill in for_v2]
     for skill, as_it_is in zip(for_v2, kept, strict=True):
-        text = skill.text if as_it_is else _with_header(skill.text, _free(skill.name, called))
+        text = skill.text if as_it_is else _with_header(skill.text, free(skill.name))
         if skill.v2 is not None and text != skill.v2:
             tables.losses.add("coerced", "assets", "content", "a front matter that the loader can read", skill.name)
         out.write(f"{_V2}/{skill.name}/SKILL.md", text)
@@ -116,7 +118,7 @@ class _Found:
         self._tables = tables
         self._by_folder: dict[str, _Skill] = {}
         self._beside: list[Asset] = []
-        self._taken: set[str] = set()
+        self._free = FreeNames(folded=str.lower)
 
     def add(self, asset: Asset) -> None:
         """Sort in one file."""
@@ -156,7 +158,7 @@ class _Found:
                 break
         else:
             wanted = safe_part(given)
-            skill = _Skill(wanted, _free(wanted, self._taken, str.lower))
+            skill = _Skill(wanted, self._free(wanted))
             self.skills.append(skill)
         if skill.name != given:
             why = "a name that a folder can have, and no other has"
@@ -174,16 +176,6 @@ class _Found:
             why = "the byte-order mark is left out"
             self._tables.losses.add("coerced", "assets", "content", why, asset.path)
         return text
-
-
-def _free(wanted: str, taken: set[str], folded: Callable[[str], str] = str) -> str:
-    """The name that is wanted, with a number where it is taken; it is from now on."""
-    name, count = wanted, 1
-    while folded(name) in taken:
-        count += 1
-        name = f"{wanted}-{count}"
-    taken.add(folded(name))
-    return name
 
 
 def _is_kept(skill: _Skill, called: set[str]) -> bool:

@@ -21,6 +21,7 @@ from ragdatakit.converters.datamind.tables import (
     Value,
     user_tables,
 )
+from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.schemas.errors import RagdataError
 
@@ -164,14 +165,14 @@ def _has_risky_colon(text: str) -> bool:
 
 def _renamed(tables: list[UserTable], losses: Losses) -> list[UserTable]:
     """The tables with names that SQL files can have: no semicolon or colon, no two alike but for case."""
-    taken: set[str] = set()
+    free = FreeNames(form="{}_{}", folded=str.lower)
     names: dict[str, str] = {}
     columns: dict[str, dict[str, str]] = {}
     renamed = []
     for table in tables:
-        own: set[str] = set()
+        own = FreeNames(form="{}_{}", folded=str.lower)
         named = [Column(_name(c.name, own, "column", losses), c.type, c.not_null) for c in table.columns]
-        renamed.append(UserTable(_name(table.name, taken, "table", losses), named, table.rows))
+        renamed.append(UserTable(_name(table.name, free, "table", losses), named, table.rows))
         names.setdefault(table.name.lower(), renamed[-1].name)
         by_name = columns.setdefault(table.name.lower(), {})
         for old, new in zip(table.columns, named, strict=True):
@@ -189,15 +190,11 @@ def _renamed(tables: list[UserTable], losses: Losses) -> list[UserTable]:
     return renamed
 
 
-def _name(given: str, taken: set[str], what: str, losses: Losses) -> str:
+def _name(given: str, free: FreeNames, what: str, losses: Losses) -> str:
     name = _UNSAFE_IN_NAMES.sub("_", given).strip() or what
     if name.lower().startswith("sqlite_"):
         name = f"_{name}"
-    wanted, count = name, 1
-    while name.lower() in taken:
-        count += 1
-        name = f"{wanted}_{count}"
-    taken.add(name.lower())
+    name = free(name)
     if name != given:
         losses.add("coerced", "database", what, "a name that SQL files can have", f"{given} became {name}")
     return name

@@ -53,6 +53,7 @@ class Questions:
         self._finder: NameFinder | None = None
         self._mentioned: dict[str, list[str]] = {}
         self._used: set[str] = set()
+        self._numbers: dict[str, int] = {}  # of the names that are wanted, the last one tried
 
     def write(self, out: Output) -> None:
         """Write ``raw/<split>.json`` and ``processed/stage1/<split>.json``, each where it has a question."""
@@ -173,11 +174,13 @@ class Questions:
         """An id that no other question has, in either file."""
         given = question.question_id
         identity = given if given is not None else f"question-{len(self._used)}"
-        number = 1
+        number = self._numbers.get(identity, 1)
+        wanted = identity
         while identity in self._used or (identity != given and identity in self._ids):
             number += 1
             identity = f"{given if given is not None else 'question'}#{number}"
         self._used.add(identity)
+        self._numbers[wanted] = number
         if given is None:
             self._tables.losses.add("derived", "questions", "question_id", "an id is needed", identity)
         elif identity != given:

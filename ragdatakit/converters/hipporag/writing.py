@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ragdatakit.converters import Options
+from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.hipporag.fields import decoded, passage_extras, write_question
 from ragdatakit.converters.hipporag.graph import write_results
 from ragdatakit.converters.question_fields import ASIDE
@@ -206,7 +207,7 @@ class _QuestionWriter:
     corpus: WrittenCorpus
     judged: _Judgements
     joiner: str
-    used: set[str] = field(default_factory=set)
+    _free: FreeNames = field(default_factory=FreeNames)
     texts: dict[int, tuple[str, str]] = field(default_factory=dict)
     evaluated: bool = False
     """Whether any question has passages: then all must have them, or HippoRAG evaluates none."""
@@ -228,10 +229,7 @@ class _QuestionWriter:
         wanted = question.question_id
         if wanted is None:
             return question
-        name, number = wanted, 2
-        while name in self.used:
-            name, number = f"{wanted}-{number}", number + 1
-        self.used.add(name)
+        name = self._free(wanted)
         if name == wanted:
             return question
         out.renamed("question", name, wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.sage.generations import Fields, is_object, is_string
 from ragdatakit.files import json_text
 from ragdatakit.files.datasets import DataFile
@@ -19,17 +20,13 @@ _TAKEN = frozenset(("id", "title", "contents", "text", "query", "question", KEPT
 
 def document_rows(files: Iterable[DataFile], records: RecordReader) -> Iterator[Document]:
     """The documents. One without an id is called by its place from 0; one whose id was there before, by both."""
-    seen: set[str] = set()
+    free = FreeNames(form="{}#{}")
     number = 0
     for file in files:
         for place, entry in enumerate(records.objects(file)):
             given = _id_text(entry.get("id"))
-            doc_id = unique = str(number) if given is None else given
-            turn = 1
-            while unique in seen:
-                turn += 1
-                unique = f"{doc_id}#{turn}"
-            seen.add(unique)
+            doc_id = str(number) if given is None else given
+            unique = free(doc_id)
             if given is None:
                 why = "documents without an id are called by their place"
                 records.tell_once("derived", "documents", "doc_id", why, file, place, unique)

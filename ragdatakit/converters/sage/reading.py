@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ragdatakit.converters import Options
+from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.sage.documents import document_rows
 from ragdatakit.converters.sage.generations import Changed, Fields, Note, pair_of, raw_of, to_documented
 from ragdatakit.converters.sage.logs import benchmark_records, dump_records
@@ -78,15 +79,15 @@ class Samples:
 
         Then nothing is said of ids that were made up or changed.
         """
-        seen: set[str] = set()
+        free = FreeNames(form="{}#{}")
         for number, (changed, before) in enumerate(self._all(), 1):
             if number > self._noted:
                 self._noted = number
                 for note in changed.notes:
                     self._records.losses.add(note.kind, "records", note.column, note.reason, note.example or None)
-            yield Sample(self._question_id(changed.record, number, seen, whole), changed.record, before)
+            yield Sample(self._question_id(changed.record, number, free, whole), changed.record, before)
 
-    def _question_id(self, record: Fields, number: int, seen: set[str], whole: bool) -> str | None:
+    def _question_id(self, record: Fields, number: int, free: FreeNames, whole: bool) -> str | None:
         found = id_in(record.get("question"))
         if found is None and not has_parts(record):
             return None
@@ -95,14 +96,10 @@ class Samples:
             reason = "records without question.id are called by their place"
             if not whole:
                 self.tell(("id", number), "derived", "questions", "question_id", reason, found)
-        unique, turn = found, 1
-        while unique in seen:
-            turn += 1
-            unique = f"{found}#{turn}"
+        unique = free(found)
         if unique != found and not whole:
             reason = "another record had this question.id before"
             self.tell(("id", number), "renumbered", "questions", "question_id", reason, f"{found} became {unique}")
-        seen.add(unique)
         return unique
 
     def _all(self) -> Iterator[tuple[Changed, str | None]]:
