@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from ragdatakit.files.machine import machine_fault
 from tests.command_line import ROOT, Outcome, run
 from tests.fuzz.cases import Case
 from tests.fuzz.commands import environment, usual
@@ -107,12 +108,16 @@ def _each(writing: Writing, case: Case) -> Iterator[str]:
             case.note(f"{writing.name}: call {nth} fails")
             with trouble.patches():
                 outcome = run(*words)
-            for problem in _judged(writing, out, outcome, old, new, os.strerror(number)):
+            for problem in _judged(writing, out, outcome, old, new, _words_of(number)):
                 yield f"{writing.name}: {trouble.what or 'nothing'} fails ({nth}): {problem}"
             if any((case.scratch / "tmp").iterdir()):
                 yield f"{writing.name}: {trouble.what} fails ({nth}): a temporary folder is left"
                 shutil.rmtree(case.scratch / "tmp")
                 (case.scratch / "tmp").mkdir()
+
+
+def _words_of(number: int) -> str:
+    return machine_fault(OSError(number, "")) or os.strerror(number)
 
 
 def _chosen(count: int, case: Case) -> list[int]:

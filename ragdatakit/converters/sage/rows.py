@@ -104,7 +104,7 @@ def _order_in(sample: Fields, text: str, references: list[str]) -> tuple[tuple[s
     if given is not None:
         return tuple(json_text.string_of(item) or "" for item in given), known
     if "question" not in known:
-        return (), known
+        return (), known - {"answer"} if not references else known  # no column can say that an answer is there, empty
     return tuple(_COLUMNS[n] if n in known and n in _COLUMNS else n for n in sample if n != "references"), known
 
 
