@@ -12,7 +12,6 @@ import traceback
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tests.command_line import ROOT
 
@@ -61,7 +60,9 @@ class Worker:
         ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
         answer = process.stdout.readline() if ready else b""
         if answer:
-            problems, history = json.loads(answer)
+            problems, history, is_last = json.loads(answer)
+            if is_last:
+                self.stop()
             return Result(job, problems, history)
         code = process.wait() if ready else None
         self.stop()
@@ -95,8 +96,9 @@ def serve(place: Path) -> None:
     for line in sys.stdin:
         part, seed, number, given = json.loads(line)
         problems, history = perform(Job(part, seed, number, given), place)
-        answers.write(json.dumps([problems, history]) + "\n")
-        if _memory() > MOST_MEMORY:  # seen once, it would hide the next
+        is_last = _memory() > MOST_MEMORY // 2  # what many cases left adds up, and would count as the next one's
+        answers.write(json.dumps([problems, history, is_last]) + "\n")
+        if is_last:
             return
 
 
@@ -110,12 +112,11 @@ def perform(job: Job, place: Path) -> tuple[list[str], list[str]]:
 
     case = Case(job.seed, job.number, place, note, Path(job.given) if job.given else None)
     problems: list[str] = []
-    before: Any = _memory()
     try:
         problems += PARTS[job.part].check(case)
     except Exception:  # noqa: BLE001 - the harness itself failed, or what it called in this process
         problems.append(f"the harness: {traceback.format_exc()[-1500:]}")
-    if before < MOST_MEMORY < _memory():
+    if _memory() > MOST_MEMORY:
         problems.append(f"memory: {_memory() >> 20:,} MB")
     return problems, case.history
 
