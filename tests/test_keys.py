@@ -17,6 +17,7 @@ from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
 from ragdatakit.columnar.string_hash import hash_strings, spelled
 from ragdatakit.files.arrow_columns import string_array
 from ragdatakit.schemas import get_format
+from ragdatakit.validators.coded_columns import coded_values
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.python_keys import PythonConsistency, PythonIndex, spelling
 from ragdatakit.validators.sets import Hits, SetChecks, key_columns
@@ -210,8 +211,9 @@ def run_checks(format_name: str, splits: list[dict[str, Any]], typed: bool, seve
         one = SetChecks(fmt, name, kinds, lambda rule: True, several, *factories)
         for kind, told in batches_of.items():
             for values in told:
-                batch: Any = columns[kind].coded(values) if typed else columns[kind].of_values(values, next_row[kind])
-                batch.first_row = next_row[kind]
+                own, row = columns[kind], next_row[kind]
+                batch: Any = coded_values(own, values) if typed else own.of_values(values, row)
+                batch.first_row = row
                 next_row[kind] += len(values)
                 found += one.probe(kind, batch)
                 one.absorb(kind, batch)

@@ -18,12 +18,12 @@ from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
 from ragdatakit.database.dataset_database import DatasetDatabase
-from ragdatakit.reports.columns import cut_to, flowing, width_of, wrapped
 from ragdatakit.reports.summary.json import summary_json
 from ragdatakit.reports.summary.markdown import code, prose, summary_markdown
 from ragdatakit.reports.summary.schema import summary_schema
 from ragdatakit.reports.summary.text import SummaryTextOptions, summary_lines
 from ragdatakit.reports.summary.words import PLAIN_SIGNS, Signs, amount, bars, percent
+from ragdatakit.reports.terminal import cut_to, flowing, width_of, wrapped
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.summaries import Bin, Summary
 from tests import summaries_made

@@ -13,10 +13,10 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from ragdatakit.api.query_datasets import Question
 from ragdatakit.database.memory_bound import ENDED_ITSELF, MemoryBound
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.errors import RagdataError
@@ -28,23 +28,6 @@ if TYPE_CHECKING:
 
 Send = Callable[[tuple[str, Any]], None]
 _USUAL_MEMORY = 768 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of the datasets at ``path``: one SELECT, or what tables there are, where ``sql`` is None.
-
-    ``as_batches``: the rows are wanted as Arrow record batches. ``memory_limit`` is in bytes, ``timeout`` in seconds.
-    """
-
-    path: Path
-    sql: str | None
-    reading: dict[str, Any] = field(default_factory=dict)
-    dataset: str = ""
-    as_batches: bool = False
-    memory_limit: int = 0
-    timeout: float | None = None
-    shows_progress: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +151,7 @@ def _answer(send: Send, question: Question) -> None:
 
 
 def _tell_all(send: Send, question: Question) -> None:
-    from ragdatakit.api.query import lost_words, open_queries
+    from ragdatakit.api.query_datasets import lost_words, open_queries
     from ragdatakit.database.select_statements import parse_select
 
     bound = MemoryBound(question.memory_limit or _USUAL_MEMORY)

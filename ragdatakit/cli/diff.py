@@ -125,7 +125,7 @@ def _keys(given: tuple[str, ...]) -> dict[str, list[str]]:
 def _render(found: DatasetDiff, form: str, quiet: bool, out: Path | None) -> bytes:
     if form == "text":
         from ragdatakit.reports.diff.text import diff_lines, summary_line
-        from ragdatakit.reports.text import painter
+        from ragdatakit.reports.terminal import painter
 
         colour = out is None and wants_colour()
         width = shutil.get_terminal_size((100, 24)).columns if out is None else 100

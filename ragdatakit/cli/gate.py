@@ -124,7 +124,7 @@ def _write_suite(words: dict[str, Any]) -> int:
 
     from ragdatakit.api.gate import USUAL_TOLERANCE, first_suite
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.reports.columns import one_line
+    from ragdatakit.reports.terminal import one_line
 
     tolerance = USUAL_TOLERANCE if words["tolerance"] is None else words["tolerance"]
     with terminal_progress() as progress:

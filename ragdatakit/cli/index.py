@@ -79,9 +79,9 @@ def command(**words: Any) -> int:
 
 def say(text: str) -> None:
     """One line on stderr."""
-    from ragdatakit.reports.text import visible_path
+    from ragdatakit.files.visible_text import visible_text
 
-    click.echo(f"ragdata: {visible_path(text)}", err=True)
+    click.echo(f"ragdata: {visible_text(text)}", err=True)
 
 
 def opened(path: Path, words: dict[str, Any], modes: list[str], tell: Callable[[str], None] | None = say) -> Retriever:
@@ -128,11 +128,12 @@ def _look_after(words: dict[str, Any]) -> int:
     if words["as_json"]:
         write_output([stored_json(removed, removed=True)], words["output_file"], "json")
         return 0
-    from ragdatakit.reports.text import size, visible_path
+    from ragdatakit.files.visible_text import visible_text
+    from ragdatakit.reports.text import size
 
     total = size(sum(index.bytes for index in removed))
     count = len(removed)
-    lines = [f"removed {visible_path(index.folder)} ({index.state})" for index in removed]
+    lines = [f"removed {visible_text(index.folder)} ({index.state})" for index in removed]
     lines.append(f"Removed {count:,} index{'es' * (count != 1)}, {total}." if count else "Nothing to remove.")
     _print(lines, words)
     return 0

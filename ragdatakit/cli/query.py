@@ -86,7 +86,8 @@ def command(**words: Any) -> int:
     ragdata query scifact/ "select count(*) from documents where length(text) < 100"
     ragdata query scifact/ "from qrels" --output-file qrels.parquet
     """
-    from ragdatakit.api.query_process import Question, asked
+    from ragdatakit.api.query_datasets import Question
+    from ragdatakit.api.query_process import asked
     from ragdatakit.cli.progress import terminal_progress
     from ragdatakit.database.select_statements import QueryError
 

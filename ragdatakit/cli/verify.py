@@ -22,13 +22,13 @@ def command(folder: Path, source: Path | None, follow_links: bool) -> int:
     """
     from ragdatakit.api.read import verify
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.reports.text import visible_path
+    from ragdatakit.files.visible_text import visible_text
 
     with terminal_progress() as progress:
         found = verify(folder, source=source, follow_links=follow_links, progress=progress)
     for difference in found:
         facts = f": expected {difference.expected}, found {difference.found}" if difference.expected else ""
-        click.echo(f"{difference.state:9} {visible_path(difference.path)}{facts}")
+        click.echo(f"{difference.state:9} {visible_text(difference.path)}{facts}")
     faults = sum(d.state != "unlisted" for d in found)
     if faults:
         click.echo(f"{faults:,} file{'s' * (faults != 1)} not as written.")

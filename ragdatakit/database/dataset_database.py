@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,7 +22,7 @@ from ragdatakit.files.folders import is_regular
 from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
 from ragdatakit.files.nesting import MOST_NESTED, has_deep_line
 from ragdatakit.files.sources import Source, is_lfs_pointer
-from ragdatakit.files.writing import part_of
+from ragdatakit.files.writing import named, part_of
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
@@ -327,7 +329,7 @@ class DatabaseFile:
         try:
             self._part = self._place.enter_context(part_of(self.path.absolute()))
         except OSError as error:
-            raise RagdataError(f"{self.path} cannot be written: {error.strerror}") from None
+            raise named(error, self.path.absolute(), self.path) from None
         return self
 
     def __exit__(
@@ -375,6 +377,8 @@ class DatabaseFile:
             connection.execute("detach saved")
         except duckdb.Error as error:
             refuse_machine_fault(error)
+            if os.strerror(errno.ENOSPC) in str(error):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path)) from None
             told = str(error).splitlines()[-1].rpartition("Original error: ")[2]
             told = told.replace(str(self._part), str(self.path))
             raise RagdataError(f"{self.path} cannot be written: {told}") from None

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.quality.texts import TextKeys
-
 _RULES = {rule.name: rule for rule in RULES}
 _SAME_TEXT = ("duplicate-text", "repeated-text", "repeated-chunk-text")
 """Rules of formats that tell of texts that are the same to the letter."""
@@ -170,6 +168,19 @@ class Hits:
     def whole(self) -> DataFile:
         """The dataset, as a file that findings can name."""
         return DataFile(self.parts[0].root, self.parts[0].display, "", "")
+
+
+@dataclass(slots=True)
+class TextKeys:
+    """By ordinal, for all passages: a code of the text (0: it is blank), one of the id, one of its document's id.
+
+    Texts that are nearly the same have one ``alike``.
+    """
+
+    keys: npt.NDArray[np.int64]
+    ids: npt.NDArray[np.int64]
+    documents: npt.NDArray[np.int64]
+    alike: npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)

@@ -6,13 +6,12 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.word_codes import word_codes
 from ragdatakit.files.plain_tokens import count
 from ragdatakit.quality.garbled import garbled
-from ragdatakit.quality.hits import Checked, Hit, Sought, shown_id, sought_question
+from ragdatakit.quality.hits import Checked, Hit, Sought, TextKeys, shown_id, sought_question
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,19 +23,6 @@ _MOST_CHARACTERS, _MOST_ROWS = 1 << 20, 4096
 """Of texts that are looked at together."""
 _LOST = "\ufffd"
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\ufffd-\uffff]")
-
-
-@dataclass(slots=True)
-class TextKeys:
-    """By ordinal, for all passages: a code of the text (0: it is blank), one of the id, one of its document's id.
-
-    Texts that are nearly the same have one ``alike``.
-    """
-
-    keys: npt.NDArray[np.int64]
-    ids: npt.NDArray[np.int64]
-    documents: npt.NDArray[np.int64]
-    alike: npt.NDArray[np.int64]
 
 
 def check_texts(run: Checked) -> TextKeys:

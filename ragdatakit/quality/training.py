@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.quality.texts import TextKeys
+    from ragdatakit.quality.hits import TextKeys
 
     _Codes = npt.NDArray[np.int64]
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from ragdatakit.reports.text import Painter, painter, size, visible_path
+from ragdatakit.files.visible_text import visible_text
+from ragdatakit.reports.terminal import Painter, painter
+from ragdatakit.reports.text import size
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, ExtractionEstimate, Loss
 
@@ -32,7 +34,7 @@ def conversion_lines(result: ConversionResult, colour: bool = False, quiet: bool
 
 
 def _conversion(done: Conversion, result: ConversionResult, paint: Painter) -> Iterator[str]:
-    yield paint("bold", f"{visible_path(done.source)}: {done.source_format} → {done.target_format}")
+    yield paint("bold", f"{visible_text(done.source)}: {done.source_format} → {done.target_format}")
     counts = ", ".join(_counted(n, table.replace("_", " ")) for table, n in done.counts.items() if n)
     yield f"  read     {counts or 'nothing'}"
     verb = "wrote" if result.written else "would be"
@@ -42,7 +44,7 @@ def _conversion(done: Conversion, result: ConversionResult, paint: Painter) -> I
     for number, file in enumerate(shown):
         label = verb if number == 0 else ""
         records = _counted(file.records, "records") if file.records is not None else ""
-        yield f"  {label:8} {visible_path(f'{base}/{file.name}'):{width}}  {records:>18}  {size(file.bytes):>9}"
+        yield f"  {label:8} {visible_text(f'{base}/{file.name}'):{width}}  {records:>18}  {size(file.bytes):>9}"
     if len(done.files) > _MOST_FILES:
         rest = done.files[_MOST_FILES:]
         yield f"           … and {_counted(len(rest), 'more files')}, {size(sum(f.bytes for f in rest))}"
@@ -70,7 +72,7 @@ def _loss_lines(losses: Iterable[Loss], paint: Painter) -> Iterator[str]:
         what = loss.table if loss.column is None else f"{loss.table}.{loss.column}"
         what = what if loss.table in TABLES else f"source: {what}"
         unit = "records" if loss.column is None and loss.kind == "dropped" else "values"
-        yield f"    {what}  {_counted(loss.count, unit)}: {visible_path(loss.reason)}"
+        yield f"    {what}  {_counted(loss.count, unit)}: {visible_text(loss.reason)}"
         if told := _examples(loss.examples):
             yield paint("dim", f"        for example {told}")
 
@@ -78,7 +80,7 @@ def _loss_lines(losses: Iterable[Loss], paint: Painter) -> Iterator[str]:
 def _examples(examples: list[str]) -> str:
     """As many examples as fit one line."""
     told = ""
-    for example in filter(None, map(visible_path, examples)):
+    for example in filter(None, map(visible_text, examples)):
         longer = f"{told}; {example}" if told else example
         if len(longer) > _EXAMPLES_WIDTH:
             return told or f"{example[: _EXAMPLES_WIDTH - 1]}…"
@@ -104,7 +106,7 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         for estimate in result.estimates:
             yield from _estimate(estimate)
         return
-    place = visible_path(result.target)
+    place = visible_text(result.target)
     if result.dry_run:
         yield f"Nothing was written (--dry-run). {place} would have {written}."
     else:
@@ -125,7 +127,7 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
 
 def _estimate(told: ExtractionEstimate) -> Iterator[str]:
     asked = told.passages - told.cached
-    yield f"Nothing was asked and nothing was written (--dry-run). {told.model} at {visible_path(told.server)}:"
+    yield f"Nothing was asked and nothing was written (--dry-run). {told.model} at {visible_text(told.server)}:"
     yield f"  {_counted(told.passages, 'passages')}, {told.cached:,} of them with a reply in the cache"
     yield f"  {_counted(asked, 'requests')} to send"
     if not asked:

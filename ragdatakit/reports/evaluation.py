@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from shlex import quote
 
-from ragdatakit.reports.text import Painter, painter, visible_path
+from ragdatakit.files.visible_text import visible_text
+from ragdatakit.reports.terminal import Painter, painter
 from ragdatakit.schemas.evaluations import (
     AnswerScores,
     Comparison,
@@ -74,7 +75,7 @@ def evaluation_lines(done: Evaluation, options: EvaluationOptions) -> Iterator[s
 
 def _head(done: Evaluation, paint: Painter) -> Iterator[str]:
     split = f", split {_one_line(done.split)}" if done.split else ""
-    yield f"{paint('bold', visible_path(done.dataset))}: {_one_line(done.format)}{split}"
+    yield f"{paint('bold', visible_text(done.dataset))}: {_one_line(done.format)}{split}"
     judged = f"{_many(done.judged, 'question')} with gold" if done.judged or done.runs else "no gold"
     others = f", {done.without_gold:,} without it are left out" if done.judged and done.without_gold else ""
     others = f" for {_many(done.questions, 'question')}" if not done.judged and done.questions else others
@@ -345,7 +346,7 @@ def _worst(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iter
         mode = f" --mode {run.name}" if own and run.name != "bm25" else ""
         asked = f"{options.retrieve}{mode} --id {quote(listed[0].question_id)} --explain"
         why = "shows why" if own else "shows what bm25 finds here (the run itself cannot be asked)"
-        yield paint("dim", f"{_INDENT}`{visible_path(asked)}` {why}")
+        yield paint("dim", f"{_INDENT}`{visible_text(asked)}` {why}")
 
 
 def _named(head: str, target: str, titles: Mapping[str, str], width: int) -> str:
@@ -419,7 +420,7 @@ def _many(number: int, noun: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return visible_path(" ".join(text.split()))
+    return visible_text(" ".join(text.split()))
 
 
 def _width(text: str) -> int:

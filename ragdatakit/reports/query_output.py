@@ -15,7 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.reports.text import Painter, painter, visible_path
+from ragdatakit.files.visible_text import visible_text
+from ragdatakit.reports.terminal import Painter, painter
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -171,7 +172,7 @@ def cell_text(value: Any) -> str:
         return f"<{len(value):,} byte{'s' * (len(value) != 1)}>"
     text = plain_text(value, "NULL")
     cut = text[:_LONGEST_CELL] + ("…" if len(text) > _LONGEST_CELL else "")
-    return visible_path(cut.replace("\r\n", "↵").replace("\n", "↵"))
+    return visible_text(cut.replace("\r\n", "↵").replace("\n", "↵"))
 
 
 def plain_text(value: Any, missing: str = "") -> str:
@@ -274,7 +275,7 @@ _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]|~"} | {"<": "&lt;", ">"
 
 def _markdown_cell(text: str) -> str:
     lines = text.replace("\r\n", "\n").split("\n")
-    return "<br>".join(visible_path(line).translate(_MARKDOWN) for line in lines)
+    return "<br>".join(visible_text(line).translate(_MARKDOWN) for line in lines)
 
 
 def write_parquet(file: IO[bytes] | Path, batches: Iterable[pa.RecordBatch], limit: int = 0) -> int:

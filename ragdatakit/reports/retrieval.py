@@ -9,7 +9,9 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.reports.text import Painter, painter, size, visible_path
+from ragdatakit.files.visible_text import visible_text
+from ragdatakit.reports.terminal import Painter, painter
+from ragdatakit.reports.text import size
 from ragdatakit.schemas.retrieved import (
     GoldPlace,
     Hit,
@@ -79,11 +81,11 @@ def _shortened(text: str, longest: int = _LONGEST_TITLE) -> str:
 
 def _id(text: str) -> str:
     """An id, or the name of a node."""
-    return _shortened(visible_path(text[: _LONGEST_TITLE + 1]))
+    return _shortened(visible_text(text[: _LONGEST_TITLE + 1]))
 
 
 def _one_line(text: str) -> str:
-    return visible_path(" ".join(text.split()))
+    return visible_text(" ".join(text.split()))
 
 
 def path_text(path: Sequence[PathStep]) -> str:
@@ -299,15 +301,15 @@ def head_line(summary: IndexSummary, mode: str) -> str:
     if not built:
         return told
     seconds = sum(part.seconds for part in built)
-    return f"{told}; index built in {seconds:.1f} s: {visible_path(summary.folder)}"
+    return f"{told}; index built in {seconds:.1f} s: {visible_text(summary.folder)}"
 
 
 def _name(summary: IndexSummary) -> str:
     """What the user called the dataset, and its own name where that is another."""
     place = summary.dataset.rstrip("/").rsplit("/", 1)[-1]
     if not place.strip(".") or place == summary.name or place.startswith(f"{summary.name}."):
-        return visible_path(summary.name)
-    return f"{visible_path(place)} ({visible_path(summary.name)})"
+        return visible_text(summary.name)
+    return f"{visible_text(place)} ({visible_text(summary.name)})"
 
 
 def time_line(found: Retrieval) -> str:
@@ -321,14 +323,14 @@ def index_lines(
     """What an index holds, and by which modes it can be searched."""
     paint = painter(colour)
     unit = summary.unit if summary.passages == 1 else f"{summary.unit}s"
-    yield paint("bold", f"{visible_path(summary.dataset)}: {summary.format}, {summary.passages:,} {unit}")
-    yield f"  index    {visible_path(summary.folder)}"
+    yield paint("bold", f"{visible_text(summary.dataset)}: {summary.format}, {summary.passages:,} {unit}")
+    yield f"  index    {visible_text(summary.folder)}"
     for part in summary.parts:
         how = f"built in {part.seconds:.1f} s" if part.built else "was there"
         facts = "".join(f", {value:,} {name.replace('_', ' ')}" for name, value in _counts(part.facts))
         yield f"  {part.kind:8} {how}, {size(part.bytes)}{facts}"
     for note in summary.notes:
-        yield paint("dim", f"  {visible_path(note)}")
+        yield paint("dim", f"  {visible_text(note)}")
     yield f"  modes    {', '.join(modes)}"
     for mode, lack in lacks.items():
         yield paint("dim", f"  no {mode}: {lack}")
@@ -374,14 +376,14 @@ def stored_lines(indexes: Sequence[StoredIndex], colour: bool = False) -> Iterat
     if not indexes:
         yield "There are no indexes in the cache."
         return
-    names = [visible_path(index.name) for index in indexes]
+    names = [visible_text(index.name) for index in indexes]
     width = max(map(len, names))
     for index, name in zip(indexes, names, strict=True):
         state = paint("good" if index.state == "current" else "warning", f"{index.state:8}")
         parts = ", ".join(index.parts) or "no parts"
         yield f"{state} {name:{width}}  {index.passages:>11,} passages  {size(index.bytes):>9}  {parts}"
         yield paint(
-            "dim", f"         {visible_path(index.dataset) or 'unknown dataset'} → {visible_path(index.folder)}"
+            "dim", f"         {visible_text(index.dataset) or 'unknown dataset'} → {visible_text(index.folder)}"
         )
     total = size(sum(index.bytes for index in indexes))
     old = sum(index.state != "current" for index in indexes)

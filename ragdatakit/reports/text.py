@@ -3,16 +3,14 @@ caret, what it means; one summary at the end."""
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
 from ragdatakit.files.visible_text import visible_text
+from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
-
-_COLOURS = {"error": "31", "warning": "33", "info": "36", "dim": "2", "bold": "1", "good": "32"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +34,7 @@ def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
     paint = painter(options.colour)
     if not options.quiet:
         for path, findings in groupby(report.findings, key=lambda f: f.path):
-            yield paint("bold", visible_path(path))
+            yield paint("bold", visible_text(path))
             told: set[str] = set()
             for finding in findings:
                 yield from _finding_lines(finding, paint, finding.code not in told or options.verbose, options.width)
@@ -51,23 +49,6 @@ def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
     yield from _summary(report, paint, options.quiet)
 
 
-Painter = Callable[[str, str], str]
-
-
-def painter(colour: bool) -> Painter:
-    """A function that puts a text into a style's colour, or leaves it as it is."""
-
-    def paint(style: str, text: str) -> str:
-        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if colour and text else text
-
-    return paint
-
-
-def visible_path(path: str) -> str:
-    """A path that cannot play tricks on a terminal."""
-    return visible_text(path)
-
-
 def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int) -> Iterator[str]:
     place = ""
     if finding.line is not None:
@@ -78,7 +59,7 @@ def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int
         room = width - len(f"    {finding.line} | ") if width else 0
         yield from _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)
     for other in finding.related:
-        where = visible_path(other.path) if other.path != finding.path else ""
+        where = visible_text(other.path) if other.path != finding.path else ""
         line = f"line {other.line}" if other.line is not None else ""
         at = f"{where}:{other.line}" if where and other.line is not None else where or line
         yield f"    {paint('dim', '=')} {other.message}: {at}"
@@ -92,37 +73,29 @@ _MOST_SELECTED = 3
 
 def _cut(shown: Excerpt, room: int) -> Excerpt:
     """The part of an excerpt around its marks that fits into so many columns (0: all of it)."""
-    if not room or _width(shown.text) <= room:
+    if not room or width_of(shown.text) <= room:
         return shown
-    from ragdatakit.reports.columns import cut_head, cut_to
-
     room = max(room, _LEAST_ROOM)
     end = shown.start + shown.length
     head = cut_head(shown.text[: shown.start], room // 3)
-    marked = cut_to(shown.text[shown.start : end], room - _width(head))
+    marked = cut_to(shown.text[shown.start : end], room - width_of(head))
     tail = (
-        cut_to(shown.text[end:], room - _width(head) - _width(marked)) if room > _width(head) + _width(marked) else ""
+        cut_to(shown.text[end:], room - width_of(head) - width_of(marked))
+        if room > width_of(head) + width_of(marked)
+        else ""
     )
     return Excerpt(head + marked + tail, len(head), len(marked))
 
 
-def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Callable[[str, str], str]) -> Iterator[str]:
+def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Painter) -> Iterator[str]:
     if not shown.text:
         return
     number = str(line)
     yield f"    {paint('dim', f'{number} |')} {shown.text}"
     if shown.length or shown.start:
-        before = _width(shown.text[: shown.start])
-        marks = "^" * max(1, _width(shown.text[shown.start : shown.start + shown.length]))
+        before = width_of(shown.text[: shown.start])
+        marks = "^" * max(1, width_of(shown.text[shown.start : shown.start + shown.length]))
         yield f"    {' ' * len(number)} {paint('dim', '|')} {' ' * before}{paint(severity, marks)}"
-
-
-def _width(text: str) -> int:
-    """Columns that a text takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
 def _capped(report: Report, paint: Painter, rest: str) -> Iterator[str]:
@@ -137,16 +110,16 @@ def _capped(report: Report, paint: Painter, rest: str) -> Iterator[str]:
         yield ""
 
 
-def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Callable[[str, str], str]) -> Iterator[str]:
+def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Painter) -> Iterator[str]:
     datasets = list(datasets)
     width = max((len(file.kind) for dataset in datasets for file in dataset.files), default=0)
     for dataset in datasets:
         profile = f" ({dataset.profile})" if dataset.profile else ""
         split = f", {dataset.split}" if dataset.split else ""
-        yield f"{paint('bold', dataset.format)}{profile} {visible_path(dataset.path)}{split}"
+        yield f"{paint('bold', dataset.format)}{profile} {visible_text(dataset.path)}{split}"
         for file in dataset.files:
             records = f"{_many(file.records, 'record'):>20}" if file.records is not None else " " * 20
-            yield f"  {file.kind:<{max(width, 12)}} {records} {size(file.bytes):>10}  {visible_path(file.path)}"
+            yield f"  {file.kind:<{max(width, 12)}} {records} {size(file.bytes):>10}  {visible_text(file.path)}"
     yield ""
 
 
@@ -160,7 +133,7 @@ def size(number: int) -> str:
     return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}"
 
 
-def _statistics(report: Report, paint: Callable[[str, str], str]) -> Iterator[str]:
+def _statistics(report: Report, paint: Painter) -> Iterator[str]:
     facts = {f.code: (f.severity, f.rule) for f in report.findings}
     for code, number in sorted(report.by_rule.items(), key=lambda p: (-p[1], p[0])):
         severity, rule = facts.get(code, ("", ""))
@@ -169,11 +142,11 @@ def _statistics(report: Report, paint: Callable[[str, str], str]) -> Iterator[st
         yield ""
 
 
-def _unrecognised(report: Report, paint: Callable[[str, str], str], verbose: bool) -> Iterator[str]:
+def _unrecognised(report: Report, paint: Painter, verbose: bool) -> Iterator[str]:
     if not report.unrecognised:
         return
     number = len(report.unrecognised)
-    names = [visible_path(p) for p in (report.unrecognised if verbose else report.unrecognised[:3])]
+    names = [visible_text(p) for p in (report.unrecognised if verbose else report.unrecognised[:3])]
     more = "" if number <= len(names) else f" and {number - len(names):,} more (-v lists them)"
     yield paint("dim", f"not recognised, not checked: {', '.join(names)}{more}")
 
@@ -191,7 +164,7 @@ def _verdict(report: Report) -> str:
     return f"Only {names}{f' and {more:,} more' if more > 0 else ''} checked"
 
 
-def _summary(report: Report, paint: Callable[[str, str], str], quiet: bool) -> Iterator[str]:
+def _summary(report: Report, paint: Painter, quiet: bool) -> Iterator[str]:
     counts = report.counts
     records = sum(f.records or 0 for d in report.datasets for f in d.files)
     files = sum(len(d.files) for d in report.datasets)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.validators.csv_runs import CsvTable
+    from ragdatakit.validators.csv_parts import CsvTable
 
     CellSuspects = tuple[npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.int64]]]
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.schemas.declarations import File
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import readable_key
-
-if TYPE_CHECKING:
-    from ragdatakit.columnar.columnar import ColumnBlock
-    from ragdatakit.columnar.numpy_keys import NumpyBatch
 
 LONG_TEXT = 1 << 24
 """Characters of a text beyond which it is not compared with others: it would be copied several times for that."""
@@ -70,18 +66,6 @@ class KeyColumns:
                 for name in self._derived:
                     columns[name].append(derived.get(name))
         return PythonBatch(columns, first_row)
-
-    def coded(self, values: list[Any]) -> NumpyBatch:
-        """Columns of Python values as codes."""
-        from ragdatakit.validators.coded_columns import coded_values
-
-        return coded_values(self, values)
-
-    def coded_block(self, block: ColumnBlock, derive_codes: DeriveCodes) -> NumpyBatch:
-        """Columns of a clean block as codes."""
-        from ragdatakit.validators.coded_columns import coded_block
-
-        return coded_block(self, block, derive_codes)
 
 
 def _key_type(declared: Any) -> str:

@@ -15,14 +15,30 @@ from ragdatakit.files.csv_cells import ColumnScan, Kind, coerced, key_of
 from ragdatakit.files.csv_columns import CsvDecoder, first_and_last_bytes
 from ragdatakit.files.csv_rows import CsvBlock, RawRow, cut_rows
 from ragdatakit.schemas.missing import MISSING
+from ragdatakit.validators.csv_parts import CsvPart
+from ragdatakit.validators.csv_runs import CsvRun
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ragdatakit.validators.csv_runs import CsvRun, _Part
-
 PART_BYTES = 1 << 16
 """A block that is refused is halved down to parts of this size; only those refused again go row by row."""
+
+
+class ColumnarCsvRun(CsvRun):
+    """A CSV file of a big dataset."""
+
+    def _read(self) -> None:
+        self._blocks = CsvBlockJudge(self)
+        super()._read()
+
+    def judge(self, block: CsvBlock) -> CsvPart:
+        """As `CsvBlockJudge.judge`."""
+        return self._blocks.judge(block)
+
+    def batch(self, part: CsvPart, kinds: dict[str, Kind]) -> Any:
+        """As codes."""
+        return super().batch(part, kinds) if part.table is None else coded_table(self, part.table, part.rows, kinds)
 
 
 class CsvBlockJudge:
@@ -34,7 +50,7 @@ class CsvBlockJudge:
         self._decoder = CsvDecoder(run.info.header, run.reader.width, wanted)
         self._non_empty = [f.name for f in run.fields if f.non_empty and run.declared.record.rule_for("empty", f.name)]
 
-    def judge(self, block: CsvBlock) -> _Part:
+    def judge(self, block: CsvBlock) -> CsvPart:
         """All rows of a block: their faults, and the key columns as far as they are certain."""
         run = self._run
         part = run.new_part(block)
@@ -57,7 +73,7 @@ class CsvBlockJudge:
             part.table = table
         return part
 
-    def _decode(self, ends: Any, start: int, stop: int, block: CsvBlock, part: _Part, tables: list[Any]) -> None:
+    def _decode(self, ends: Any, start: int, stop: int, block: CsvBlock, part: CsvPart, tables: list[Any]) -> None:
         """Rows ``start`` to ``stop`` of a block: as a whole, or half by half around what is refused."""
         data = block.data
         begin = int(ends[start - 1]) if start else 0
@@ -76,7 +92,7 @@ class CsvBlockJudge:
             rows, _, _ = cut_rows(piece, block.offset + begin, line, True, self._run.reader.widths)
             tables.append(self._table_of(self._run.examine_rows(rows, part, start)))
 
-    def _examine(self, ends: Any, start: int, suspects: Any, block: CsvBlock, part: _Part) -> None:
+    def _examine(self, ends: Any, start: int, suspects: Any, block: CsvBlock, part: CsvPart) -> None:
         """Row by row what may have a fault."""
         data = block.data
         counted, line = 0, block.first_line
@@ -91,7 +107,7 @@ class CsvBlockJudge:
                 counted = begin
                 self._run.keep(part, number, replace(row, line=line), problems)
 
-    def _suspects(self, table: Any, part: _Part) -> Any:
+    def _suspects(self, table: Any, part: CsvPart) -> Any:
         """Rows that `CsvRun.examine` must see; None: all of them."""
         run = self._run
         found = [_empty_rows(one_array(table, name)) for name in self._non_empty]

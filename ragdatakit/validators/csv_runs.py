@@ -7,9 +7,8 @@ with the first row nearly always.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
@@ -18,6 +17,7 @@ from ragdatakit.files.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow,
 from ragdatakit.files.positions import Located
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.blocks import few_of_each
+from ragdatakit.validators.csv_parts import CsvPart, CsvTable, Scans
 from ragdatakit.validators.file_runs import FileRun
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import decoded_text
@@ -27,56 +27,11 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ragdatakit.schemas.declarations import Field
-    from ragdatakit.validators.sets import Hits
-
-Scans = dict[str, ColumnScan]
 
 LARGER_BLOCKS = 2
 """Blocks of tables are so many times as large as others: every step has a cost per block (measured: -25 % of time)."""
 HEADER_SHOWN = 100
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-
-
-@dataclass(slots=True)
-class CsvTable:
-    """What a CSV file is as a whole.
-
-    ``kinds`` are, by declared column, what pandas turns it into, chunk by chunk of ``chunk_rows`` rows; ``bare_kinds``
-    the same where the cells that pandas takes for missing by default are left out. ``inferred`` are the columns that
-    hold keys; ``scans`` what was seen of all cells of a column; ``numbers`` how many of them look like numbers, so far
-    as they were counted. ``first_row`` is the number that the first row has among all rows of its kind.
-    """
-
-    kind: str
-    header: list[str]
-    key: str
-    first_row: int
-    rows: int = 0
-    chunk_rows: int = 1
-    kinds: dict[str, list[Kind]] = field(default_factory=dict)
-    bare_kinds: dict[str, list[Kind]] = field(default_factory=dict)
-    inferred: list[str] = field(default_factory=list)
-    scans: Scans = field(default_factory=dict)
-    numbers: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(slots=True)
-class _Part:
-    """Consecutive rows of one chunk: decoded, or as Arrow columns, or already as a batch of codes."""
-
-    first_row: int
-    rows: int
-    chunk: int
-    scans: Scans
-    faults: list[tuple[int, RawRow, list[Problem]]] = field(default_factory=list)
-    doubtful: list[int] = field(default_factory=list)
-    excess: Counter[str] = field(default_factory=Counter)
-    kept: Counter[str] = field(default_factory=Counter)
-    values: list[dict[str, str]] = field(default_factory=list)
-    table: Any = None
-    batch: Any = None
-    hits: list[Hits] = field(default_factory=list)
-    numbers: Counter[str] = field(default_factory=Counter)
 
 
 class CsvRun(FileRun):
@@ -114,7 +69,7 @@ class CsvRun(FileRun):
         self.info.bare_kinds = {f.name: [] for f in self._fields}
         set_columns = {*key_columns(run.dataset.format, self.file.kind), "@key"}
         self.hashed_columns = [n for n in (self.columns.names if self.columns else ()) if n in set_columns]
-        self._pending: list[_Part] = []
+        self._pending: list[CsvPart] = []
         self._number = -1
         self._places = {f.name: header.index(f.name) for f in self._fields}
         self._chunk = self._new_scans()
@@ -217,19 +172,18 @@ class CsvRun(FileRun):
             self.run_.progress(self.file, self.source.progress)
         self._end_chunk()
 
-    def _judged(self) -> Iterator[tuple[CsvBlock, _Part]]:
-        work = self._worker()
+    def _judged(self) -> Iterator[tuple[CsvBlock, CsvPart]]:
         if not self.run_.big or self.run_.options.threads < 2:
             for block in self.reader.blocks():
-                yield block, work(block)
+                yield block, self.judge(block)
             return
         from concurrent.futures import ThreadPoolExecutor
 
         threads = self.run_.options.threads
-        waiting: deque[tuple[CsvBlock, Future[_Part]]] = deque()
+        waiting: deque[tuple[CsvBlock, Future[CsvPart]]] = deque()
         with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
             for block in self.reader.blocks():
-                waiting.append((block, pool.submit(work, block)))
+                waiting.append((block, pool.submit(self.judge, block)))
                 while len(waiting) > threads:
                     done, future = waiting.popleft()
                     yield done, future.result()
@@ -238,21 +192,15 @@ class CsvRun(FileRun):
                 done, future = waiting.popleft()
                 yield done, future.result()
 
-    def _worker(self) -> Any:
-        if not self.run_.big:
-            return self._judge_rows
-        from ragdatakit.validators.csv_blocks import CsvBlockJudge
-
-        return CsvBlockJudge(self).judge
-
-    def new_part(self, block: CsvBlock) -> _Part:
+    def new_part(self, block: CsvBlock) -> CsvPart:
         """An empty part for a block."""
-        return _Part(block.first_row, block.rows, block.chunk, self._new_scans())
+        return CsvPart(block.first_row, block.rows, block.chunk, self._new_scans())
 
     def _new_scans(self) -> Scans:
         return {name: ColumnScan(bare=ColumnScan()) for name in self._places}
 
-    def _judge_rows(self, block: CsvBlock) -> _Part:
+    def judge(self, block: CsvBlock) -> CsvPart:
+        """All rows of a block: their faults and their values."""
         part = self.new_part(block)
         part.values = self.examine_rows(block.raw_rows(), part, 0)
         for name, scan in part.scans.items():
@@ -261,7 +209,7 @@ class CsvRun(FileRun):
             part.numbers[name] = sum(1 for v in part.values if name in v and ColumnScan.is_number(v[name]))
         return part
 
-    def examine_rows(self, rows: list[RawRow], part: _Part, first: int) -> list[dict[str, str]]:
+    def examine_rows(self, rows: list[RawRow], part: CsvPart, first: int) -> list[dict[str, str]]:
         """Decoded rows (the first is number ``first`` of the part), their faults kept in the part."""
         values = []
         for number, row in enumerate(rows, first):
@@ -271,7 +219,7 @@ class CsvRun(FileRun):
                 self.keep(part, number, row, problems)
         return values
 
-    def keep(self, part: _Part, number: int, row: RawRow, problems: list[Problem]) -> None:
+    def keep(self, part: CsvPart, number: int, row: RawRow, problems: list[Problem]) -> None:
         """Keep a row's problems, so many of a rule as may be shown, and count the others."""
         if not self._ending.isdisjoint(problem.rule for problem in problems):
             self.whole = False
@@ -356,7 +304,7 @@ class CsvRun(FileRun):
         if self.fresh and (rule := self._rules.get("shifted")):
             self.run_.emit_record(self.file, Problem(rule, facts=facts), 0, row.line, row.offset, row.raw)
 
-    def _tell(self, part: _Part) -> None:
+    def _tell(self, part: CsvPart) -> None:
         if not self.fresh:
             return
         for number, row, problems in part.faults:
@@ -365,7 +313,7 @@ class CsvRun(FileRun):
         for rule, number in part.excess.items():
             self.run_.collector.count(rule, self.file, number)
 
-    def _take(self, part: _Part) -> None:
+    def _take(self, part: CsvPart) -> None:
         """Hold a part until the kinds of its chunk are known."""
         if part.chunk != self._number:
             self._end_chunk()
@@ -395,7 +343,7 @@ class CsvRun(FileRun):
 
     def _release(self, kinds: dict[str, Kind]) -> None:
         for part in self._pending:
-            batch = part.batch if part.batch is not None else self._batch(part, kinds)
+            batch = part.batch if part.batch is not None else self.batch(part, kinds)
             if batch is None:
                 continue
             first_row = self.base + part.first_row
@@ -412,21 +360,14 @@ class CsvRun(FileRun):
             self._absorb(batch, part.values)
         self._pending = []
 
-    def _batch(self, part: _Part, kinds: dict[str, Kind]) -> Any:
-        if self.columns is None:
-            return None
-        if part.table is not None:
-            from ragdatakit.validators.csv_blocks import coded_table
-
-            return coded_table(self, part.table, part.rows, kinds)
-        return self._python_batch(part, kinds)
-
     def usable(self, name: str, kind: Kind) -> bool:
         """Whether cells of a column that turned into this kind can be found among what they refer to."""
         return self._accepted[name, kind]
 
-    def _python_batch(self, part: _Part, kinds: dict[str, Kind]) -> PythonBatch:
-        assert self.columns is not None
+    def batch(self, part: CsvPart, kinds: dict[str, Kind]) -> Any:
+        """The key columns of a part, cells of inferred columns as the kinds of their chunk leave them."""
+        if self.columns is None:
+            return None
         columns: dict[str, list[Any]] = {name: [] for name in self.columns.names}
         for value in part.values:
             derived = self.key_cells(value, kinds)

@@ -51,6 +51,7 @@ _RUNS = {
     "tagged": ("ragdatakit.validators.tagged_runs", "TaggedRun"),
 }
 """Who reads a file, by its container: module and class, imported when a dataset has such a file."""
+_COLUMNAR_CSV = ("ragdatakit.validators.csv_blocks", "ColumnarCsvRun")
 
 
 @dataclass(slots=True)
@@ -216,7 +217,8 @@ class DatasetRun:
         return file.readable, file.to_end
 
     def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
-        module, name = _RUNS[self.container(file)]
+        container = self.container(file)
+        module, name = _COLUMNAR_CSV if container == "csv" and self.big else _RUNS[container]
         kind: type[FileRun] = getattr(import_module(module), name)
         return kind(self, group.sets, file, fresh)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.arrays import ArraySource, Part
     from ragdatakit.files.element_scans import Element
-    from ragdatakit.validators.dataset_run import DatasetRun
+    from ragdatakit.validators.run_context import RunContext
 
 LONG_BLOCK = 32 << 20
 BATCH_BYTES, BATCH_ROWS = 4 << 20, 4096
@@ -41,7 +41,7 @@ class FileRun:
 
     form: RecordForm
 
-    def __init__(self, run: DatasetRun, sets: SetChecks, file: DataFile, fresh: bool) -> None:
+    def __init__(self, run: RunContext, sets: SetChecks, file: DataFile, fresh: bool) -> None:
         self.run_ = run
         self.sets = sets
         self.file = file
@@ -92,7 +92,9 @@ class FileRun:
             return
         batch: Any
         if self.run_.big:
-            batch = self.columns.coded(values)
+            from ragdatakit.validators.coded_columns import coded_values
+
+            batch = coded_values(self.columns, values)
             batch.first_row = self.base + first_record
         else:
             batch = self.columns.of_values(values, self.base + first_record)
@@ -191,9 +193,11 @@ class LinesRun(FileRun):
 
     def _coded(self, segment: Segment) -> Any:
         assert self.columns is not None
+        from ragdatakit.validators.coded_columns import coded_block, coded_values
+
         if segment.columns is None:
-            return self.columns.coded(segment.values)
-        return self.columns.coded_block(segment.columns, self.run_.checks.derive_codes)
+            return coded_values(self.columns, segment.values)
+        return coded_block(self.columns, segment.columns, self.run_.checks.derive_codes)
 
     def _take(self, block: Block, judged: JudgedBlock) -> None:
         self.table.add(self._records, self._lines + 1, block.offset)

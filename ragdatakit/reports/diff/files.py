@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.diff.text import (
     field_words,
     file_words,
@@ -20,7 +21,6 @@ from ragdatakit.reports.diff.text import (
     value_text,
     verdict,
 )
-from ragdatakit.reports.text import visible_path
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, RecordShown, Side, TableDiff
 
 VERSION = 1
@@ -207,4 +207,4 @@ def _markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: 
 
 
 def _md(text: str) -> str:
-    return visible_path(text).translate(_MARKDOWN)
+    return visible_text(text).translate(_MARKDOWN)

@@ -6,8 +6,10 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.summary.words import percent
-from ragdatakit.reports.text import Painter, painter, size, visible_path
+from ragdatakit.reports.terminal import Painter, painter
+from ragdatakit.reports.text import size
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Metric, RecordChange, RecordShown, TableDiff
 
 _STATUS = {
@@ -31,13 +33,13 @@ def diff_lines(diff: DatasetDiff, *, colour: bool = False, width: int = 100) -> 
     """The screen, line by line."""
     paint = painter(colour)
     for mark, side in (("-", diff.before), ("+", diff.after)):
-        yield paint("bold", f"{mark} {visible_path(side.path)} ({side.format})")
+        yield paint("bold", f"{mark} {visible_text(side.path)} ({side.format})")
     yield ""
     if diff.pairs:
         yield from _pair_lines(diff, paint, width)
     for pair in diff.pairs:
         if pair.status == "changed":
-            yield paint("bold", visible_path(pair.place))
+            yield paint("bold", visible_text(pair.place))
             yield ""
             yield from _body_lines(pair.diff, paint, width)
             if pair.diff.notes:
@@ -55,12 +57,12 @@ def _body_lines(diff: DatasetDiff, paint: Painter, width: int) -> Iterator[str]:
     yield from _other_file_lines(diff, paint)
     yield from _metric_lines(diff, paint)
     for note in diff.notes:
-        yield paint("dim", visible_path(note))
+        yield paint("dim", visible_text(note))
 
 
 def _pair_lines(diff: DatasetDiff, paint: Painter, screen: int) -> Iterator[str]:
     """The datasets of two folders that hold several."""
-    names = [_cut(visible_path(pair.place), max(screen - 38, 12)) for pair in diff.pairs]
+    names = [_cut(visible_text(pair.place), max(screen - 38, 12)) for pair in diff.pairs]
     width = max(len("dataset"), *map(len, names))
     heads = "".join(f"{head:>12}" for head in ("added", "removed", "changed"))
     yield paint("bold", f"  {'dataset':{width}}{heads}")
@@ -105,13 +107,13 @@ def _others_told(diff: DatasetDiff) -> str:
 
 def _named(files: list[FileDiff]) -> str:
     """What became of the first files, and how many more there are."""
-    named = ", ".join(f"{visible_path(file.path)} {file.status}" for file in files[:_MOST_NAMED])
+    named = ", ".join(f"{visible_text(file.path)} {file.status}" for file in files[:_MOST_NAMED])
     return named + (f" and {len(files) - _MOST_NAMED:,} more" if len(files) > _MOST_NAMED else "")
 
 
 def unread_told(diff: DatasetDiff) -> str:
     """What could not be read at all, so that it was not compared; empty where all could."""
-    named = [f"{visible_path(what)} of {visible_path(side.path)}" for side, what in diff.unread]
+    named = [f"{visible_text(what)} of {visible_text(side.path)}" for side, what in diff.unread]
     more = f" and {len(named) - _MOST_NAMED:,} more" if len(named) > _MOST_NAMED else ""
     return f"{', '.join(named[:_MOST_NAMED])}{more} could not be read" if named else ""
 
@@ -211,7 +213,7 @@ def value_text(value: Any) -> str:
         return "none"
     if not isinstance(value, str):
         return str(value)
-    text = visible_path(value.replace("\n", "↵").replace("\t", "→"))
+    text = visible_text(value.replace("\n", "↵").replace("\t", "→"))
     return f'"{text}"' if not text or " " in text or text == "none" else text
 
 
@@ -230,10 +232,10 @@ def _file_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
     if not shown:
         return
     yield paint("bold", "Files")
-    width = max(len(visible_path(file.path)) for file in shown)
+    width = max(len(visible_text(file.path)) for file in shown)
     for file in shown:
         mark, style = _STATUS[file.status]
-        name = visible_path(file.path)
+        name = visible_text(file.path)
         yield f"  {paint(style, mark)} {name:{width}}  {file_words(file)}"
     if told := field_words(diff):
         yield paint("dim", f"    {told}")
@@ -248,10 +250,10 @@ def _other_file_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
     if not shown:
         return
     yield paint("bold", "Other files (of no dataset, compared by their bytes)")
-    width = max(len(visible_path(file.path)) for file in shown[:_MOST_OTHERS])
+    width = max(len(visible_text(file.path)) for file in shown[:_MOST_OTHERS])
     for file in shown[:_MOST_OTHERS]:
         mark, style = _STATUS[file.status]
-        yield f"  {paint(style, mark)} {visible_path(file.path):{width}}  {file_words(file)}"
+        yield f"  {paint(style, mark)} {visible_text(file.path):{width}}  {file_words(file)}"
     if len(shown) > _MOST_OTHERS:
         yield paint("dim", f"    … and {len(shown) - _MOST_OTHERS:,} more (--output-format json has all)")
     if same := len(diff.other_files) - len(shown):
@@ -291,9 +293,9 @@ def _metric_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
     if not shown:
         return
     yield paint("bold", "Numbers that moved")
-    width = max(len(visible_path(metric.title)) for metric in shown)
+    width = max(len(visible_text(metric.title)) for metric in shown)
     for metric in shown:
-        yield f"  {visible_path(metric.title):{width}}  {metric_words(metric)}"
+        yield f"  {visible_text(metric.title):{width}}  {metric_words(metric)}"
     if rest:
         yield paint("dim", f"    {rest_words(rest)}")
     yield ""

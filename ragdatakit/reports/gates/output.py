@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.reports.columns import cut_to, one_line, width_of, wrapped
+from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.summary.words import percent
-from ragdatakit.reports.text import Painter, painter, visible_path
+from ragdatakit.reports.terminal import Painter, cut_to, one_line, painter, width_of, wrapped
 from ragdatakit.schemas.gates import SEVERITIES, Check, GateResult, expectation_words, place_words, share_words
 
 VERSION = 1
@@ -28,7 +28,7 @@ def gate_lines(
         for suite in result.suites:
             shown = [c for c in _of(result, suite.path) if verbose or not c.success]
             if shown:
-                yield paint("bold", visible_path(suite.path))
+                yield paint("bold", visible_text(suite.path))
             for check in shown:
                 yield from _check_lines(check, paint, width)
             if shown:
@@ -57,7 +57,7 @@ def _check_lines(check: Check, paint: Painter, width: int) -> Iterator[str]:
 def _place(result: GateResult) -> str:
     """What was looked at."""
     dataset = f", {one_line(result.dataset)}" if result.dataset else ""
-    return f"{visible_path(result.path)}{dataset} ({result.format})"
+    return f"{visible_text(result.path)}{dataset} ({result.format})"
 
 
 def _of(result: GateResult, path: str) -> list[Check]:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.columns import cut_head, cut_to, one_line
 from ragdatakit.reports.summary.text import FEW
 from ragdatakit.reports.summary.words import (
     Signs,
@@ -36,6 +35,7 @@ from ragdatakit.reports.summary.words import (
     value_counts,
     warnings_of,
 )
+from ragdatakit.reports.terminal import cut_head, cut_to, one_line
 from ragdatakit.reports.text import size
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.columns import column_lines, cut_head, cut_to, flowing, one_line, padded, width_of, wrapped
 from ragdatakit.reports.summary.words import (
     PLAIN_SIGNS,
     Signs,
@@ -40,7 +39,19 @@ from ragdatakit.reports.summary.words import (
     warnings_of,
     without_common_folder,
 )
-from ragdatakit.reports.text import Painter, painter, size
+from ragdatakit.reports.terminal import (
+    Painter,
+    column_lines,
+    cut_head,
+    cut_to,
+    flowing,
+    one_line,
+    padded,
+    painter,
+    width_of,
+    wrapped,
+)
+from ragdatakit.reports.text import size
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report

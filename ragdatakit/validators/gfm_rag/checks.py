@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.validators.checks import CellSuspects
-    from ragdatakit.validators.csv_runs import CsvTable
+    from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.gfm_rag.cells import TableChecks
 
 TABLES = ("nodes", "relations", "edges")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.validators.csv_runs import CsvTable
+    from ragdatakit.validators.csv_parts import CsvTable
 
 TABLES = ("nodes", "relations", "edges")
 ENDS = ("source", "relation", "target")

@@ -1,18 +1,30 @@
-"""Texts in columns of a terminal: how wide they are, cut to fit, wrapped, set as a table."""
+"""Texts on a terminal: their colours, how many columns they take, cut to fit, wrapped, set as a table."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from ragdatakit.reports.text import Painter, visible_path
+from ragdatakit.files.visible_text import visible_text
 
 _LEAST_ROOM = 12
+_COLOURS = {"error": "31", "warning": "33", "info": "36", "dim": "2", "bold": "1", "good": "32"}
+
+Painter = Callable[[str, str], str]
+
+
+def painter(colour: bool) -> Painter:
+    """A function that puts a text into a style's colour, or leaves it as it is."""
+
+    def paint(style: str, text: str) -> str:
+        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if colour and text else text
+
+    return paint
 
 
 def one_line(text: str, most: int = 2000) -> str:
     """Any text as one line that a terminal shows and does not obey; of a long one only the beginning is looked at."""
-    return visible_path(" ".join(text[:most].split()))
+    return visible_text(" ".join(text[:most].split()))
 
 
 def width_of(text: str) -> int:

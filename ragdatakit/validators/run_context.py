@@ -1,0 +1,41 @@
+"""What the run of a dataset is to those who read its files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.sources import Source
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.checks import FormatChecks
+from ragdatakit.validators.collector import Collector
+from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.held import HeldFindings, RowMap
+from ragdatakit.validators.run_options import RunOptions
+
+
+class RunContext(Protocol):
+    """`DatasetRun` implements it; what its methods do is said there. ``big``: columns are worth their start."""
+
+    dataset: Dataset
+    checks: FormatChecks
+    options: RunOptions
+    collector: Collector
+    rows: RowMap
+    held: HeldFindings
+    big: bool
+    lock: threading.Lock
+
+    def kind(self, file: DataFile) -> File: ...
+    def container(self, file: DataFile) -> str: ...
+    def columns(self, kind: str) -> KeyColumns: ...
+    def source(self, file: DataFile) -> Source: ...
+    def progress(self, file: DataFile, done: int) -> None: ...
+    def guarded(self, file: DataFile, check: Callable[[], Iterable[Problem]]) -> list[Problem]: ...
+    def emit(self, file: DataFile, problem: Problem) -> None: ...
+    def emit_record(
+        self, file: DataFile, problem: Problem, record: int | None, line: int, offset: int, raw: bytes, indent: int = 0
+    ) -> None: ...
