@@ -22,42 +22,43 @@ SETS = (
     "trec/valid/collection",
 )
 SECRET = "the-lighthouse-keeper-left-at-dawn"
+PRIVATE = "private.txt"
 
 
-def _loop(path: Path) -> None:
+def _loop(path: Path, _outside: Path) -> None:
     path.symlink_to(path.name)
 
 
-def _out(path: Path) -> None:
-    private = path.parents[2] / "private.txt"
+def _out(path: Path, outside: Path) -> None:
+    private = outside / PRIVATE
     private.write_text(f'{{"_id": "{SECRET}", "text": "{SECRET}", "title": "{SECRET}"}}\n', encoding="utf-8")
     path.symlink_to(private)
 
 
-def _socket(path: Path) -> None:
+def _socket(path: Path, _outside: Path) -> None:
     with chdir(path.parent), socket.socket(socket.AF_UNIX) as opened:  # the name of a socket is short
         opened.bind(path.name)
 
 
-def _undecodable(path: Path) -> None:
+def _undecodable(path: Path, _outside: Path) -> None:
     (path.parent / os.fsdecode(b"caf\xe9" + os.fsencode(path.suffix))).write_bytes(b"{}\n")
 
 
-def _unreadable(path: Path) -> None:
+def _unreadable(path: Path, _outside: Path) -> None:
     path.write_bytes(b"{}\n")
     path.chmod(0)
 
 
-ODD: dict[str, Callable[[Path], None]] = {
+ODD: dict[str, Callable[[Path, Path], None]] = {
     "loop": _loop,
     "link out": _out,
-    "FIFO": os.mkfifo,
+    "FIFO": lambda path, _: os.mkfifo(path),
     "socket": _socket,
-    "device": lambda path: path.symlink_to("/dev/zero"),
+    "device": lambda path, _: path.symlink_to("/dev/zero"),
     "unreadable": _unreadable,
     "non-UTF-8 name": _undecodable,
-    "empty": lambda path: path.write_bytes(b"") and None,
-    "directory": Path.mkdir,
+    "empty": lambda path, _: path.write_bytes(b"") and None,
+    "directory": lambda path, _: path.mkdir(),
 }
 COMMANDS: dict[str, tuple[str, ...]] = {
     "validate": ("validate", "SET", "--quality"),
@@ -85,7 +86,7 @@ def check(case: Case) -> Iterator[str]:
     case.history = [base, f"{odd} {path.relative_to(case.folder).as_posix()}"]
     if odd != "non-UTF-8 name":
         path.unlink()
-    ODD[odd](path)
+    ODD[odd](path, case.scratch)
     (case.scratch / "out").mkdir()
     with environment(case.scratch):
         for name, words in COMMANDS.items():
@@ -106,4 +107,8 @@ def check(case: Case) -> Iterator[str]:
 
 
 def _holds(folder: Path, text: str) -> bool:
-    return any(text.encode() in p.read_bytes() for p in folder.rglob("*") if p.is_file() and not p.is_symlink())
+    return any(
+        text.encode() in p.read_bytes()
+        for p in folder.rglob("*")
+        if p.is_file() and not p.is_symlink() and p.name != PRIVATE
+    )
