@@ -36,6 +36,8 @@ RULES: tuple[Rule, ...] = (
         message="{metric} is {told}, below the minimum of {minimum}",
         upstream="the check that was asked for fails",
         hint="look at the worst questions and at the ceiling, or lower the minimum",
+        bad="ragdata eval set/ --min ndcg@10=0.30   # the best run reaches 0.21",
+        good="ragdata eval set/ --min ndcg@10=0.30   # the best run reaches 0.34",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -46,6 +48,10 @@ RULES: tuple[Rule, ...] = (
         message="in run {run}, only {share} of {count} passages are found first by their own first words",
         upstream="passages begin alike, or the analyzer does not cut their language into words",
         hint="look for a common header or navigation text in the passages; take `--analyzer ja` for Japanese",
+        bad=(
+            "d1: Skip to content. Home. Search. The tug Osprey …\nd2: Skip to content. Home. Search. The barge Lena …"
+        ),
+        good="d1: The tug Osprey …\nd2: The barge Lena …",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -62,6 +68,8 @@ RULES: tuple[Rule, ...] = (
             "read some of the questions beside their gold (the worst ones, EV203): does it answer them? Where not, "
             "look how the two are joined; where it does, the dataset is hard for these runs"
         ),
+        bad='q7: when is high water?   gold: "Prune pear trees in late winter."',
+        good='q7: when is high water?   gold: "The tide tables give high water for each harbour."',
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -75,6 +83,8 @@ RULES: tuple[Rule, ...] = (
             "are the questions in the language and the script of the passages? Take `--analyzer ja` for Japanese, "
             "`--stemmer` for other languages; questions in another language need dense vectors"
         ),
+        bad="q1: Wann schneidet man einen Birnbaum?   (all passages are in English)",
+        good="q1: when to prune a pear tree   (all passages are in English)",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -85,6 +95,8 @@ RULES: tuple[Rule, ...] = (
         message="none of the {number} gold {unit}s is in the corpus: gold names {gold}, the corpus has {there}",
         upstream="no retriever can find any of it",
         hint="compare the ids: are they written otherwise, or is this the corpus of another dataset?",
+        bad="corpus: doc_1, doc_2   gold: 1, 2",
+        good="corpus: doc_1, doc_2   gold: doc_1, doc_2",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -95,6 +107,8 @@ RULES: tuple[Rule, ...] = (
         message="{unit} {target} is gold for {questions}, and not in the corpus",
         upstream="no retriever can find it",
         hint="add it to the corpus, correct its id, or take the judgement out",
+        bad="corpus: d1, d2   gold of q1: d9",
+        good="corpus: d1, d2   gold of q1: d2",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -105,6 +119,8 @@ RULES: tuple[Rule, ...] = (
         message="{unit} {target} is gold for {questions}, and has no text",
         upstream="no retriever can find it",
         hint="restore its text, or take the judgement out",
+        bad='{"_id": "d1", "title": "", "text": "…"}',
+        good='{"_id": "d1", "title": "", "text": "Prune pear trees in late winter."}',
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -115,6 +131,8 @@ RULES: tuple[Rule, ...] = (
         message=("question {question}: no run finds {what} in the first {depth} results ({targets})"),
         upstream="a reader of these results never sees it",
         hint="read the question beside the gold: does it answer, and in words that the question could lead to?",
+        bad='q1: when to cut fruit trees   gold: "Dormant wood tolerates the saw."',
+        good='q1: when to prune a pear tree   gold: "Prune pear trees in late winter."',
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -125,6 +143,8 @@ RULES: tuple[Rule, ...] = (
         message="{unit} {target}, gold for {questions}, has the same text as {others}, not gold there",
         upstream="no retriever can tell them apart, and a right answer counts as wrong",
         hint="remove the copies (`ragdata validate` finds them), or judge all of them",
+        bad="d1: Prune pear trees in late winter.   (gold)\nd8: Prune pear trees in late winter.   (not judged)",
+        good="d1: Prune pear trees in late winter.   (gold)\nd8: The barge Lena carries slate.   (not judged)",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -135,6 +155,8 @@ RULES: tuple[Rule, ...] = (
         message="question {question} is itself a passage of the corpus ({others}), and not gold",
         upstream="it takes the first place of every search",
         hint="take it out of the corpus, or leave it out of the results",
+        bad="q1: when to prune a pear tree\nd8: When to prune a pear tree?",
+        good="q1: when to prune a pear tree\nd8: The barge Lena carries slate.",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -145,6 +167,8 @@ RULES: tuple[Rule, ...] = (
         message="{number} of {questions} questions have no gold",
         upstream="they are left out of the metrics, and do not count as 0",
         hint="add judgements (qrels); with answers only, look at how often the answer stands in the first passages",
+        bad="queries: q1, q2   judged: q1",
+        good="queries: q1, q2   judged: q1, q2",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -155,6 +179,8 @@ RULES: tuple[Rule, ...] = (
         message="{number} of {judged} judged questions are not among the {questions} questions",
         upstream="they are left out of the metrics, which say nothing of them",
         hint="add the questions, or correct their ids in the judgements: do both files number them alike?",
+        bad="queries: q1, q2   judged: q1, q2, q3",
+        good="queries: q1, q2   judged: q1, q2",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -165,6 +191,8 @@ RULES: tuple[Rule, ...] = (
         message="question {question}: its answer {answer} stands in none of its gold {unit}s",
         upstream="a reader who is given the gold cannot answer from it",
         hint="check the answer and the gold; write other spellings of the answer as aliases",
+        bad='q1: which barge carries slate?   answer: Lena   gold: "The tug Osprey left at noon."',
+        good='q1: which barge carries slate?   answer: Lena   gold: "The barge Lena carries slate."',
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
@@ -175,6 +203,8 @@ RULES: tuple[Rule, ...] = (
         message="question {question} stands in train as {others}, with the same {same}",
         upstream="a trained system has seen it, and scores better than it is",
         hint="take it out of one of the splits",
+        bad="train: when to prune a pear tree → d1\ntest: When to prune a pear tree? → d1",
+        good="train: when to prune a pear tree → d1\ntest: which barge carries slate? → d2",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
 )

@@ -22,6 +22,8 @@ RULES: tuple[Rule, ...] = (
             "see that the file can be read (`ragdata validate` without --select tells what is wrong with it), or give "
             "the reader the `--option` that it asks for"
         ),
+        bad="corpus.jsonl.gz: cut off in the middle",
+        good="corpus.jsonl.gz: whole",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -47,6 +49,11 @@ RULES: tuple[Rule, ...] = (
             "negative that answers the question"
         ),
         hint="keep one of them and give it the judgements of both",
+        bad=(
+            '{"_id": "d1", "text": "Prune pear trees in late winter."}\n'
+            '{"_id": "d8", "text": "Prune  pear trees in late winter."}'
+        ),
+        good='{"_id": "d1", "text": "Prune pear trees in late winter."}',
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -61,6 +68,11 @@ RULES: tuple[Rule, ...] = (
         message="{table} {id} is {similarity} the same as {other}",
         upstream="results repeat themselves, and a copy of the gold counts as wrong",
         hint="keep the better one, or judge both; `--quality-option near-similarity=0.95` reports closer copies only",
+        bad=(
+            "d1: Prune pear trees in late winter, while they are dormant, with a sharp and clean saw.\n"
+            "d8: Prune pear trees in late winter, while they are dormant, with a sharp and clean saw. Read more"
+        ),
+        good="d1: Prune pear trees in late winter, while they are dormant, with a sharp and clean saw.",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -86,6 +98,8 @@ RULES: tuple[Rule, ...] = (
         message="the {what} stands in the {field} of {table} {id}{more}{obeyed}",
         upstream="tokenizers see another word than was meant",
         hint="remove it, or put back the character that it stands for",
+        bad='{"_id": "d1", "text": "Prune pear\\u0008 trees in late winter."}',
+        good='{"_id": "d1", "text": "Prune pear trees in late winter."}',
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -96,6 +110,8 @@ RULES: tuple[Rule, ...] = (
         message="the text of {table} {id} has {tokens:,} tokens, more than {most:,}",
         upstream="encoders cut it there, and nothing behind is ever found",
         hint="cut it into chunks (`ragdata convert --chunk-size`), or set `most-tokens` to what your encoder takes",
+        bad="d1: a book of 90,000 tokens",
+        good="d1#1, d1#2, …: its chunks of 400 tokens",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -106,6 +122,8 @@ RULES: tuple[Rule, ...] = (
         message="question {id} of {split} is question {other} of {trained}",
         upstream="a system that was trained has seen it: its score says nothing about new questions",
         hint="take it out of one of the splits",
+        bad="train: when to prune a pear tree\ntest: When to prune a pear tree?",
+        good="train: when to prune a pear tree\ntest: which barge carries slate?",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -119,6 +137,8 @@ RULES: tuple[Rule, ...] = (
         message="question {id} of {split} shares {similarity} of its words, and its {same}, with {other} of {trained}",
         upstream="a system that was trained has seen nearly this question, and what answers it",
         hint="put paraphrases of one question into the same split",
+        bad="train: when is it best to prune a pear tree → d1\ntest: when is it best to prune an old pear tree → d1",
+        good="train: when is it best to prune a pear tree → d1\ntest: which barge carries slate? → d2",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -132,6 +152,8 @@ RULES: tuple[Rule, ...] = (
         message="{share} of the {questions:,} questions of {split} have a positive that {trained} has, too",
         upstream="a trained system may find it because it remembers it",
         hint="split by documents, if you want to know how new documents are found",
+        bad="train: d1, d2, d3 are positives\ntest: d1, d2, d4 are positives",
+        good="train: d1, d2, d3 are positives\ntest: d4, d5, d6 are positives",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -142,6 +164,8 @@ RULES: tuple[Rule, ...] = (
         message="question {id}: its answer {answer} is not in its {texts}",
         upstream="who is given the gold cannot answer from it",
         hint="check the answer and the gold; give other spellings of the answer as aliases",
+        bad='q1: which barge carries slate?   answer: Lena   gold: "The tug Osprey left at noon."',
+        good='q1: which barge carries slate?   answer: Lena   gold: "The barge Lena carries slate."',
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -152,6 +176,8 @@ RULES: tuple[Rule, ...] = (
         message="question {id} has the same words as {other}, and other gold",
         upstream="what is right for the one counts as wrong for the other",
         hint="make it one question with the gold of both, or say what makes them different",
+        bad="q1: when to prune a pear tree → d1\nq9: When to prune a pear tree? → d4",
+        good="q1: when to prune a pear tree → d1, d4",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -162,6 +188,8 @@ RULES: tuple[Rule, ...] = (
         message="{split} has {questions}, and {other} {number:,}",
         upstream="a metric over so few questions is mostly chance",
         hint="split again, or report the metric with its confidence interval",
+        bad="train: 8,000 questions   test: 3 questions",
+        good="train: 8,000 questions   test: 800 questions",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -172,6 +200,8 @@ RULES: tuple[Rule, ...] = (
         message="negative {id} of question {question} has the {same} of its positive {other}",
         upstream="training pushes the right text away",
         hint="take out the triplet, or mine negatives without copies of the positives",
+        bad="positive d1: Prune pear trees in late winter.\nnegative d8: Prune pear trees in late winter.",
+        good="positive d1: Prune pear trees in late winter.\nnegative d8: The barge Lena carries slate.",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
@@ -185,6 +215,8 @@ RULES: tuple[Rule, ...] = (
         message="node {id} takes part in {edges:,} of {all:,} edges ({share})",
         upstream="walks and neighbourhoods all lead through it, and nothing near it tells one question from another",
         hint="take it out, make its edges more specific, or leave out edges to it when you build neighbourhoods",
+        bad="source,relation,target\nosprey,mentions,thing\nlena,mentions,thing\n… 4,000 further edges to `thing`",
+        good="source,relation,target\nosprey,tows,lena",
         source="ragdata's own check of quality: no loader looks at it",
     ),
 )

@@ -16,6 +16,8 @@ RULES: tuple[Rule, ...] = (
         message="cannot be read: {reason}",
         upstream="the loader stops when it opens the file",
         hint="make it a regular file that you may read, and validate again",
+        bad="-rw------- 1 root corpus.jsonl   (read by another user)",
+        good="-rw-r--r-- 1 root corpus.jsonl",
         source="open() in Python's library, as every loader calls it",
     ),
     Rule(
@@ -26,6 +28,8 @@ RULES: tuple[Rule, ...] = (
         message="is a link to a place outside the dataset and was not read",
         upstream="the loader would follow it, and read whatever is there",
         hint="copy the file into the dataset, or pass --follow-links to read it",
+        bad="corpus.jsonl -> ../private.jsonl",
+        good="corpus.jsonl -> corpus-v2.jsonl",
         source="open() in Python's library, as every loader calls it: it follows links",
     ),
     Rule(
@@ -48,6 +52,8 @@ RULES: tuple[Rule, ...] = (
         message="{found}, but the name says {expected}",
         upstream="the loader trusts the name and fails on the first byte",
         hint="rename the file, or compress it with gzip",
+        bad='corpus.jsonl.gz: {"_id": "d1", "text": "Pear trees"}',
+        good="corpus.jsonl.gz: 1f 8b 08 …   (gzip data)",
         source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
@@ -58,6 +64,8 @@ RULES: tuple[Rule, ...] = (
         message="gzip data is {reason} after {bytes} uncompressed bytes",
         upstream="the loader stops there with an error",
         hint="copy or download the file again; what could be unpacked was checked",
+        bad="corpus.jsonl.gz: 1f 8b 08 …   (half of the file)",
+        good="corpus.jsonl.gz: 1f 8b 08 …   (the whole file)",
         source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
@@ -68,6 +76,8 @@ RULES: tuple[Rule, ...] = (
         message="unpacks to more than {ratio} times its size ({bytes} bytes so far); the rest was not read",
         upstream="the loader would unpack all of it",
         hint="look at the file before you trust it",
+        bad="corpus.jsonl.gz: 1 MB that unpacks to 1 TB",
+        good="corpus.jsonl.gz: 1 MB that unpacks to 4 MB",
         source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
@@ -78,6 +88,8 @@ RULES: tuple[Rule, ...] = (
         message="byte 0x{byte:02x} is not UTF-8",
         upstream="the loader stops with UnicodeDecodeError",
         hint="convert the file to UTF-8, for example with `iconv -f latin1 -t utf-8`",
+        bad="caf\\xe9   (Latin-1)",
+        good="caf\\xc3\\xa9   (UTF-8)",
         source='open(encoding="utf-8") in Python\'s library',
     ),
     Rule(
@@ -88,6 +100,8 @@ RULES: tuple[Rule, ...] = (
         message="starts with a byte-order mark",
         upstream="JSON readers refuse it",
         hint="save the file as UTF-8 without BOM (`sed -i '1s/^\\xEF\\xBB\\xBF//' FILE`)",
+        bad='\\xef\\xbb\\xbf{"qid": 1, "text": "how to prune a pear tree"}',
+        good='{"qid": 1, "text": "how to prune a pear tree"}',
         source='open(encoding="utf-8") and json.loads in Python\'s library',
     ),
     Rule(
@@ -99,6 +113,8 @@ RULES: tuple[Rule, ...] = (
         upstream="JSON readers do not mind; line tools and CSV readers split or keep the CR",
         hint="convert the file to LF (`dos2unix FILE`)",
         per_file=True,
+        bad="line 1 CR LF\nline 2 LF",
+        good="line 1 LF\nline 2 LF",
         source="universal newlines of open() in Python's library",
     ),
     Rule(
@@ -110,6 +126,8 @@ RULES: tuple[Rule, ...] = (
         upstream="Python's text mode ends a line there; DuckDB, orjson and line tools do not",
         hint="convert the file to LF line ends (`tr '\\r' '\\n'`)",
         per_file=True,
+        bad="line 1 CR line 2 LF",
+        good="line 1 LF\nline 2 LF",
         source="universal newlines of open() in Python's library",
     ),
     Rule(
@@ -120,6 +138,8 @@ RULES: tuple[Rule, ...] = (
         message="this record has more than {bytes} bytes and was not checked",
         upstream="the loader holds it in memory several times over",
         hint="split the record, or raise --memory-limit",
+        bad='{"_id": "d1", "text": "… 400 MB …"}   (--memory-limit 1GiB)',
+        good='{"_id": "d1", "text": "… 4 MB …"}',
         source="ragdata's own limit (--memory-limit)",
     ),
     Rule(
@@ -130,6 +150,8 @@ RULES: tuple[Rule, ...] = (
         message="ragdata's own check failed here: {reason}",
         upstream="nothing is known about this record",
         hint="please report it with the record that caused it",
+        bad="a record on which a check of ragdata stops with an error",
+        good="the same record, once the check is mended",
         source="ragdata's own check failed: no loader is involved",
     ),
     Rule(
@@ -204,6 +226,8 @@ RULES: tuple[Rule, ...] = (
         message="{value} does not fit a 64-bit float",
         upstream="Python reads it as infinity, orjson refuses the line",
         hint="write a number within ±1.8e308",
+        bad='{"score": 1e400}',
+        good='{"score": 1e300}',
         source="json.loads in Python's library: float() makes it infinity",
     ),
     Rule(
@@ -214,6 +238,8 @@ RULES: tuple[Rule, ...] = (
         message="{value} is beyond 2^53",
         upstream="Python keeps it; JavaScript, pandas and some exports round it, so that two ids may become one",
         hint="use smaller ids, or text",
+        bad='{"qid": 9007199254740993}',
+        good='{"qid": 9007199254740991}',
         source="RFC 8259, section 6, on numbers beyond 2**53",
     ),
     Rule(
@@ -224,6 +250,8 @@ RULES: tuple[Rule, ...] = (
         message="holds the unpaired surrogate {surrogate}",
         upstream="Python's json reads it, encoding it fails later; orjson and DuckDB refuse the line",
         hint="repair the text where it was cut in the middle of a character",
+        bad='{"text": "a smile: \\ud83d"}',
+        good='{"text": "a smile: \\ud83d\\ude00"}',
         source="json.loads in Python's library; str.encode raises UnicodeEncodeError",
     ),
 )

@@ -80,6 +80,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="{value} means a missing value to pandas",
         upstream={"gfm-rag": "reads edges.csv with pandas' own words for missing values and drops the edge"},
         hint="write the name otherwise in every file; `none` and `Null`, for example, stay text",
+        bad="source,relation,target,attributes\nNA,tows,lena,{}",
+        good="source,relation,target,attributes\nNamibia,tows,lena,{}",
         source=f"E23; {_V1}",
     ),
     Rule(
@@ -244,6 +246,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="nodes of type {type}: {nodes}; prediction takes the best 10",
         upstream="SFTTrainer.predict stops with RuntimeError: selected index k out of range",
         hint="set predict_top_k to a smaller number, or add nodes",
+        bad="name,type,attributes\nHarbour log,document,{}   (one document, predict_top_k: 10)",
+        good="name,type,attributes\n… 10 rows of type document, or more",
         source="W13; gfm-rag 57e3e28 trainers/sft_trainer.py:predict",
     ),
     Rule(
@@ -280,6 +284,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="the title {value} is also the name of an entity",
         upstream="construction makes one node of the two, of type document: the entity is gone",
         hint='make the title differ, for example with a capital letter or "(document)"',
+        bad='raw/documents.json: {"osprey": "The tug left at noon."}   (osprey is an entity)',
+        good='raw/documents.json: {"Osprey (document)": "The tug left at noon."}',
         source=f"W18; {_CONSTRUCTOR}: KGConstructor",
     ),
     Rule(
@@ -306,6 +312,8 @@ HEALTH_RULES: tuple[Rule, ...] = (
         message="the graph has {components:,} parts; the largest has {largest:,} nodes ({share:.3g} %)",
         upstream="messages never pass from one part to another: a question starts and ends in one of them",
         hint="look whether names of one thing are spelled in several ways, or edges were dropped",
+        bad="source,relation,target,attributes\nosprey,tows,lena,{}\nhale,owns,quay,{}",
+        good="source,relation,target,attributes\nosprey,tows,lena,{}\nlena,moors at,quay,{}\nhale,owns,quay,{}",
         source="graph health",
     ),
     Rule(
@@ -316,6 +324,8 @@ HEALTH_RULES: tuple[Rule, ...] = (
         message="no target node ({targets}) is within a distance of {hops} from a start node ({start})",
         upstream="the model passes messages that far only: the question can never be answered from its start nodes",
         hint="check start and target nodes and the edges between them; `--max-hops` is the model's number of layers",
+        bad="start: osprey   target: quay\nosprey,tows,lena,{}\nhale,owns,quay,{}",
+        good="start: osprey   target: quay\nosprey,tows,lena,{}\nlena,moors at,quay,{}",
         source="graph health",
     ),
     Rule(
@@ -326,6 +336,8 @@ HEALTH_RULES: tuple[Rule, ...] = (
         message="{targets} is not within a distance of {hops} from a start node",
         upstream="the model passes messages that far only: recall stays below 1 for this question",
         hint="check the edges of these nodes; `--max-hops` is the model's number of layers",
+        bad="start: osprey   targets: lena, quay\nosprey,tows,lena,{}\nhale,owns,quay,{}",
+        good="start: osprey   targets: lena, quay\nosprey,tows,lena,{}\nlena,moors at,quay,{}",
         source="graph health",
     ),
 )

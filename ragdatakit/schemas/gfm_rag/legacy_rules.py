@@ -25,6 +25,8 @@ LEGACY_RULES: tuple[Rule, ...] = (
         message="this is the layout of release 1.0.0 and before",
         upstream="release 2.0.0 reads none of these files; it needs raw/documents.json and nodes, relations and edges",
         hint="convert it: `ragdata convert --from gfm-rag --to gfm-rag SRC DST`",
+        bad="processed/stage1/kg.txt\nprocessed/stage1/document2entities.json\nraw/dataset_corpus.json",
+        good="processed/stage1/nodes.csv, relations.csv, edges.csv\nraw/documents.json",
         source="section 7",
     ),
     Rule(
@@ -35,6 +37,8 @@ LEGACY_RULES: tuple[Rule, ...] = (
         message="{file} is not there",
         upstream="release 1.0.0 stops with FileNotFoundError",
         hint="put the file back",
+        bad="processed/stage1/kg.txt\nraw/dataset_corpus.json",
+        good="processed/stage1/kg.txt\nprocessed/stage1/document2entities.json\nraw/dataset_corpus.json",
         source=_KG,
     ),
     Rule(

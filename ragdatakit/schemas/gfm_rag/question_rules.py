@@ -235,6 +235,8 @@ NODE_RULES: tuple[Rule, ...] = (
         upstream="both loaders make a split of length 0 of it",
         hint="leave the file out where there are no questions",
         follows=True,
+        bad="train.json: two questions that can be used\ntest.json: []",
+        good="train.json: two questions that can be used",
         source=f"E38; {_QA}",
     ),
     Rule(
@@ -399,6 +401,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         message="the question {value} is in the other file, too",
         upstream="the model is tested on what it was trained on",
         hint="remove it from train.json",
+        bad="train.json: Which boat did the Osprey tow?\ntest.json: Which boat did the Osprey tow?",
+        good="train.json: Which boat did the Osprey tow?\ntest.json: Which barge carries slate?",
         source="leakage between train and test",
     ),
     Rule(
@@ -409,6 +413,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         message="{samples:,} questions over {nodes:,} nodes make masks of {bytes}",
         upstream="the loaders keep a dense mask over all nodes for each question, on disk and in memory",
         hint="split the questions over several datasets",
+        bad="nodes.csv: 4,000,000 rows\ntrain.json: 60,000 questions",
+        good="nodes.csv: 4,000 rows\ntrain.json: 60,000 questions",
         source=f"W20; {_QA}",
     ),
 )

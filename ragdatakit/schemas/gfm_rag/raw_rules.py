@@ -73,6 +73,8 @@ RAW_RULES: tuple[Rule, ...] = (
         message="the title {value} was there before",
         upstream="the last text wins; the loaders do not use it, building stage1 again would",
         hint="give each document a title of its own",
+        bad='{"Harbour log": "The tug Osprey.", "Harbour log": "The barge Lena."}',
+        good='{"Harbour log": "The tug Osprey.", "Harbour log (2)": "The barge Lena."}',
         source=f"2.8; {_KG}",
     ),
     Rule(
@@ -83,6 +85,8 @@ RAW_RULES: tuple[Rule, ...] = (
         message="the file holds {value}, not an object of titles and texts",
         upstream="the loaders only parse the file; building stage1 again would stop",
         hint='write {"title": "text", …}; `{}` is enough where nothing is to be built',
+        bad='[{"Harbour log": "The tug Osprey."}]',
+        good='{"Harbour log": "The tug Osprey."}',
         source=f"2.8; {_KG}",
     ),
     Rule(
@@ -93,6 +97,8 @@ RAW_RULES: tuple[Rule, ...] = (
         message="the document is {value}, expected a text",
         upstream="the loaders only parse the file; building stage1 again would stop with TypeError",
         hint="write the text of the document",
+        bad='{"Harbour log": ["The tug Osprey."]}',
+        good='{"Harbour log": "The tug Osprey."}',
         source=f"2.8; {_KG}",
         per_file=True,
     ),
@@ -104,6 +110,8 @@ RAW_RULES: tuple[Rule, ...] = (
         message="{value} stands there; a JSON list of objects is expected",
         upstream="nothing reads it; building the questions of stage1 again would stop",
         hint="repair the file, or remove it",
+        bad='raw/test.json: {"questions": []}',
+        good="raw/test.json: []",
         source=f"2.9; {_SFT}",
         per_file=True,
     ),
@@ -191,6 +199,14 @@ RAW_RULES: tuple[Rule, ...] = (
         message="the document {value} is not in raw/documents.json",
         upstream="no node will be made of it, and the target is lost",
         hint="write the title as raw/documents.json does, or add the document",
+        bad=(
+            'raw/documents.json: {"Harbour log": "The tug Osprey."}\n'
+            'raw/test.json: "supporting_documents": ["Harbor log"]'
+        ),
+        good=(
+            'raw/documents.json: {"Harbour log": "The tug Osprey."}\n'
+            'raw/test.json: "supporting_documents": ["Harbour log"]'
+        ),
         source=f"W04; {_SFT}",
     ),
 )
@@ -204,6 +220,8 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="{newer} is {age} newer than this cache",
         upstream="the cache is known by the configuration only: the loaders go on with the old data, without a word",
         hint="remove processed/stage2, or load with force_reload=True",
+        bad="processed/stage2/…/graph.pt: 10:00\nprocessed/stage1/edges.csv: 10:30",
+        good="processed/stage1/edges.csv: 10:30\nprocessed/stage2/…/graph.pt: 10:31",
         source=f"W05; {_CACHE}",
     ),
     Rule(
@@ -214,6 +232,8 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="this is a cache of stage1",
         upstream="it is known by the configuration only: what you change in stage1 is not seen until force_reload",
         hint="remove processed/stage2 when you change stage1",
+        bad="processed/stage1/\nprocessed/stage2/",
+        good="processed/stage1/",
         source=f"W05; {_CACHE}",
     ),
     Rule(
@@ -224,6 +244,8 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="{missing} is not in this cache, while masks of questions are",
         upstream="the graph is built again and the old masks stay, which may point at other nodes",
         hint="remove processed/stage2",
+        bad="processed/stage2/…/test.pt",
+        good="processed/stage2/…/graph.pt\nprocessed/stage2/…/test.pt",
         source=f"W05; {_CACHE}",
     ),
     Rule(
@@ -234,6 +256,8 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="{cached} is in this cache, while stage1 has no {file}",
         upstream="both loaders stop with FileNotFoundError",
         hint="remove processed/stage2, or put the file back",
+        bad="processed/stage1/nodes.csv, relations.csv, edges.csv\nprocessed/stage2/…/graph.pt, test.pt",
+        good="processed/stage1/nodes.csv, relations.csv, edges.csv, test.json\nprocessed/stage2/…/graph.pt, test.pt",
         source=f"W05; {_CACHE}",
     ),
     Rule(
@@ -244,6 +268,8 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="this is the output of a retrieval, not a dataset",
         upstream="the loaders do not read it; answering (workflow/qa.py) does",
         hint="nothing to do",
+        bad="predictions_test.json",
+        good="processed/stage1/test.json",
         source="section 1; gfm-rag 57e3e28 workflow/sft_training.py",
         per_file=True,
         counted=False,
@@ -256,6 +282,8 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream="answering stops with JSONDecodeError",
         hint="run the retrieval again",
+        bad='[{"id": "h1", "predictions": {"document": [["Harbour',
+        good='[{"id": "h1", "predictions": {"document": [["Harbour log", 0.9]]}}]',
         source="section 1; gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
@@ -266,6 +294,8 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="the file holds {value}, not a list",
         upstream="answering stops with TypeError",
         hint="run the retrieval again",
+        bad='{"h1": {"document": [["Harbour log", 0.9]]}}',
+        good='[{"id": "h1", "predictions": {"document": [["Harbour log", 0.9]]}}]',
         source="section 1; gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
@@ -276,6 +306,8 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="{value} is not an object",
         upstream="answering stops with TypeError",
         hint="run the retrieval again",
+        bad='["Harbour log"]',
+        good='[{"id": "h1", "predictions": {"document": [["Harbour log", 0.9]]}}]',
         source="section 1; gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
@@ -286,6 +318,8 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="predictions: {found}; expected an object of types and lists of [name, score]",
         upstream="answering stops, or shows no passage",
         hint="run the retrieval again",
+        bad='[{"id": "h1", "predictions": ["Harbour log"]}]',
+        good='[{"id": "h1", "predictions": {"document": [["Harbour log", 0.9]]}}]',
         source="section 1; gfm-rag 57e3e28 workflow/qa.py",
     ),
 )

@@ -33,6 +33,8 @@ FILE_RULES: tuple[Rule, ...] = (
         message="{file} is not there",
         upstream="both loaders open it at the end of loading and stop with FileNotFoundError",
         hint="write it: an object of titles and texts; `{}` is enough where stage1 is complete",
+        bad="processed/stage1/nodes.csv, relations.csv, edges.csv",
+        good="raw/documents.json\nprocessed/stage1/nodes.csv, relations.csv, edges.csv",
         source=f"E01; {_LOADER}:load_qa_data",
     ),
     Rule(
@@ -58,6 +60,8 @@ FILE_RULES: tuple[Rule, ...] = (
             "and the files that are there are lost"
         ),
         hint="put the missing file back, or remove the others and build stage1 again",
+        bad="processed/stage1/nodes.csv\nprocessed/stage1/relations.csv",
+        good="processed/stage1/nodes.csv\nprocessed/stage1/relations.csv\nprocessed/stage1/edges.csv",
         source=f"E02; {_GRAPH}, gfmrag_retriever.py:from_index",
     ),
     Rule(
@@ -68,6 +72,8 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the file is empty; its first line should be {expected}",
         upstream="pandas stops with EmptyDataError: No columns to parse from file",
         hint="write the header and the rows; an edges.csv without a byte is what a build leaves that found no triple",
+        bad="edges.csv: 0 bytes",
+        good="edges.csv: source,relation,target,attributes",
         source=f"E03; {_READ}",
     ),
     Rule(
@@ -412,6 +418,8 @@ NAME_RULES: tuple[Rule, ...] = (
         message="{column} has a NUL byte in it",
         upstream="pandas cuts the cell there, and the rest of it is lost",
         hint="remove the byte (`tr -d '\\0'`)",
+        bad="name,type,attributes\nos\\0prey,entity,{}   (\\0: a NUL byte)",
+        good="name,type,attributes\nosprey,entity,{}",
         source=f"E18; {_READ}",
     ),
     Rule(
@@ -422,6 +430,8 @@ NAME_RULES: tuple[Rule, ...] = (
         message="{numeric:,} of {rows:,} cells of {column} look like numbers",
         upstream="a chunk in which all do becomes numbers: once rows are sorted or added, edges may be dropped",
         hint="put a word in front of such names (`n:1901`), in every file",
+        bad="rows 1 to 9,000: osprey, lena, …\nrows 400,000 to 409,000: 1901, 1902, …",
+        good="rows 1 to 9,000: osprey, lena, …\nrows 400,000 to 409,000: n:1901, n:1902, …",
         source=f"W14; {_READ}",
         per_file=True,
         counted=False,
