@@ -160,6 +160,11 @@ def test_every_rule_says_where_its_verdict_comes_from(rule: Rule) -> None:
     assert not re.search(r"\b[A-Z]{2}-[A-Z]?\d+", rule.source) and not re.match(r"[A-Z]{2}-?[A-Z]?\d+", rule.source)
 
 
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_no_source_is_a_section_of_notes(rule: Rule) -> None:
+    assert not rule.source.startswith("section")
+
+
 WITHOUT_EXAMPLES = {"GF": 30, "EV": 14, "RD": 14, "QU": 13}
 """How many rules of each format still lack a bad or a good example; no new ones."""
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
 
-_KG = "section 7; gfm-rag 1.0.0 datasets/kg_dataset.py:load_file"
-_QA = "section 7; gfm-rag 1.0.0 datasets/qa_dataset.py:process"
+_KG = "gfm-rag 1.0.0 datasets/kg_dataset.py:load_file"
+_QA = "gfm-rag 1.0.0 datasets/qa_dataset.py:process"
 _GOOD_TRIPLES = "osprey,towed,lena\nlena,built in,port hale"
 _GOOD_QUESTION = (
     '[{"id": "h1", "question": "Which boat did the Osprey tow?", "supporting_facts": ["Harbour log"], '
@@ -25,7 +25,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         message="this is the layout of release 1.0.0 and before",
         upstream="release 2.0.0 reads none of these files; it needs raw/documents.json and nodes, relations and edges",
         hint="convert it: `ragdata convert --from gfm-rag --to gfm-rag SRC DST`",
-        source="section 7",
+        source="gfm-rag 1.0.0 datasets/kg_dataset.py:load_file; no reader of these files in gfm-rag 57e3e28",
     ),
     Rule(
         code="GF602",

@@ -244,7 +244,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="this is the output of a retrieval, not a dataset",
         upstream="the loaders do not read it; answering (workflow/qa.py) does",
         hint="nothing to do",
-        source="section 1; gfm-rag 57e3e28 workflow/sft_training.py",
+        source="gfm-rag 57e3e28 workflow/sft_training.py",
         per_file=True,
         counted=False,
     ),
@@ -256,7 +256,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream="answering stops with JSONDecodeError",
         hint="run the retrieval again",
-        source="section 1; gfm-rag 57e3e28 workflow/qa.py",
+        source="gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
         code="GF712",
@@ -266,7 +266,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="the file holds {value}, not a list",
         upstream="answering stops with TypeError",
         hint="run the retrieval again",
-        source="section 1; gfm-rag 57e3e28 workflow/qa.py",
+        source="gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
         code="GF713",
@@ -276,7 +276,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="{value} is not an object",
         upstream="answering stops with TypeError",
         hint="run the retrieval again",
-        source="section 1; gfm-rag 57e3e28 workflow/qa.py",
+        source="gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
         code="GF714",
@@ -286,6 +286,6 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         message="predictions: {found}; expected an object of types and lists of [name, score]",
         upstream="answering stops, or shows no passage",
         hint="run the retrieval again",
-        source="section 1; gfm-rag 57e3e28 workflow/qa.py",
+        source="gfm-rag 57e3e28 workflow/qa.py",
     ),
 )
