@@ -159,6 +159,11 @@ def test_every_rule_says_where_its_verdict_comes_from(rule: Rule) -> None:
     assert not re.search(r"\b[A-Z]{2}-[A-Z]?\d+", rule.source) and not re.match(r"[A-Z]{2}-?[A-Z]?\d+", rule.source)
 
 
+@each_rule
+def test_no_source_is_a_section_of_notes(rule: Rule) -> None:
+    assert not re.match(r"section|[A-Z]?\d", rule.source)
+
+
 def test_rules_have_a_bad_and_a_good_example() -> None:
     assert [rule.code for rule in RULES if not (rule.bad and rule.good)] == []
     assert [rule.code for rule in RULES if rule.bad == rule.good] == []

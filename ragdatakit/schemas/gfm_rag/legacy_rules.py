@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
 
-_KG = "section 7; gfm-rag 1.0.0 datasets/kg_dataset.py:load_file"
-_QA = "section 7; gfm-rag 1.0.0 datasets/qa_dataset.py:process"
+_KG = "gfm-rag 1.0.0 datasets/kg_dataset.py:load_file"
+_QA = "gfm-rag 1.0.0 datasets/qa_dataset.py:process"
 _GOOD_TRIPLES = "osprey,towed,lena\nlena,built in,port hale"
 _GOOD_QUESTION = (
     '[{"id": "h1", "question": "Which boat did the Osprey tow?", "supporting_facts": ["Harbour log"], '
@@ -27,7 +27,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         hint="convert it: `ragdata convert --from gfm-rag --to gfm-rag SRC DST`",
         bad="processed/stage1/kg.txt\nprocessed/stage1/document2entities.json\nraw/dataset_corpus.json",
         good="processed/stage1/nodes.csv, relations.csv, edges.csv\nraw/documents.json",
-        source="section 7",
+        source="gfm-rag 1.0.0 datasets/kg_dataset.py:load_file; no reader of these files in gfm-rag 57e3e28",
     ),
     Rule(
         code="GF602",

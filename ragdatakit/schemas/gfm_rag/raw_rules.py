@@ -270,7 +270,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         hint="nothing to do",
         bad="predictions_test.json",
         good="processed/stage1/test.json",
-        source="section 1; gfm-rag 57e3e28 workflow/sft_training.py",
+        source="gfm-rag 57e3e28 workflow/sft_training.py",
         per_file=True,
         counted=False,
     ),
@@ -284,7 +284,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         hint="run the retrieval again",
         bad='[{"id": "h1", "predictions": {"document": [["Harbour',
         good='[{"id": "h1", "predictions": {"document": [["Harbour log", 0.9]]}}]',
-        source="section 1; gfm-rag 57e3e28 workflow/qa.py",
+        source="gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
         code="GF712",
@@ -296,7 +296,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         hint="run the retrieval again",
         bad='{"h1": {"document": [["Harbour log", 0.9]]}}',
         good='[{"id": "h1", "predictions": {"document": [["Harbour log", 0.9]]}}]',
-        source="section 1; gfm-rag 57e3e28 workflow/qa.py",
+        source="gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
         code="GF713",
@@ -308,7 +308,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         hint="run the retrieval again",
         bad='["Harbour log"]',
         good='[{"id": "h1", "predictions": {"document": [["Harbour log", 0.9]]}}]',
-        source="section 1; gfm-rag 57e3e28 workflow/qa.py",
+        source="gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
         code="GF714",
@@ -320,6 +320,6 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         hint="run the retrieval again",
         bad='[{"id": "h1", "predictions": ["Harbour log"]}]',
         good='[{"id": "h1", "predictions": {"document": [["Harbour log", 0.9]]}}]',
-        source="section 1; gfm-rag 57e3e28 workflow/qa.py",
+        source="gfm-rag 57e3e28 workflow/qa.py",
     ),
 )
