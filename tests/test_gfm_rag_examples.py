@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from ragdatakit.schemas.gfm_rag.format import GFM_RAG
 
 NODES, RELATIONS, EDGES, QUESTIONS, DOCUMENTS = (
     "processed/stage1/nodes.csv",
@@ -220,6 +219,33 @@ EXAMPLES = (
 )
 
 
+NUMBERS = {
+    "attributes-not-dict": "E12",
+    "attributes-not-literal": "E11",
+    "attributes-surrogate": "E13",
+    "dangling-endpoint": "E20",
+    "duplicate-node": "E15",
+    "duplicate-question-id": "E33",
+    "empty-attributes": "E10",
+    "kind-mismatch": "E17",
+    "missing-column": "E04",
+    "missing-documents-file": "E01",
+    "mixed-question-ids": "E34",
+    "name-read-as-missing": "E23",
+    "no-entity-edge": "E22",
+    "no-known-start-node": "E36",
+    "no-known-target-node": "E37",
+    "no-usable-edge": "E21",
+    "no-usable-sample": "E38",
+    "node-list-is-text": "E32",
+    "nodes-not-object": "E31",
+    "questions-as-lines": "E09",
+    "relations-all-numeric": "E14",
+    "shifted-columns": "E07",
+}
+"""By rule, the number that the table of upstream's behaviour gives it."""
+
+
 def broken_rules(folder: Path, files: Files) -> set[str]:
     for name, text in files.items():
         path = folder / name
@@ -240,7 +266,7 @@ def test_an_example_breaks_its_rule_and_no_other(example: Example, tmp_path: Pat
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: f"{e.number} {e.what}")
 def test_an_example_is_named_by_the_codes_of_its_rules(example: Example) -> None:
-    codes = {GFM_RAG.rule(name).source.split(";")[0] for name in example.rules if name != "lfs-pointer"}
+    codes = {NUMBERS[name] for name in example.rules if name != "lfs-pointer"}
 
     assert codes == set(example.codes)
 

@@ -32,7 +32,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="add the node, or write its name as nodes.csv does (its uid, where there is that column), to the letter",
         bad=f"{_EDGES}osprey,towed,Lena,{{}}",
         good=_GOOD_EDGES,
-        source=f"E20; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF302",
@@ -44,7 +44,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="add the relation, or correct the name",
         bad=f"{_EDGES}osprey,tows,lena,{{}}",
         good=_GOOD_EDGES,
-        source=f"E20; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF303",
@@ -56,7 +56,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="compare the names in edges.csv with those in nodes.csv and relations.csv",
         bad=f"{_EDGES}Osprey,towed,Lena,{{}}",
         good=_GOOD_EDGES,
-        source=f"E21; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF304",
@@ -69,7 +69,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="add edges between entities, or use the graph loader (`--profile reasoner`)",
         bad=f"{_EDGES}{_MENTIONS}\nlena,is_mentioned_in,Harbour log,{{}}",
         good=f"{_EDGES}osprey,towed,lena,{{}}\n{_MENTIONS}",
-        source=f"E22; {_V1}",
+        source=_V1,
     ),
     Rule(
         code="GF305",
@@ -82,7 +82,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="write the name otherwise in every file; `none` and `Null`, for example, stay text",
         bad="source,relation,target,attributes\nNA,tows,lena,{}",
         good="source,relation,target,attributes\nNamibia,tows,lena,{}",
-        source=f"E23; {_V1}",
+        source=_V1,
     ),
     Rule(
         code="GF306",
@@ -95,7 +95,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="call the type of entities `entity`, in lower case",
         bad=f"{_NODES}osprey,Entity,{{}}\nlena,Entity,{{}}",
         good=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}",
-        source=f"E24; {_V1}",
+        source=_V1,
     ),
     Rule(
         code="GF307",
@@ -108,7 +108,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="add edges `is_mentioned_in` from each entity to the documents that mention it, in that direction",
         bad=f"{_EDGES}osprey,towed,lena,{{}}\nHarbour log,mentions,osprey,{{}}",
         good=f"{_EDGES}osprey,towed,lena,{{}}\n{_MENTIONS}",
-        source=f"E25; {_V1}, models/gfm_rag_v1/model.py",
+        source=f"{_V1}, models/gfm_rag_v1/model.py",
     ),
     Rule(
         code="GF308",
@@ -123,7 +123,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         ),
         bad=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}",
         good=f"{_NODES}osprey,entity,{{}}\nHarbour log,document,{{}}",
-        source="E26; gfm-rag 57e3e28 trainers/sft_trainer.py, gfmrag_retriever.py:retrieve",
+        source="gfm-rag 57e3e28 trainers/sft_trainer.py, gfmrag_retriever.py:retrieve",
     ),
     Rule(
         code="GF309",
@@ -135,7 +135,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="call it is_mentioned_in, from the entity to the document (examples in the documentation say otherwise)",
         bad="name,attributes\ntowed,{}\nmentioned_in,{}",
         good="name,attributes\ntowed,{}\nis_mentioned_in,{}",
-        source=f"W06; {_CONSTRUCTOR}: GFMRAGConstructor, HippoRAG2Constructor",
+        source=f"{_CONSTRUCTOR}: GFMRAGConstructor, HippoRAG2Constructor",
     ),
     Rule(
         code="GF310",
@@ -147,7 +147,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="exchange source and target",
         bad=f"{_EDGES}osprey,towed,lena,{{}}\nHarbour log,is_mentioned_in,osprey,{{}}",
         good=f"{_EDGES}osprey,towed,lena,{{}}\n{_MENTIONS}",
-        source=f"W06; {_CONSTRUCTOR}: GFMRAGConstructor",
+        source=f"{_CONSTRUCTOR}: GFMRAGConstructor",
         per_file=True,
     ),
     Rule(
@@ -160,7 +160,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="put the text into attributes['content']",
         bad=f"{_NODES}Harbour log,document,{{}}",
         good=f'{_NODES}Harbour log,document,"{{""content"": ""The tug Osprey towed the barge Lena.""}}"',
-        source="W07; gfm-rag 57e3e28 workflow/qa.py, HippoRAG2Constructor._node_text",
+        source="gfm-rag 57e3e28 workflow/qa.py, HippoRAG2Constructor._node_text",
         per_file=True,
     ),
     Rule(
@@ -173,7 +173,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="remove one of the two",
         bad=f"{_GOOD_EDGES}\nosprey,towed,lena,{{}}",
         good=_GOOD_EDGES,
-        source=f"W10; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF313",
@@ -185,7 +185,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="nothing to do, if it is meant",
         bad=f"{_GOOD_EDGES}\nlena,towed,lena,{{}}",
         good=_GOOD_EDGES,
-        source=f"W10; {_GRAPH}",
+        source=_GRAPH,
         per_file=True,
     ),
     Rule(
@@ -198,7 +198,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="list one direction, if the other is only meant as its inverse",
         bad=f"{_GOOD_EDGES}\nlena,towed,osprey,{{}}",
         good=_GOOD_EDGES,
-        source=f"W10; {_GRAPH}",
+        source=_GRAPH,
         per_file=True,
     ),
     Rule(
@@ -211,7 +211,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="add its edges, or remove the node",
         bad=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}\nalba,entity,{{}}",
         good=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}",
-        source=f"W12; {_GRAPH}",
+        source=_GRAPH,
         per_file=True,
     ),
     Rule(
@@ -224,7 +224,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="remove it, or look for the edges that should have it",
         bad="name,attributes\ntowed,{}\nis_mentioned_in,{}\nbuilt_in,{}",
         good="name,attributes\ntowed,{}\nis_mentioned_in,{}",
-        source=f"W12; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF317",
@@ -236,7 +236,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="name the type in target_nodes or in the configuration, if such nodes are to be found",
         bad=f"{_NODES}osprey,entity,{{}}\nlena,ship,{{}}",
         good=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}",
-        source="W12; gfm-rag 57e3e28 gfmrag_retriever.py:retrieve",
+        source="gfm-rag 57e3e28 gfmrag_retriever.py:retrieve",
     ),
     Rule(
         code="GF318",
@@ -248,7 +248,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="set predict_top_k to a smaller number, or add nodes",
         bad="name,type,attributes\nHarbour log,document,{}   (one document, predict_top_k: 10)",
         good="name,type,attributes\n… 10 rows of type document, or more",
-        source="W13; gfm-rag 57e3e28 trainers/sft_trainer.py:predict",
+        source="gfm-rag 57e3e28 trainers/sft_trainer.py:predict",
     ),
     Rule(
         code="GF319",
@@ -260,7 +260,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="build stage1 again (without stage2), or remove the document",
         bad='{"Harbour log": "The tug Osprey towed the barge Lena.", "Dock log": "Closed."}',
         good='{"Harbour log": "The tug Osprey towed the barge Lena."}',
-        source=f"W16; {_GRAPH}",
+        source=_GRAPH,
         per_file=True,
     ),
     Rule(
@@ -273,7 +273,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="add its text to raw/documents.json, or remove the node",
         bad='{"Dock log": "Closed."}',
         good='{"Harbour log": "The tug Osprey towed the barge Lena."}',
-        source=f"W16; {_GRAPH}",
+        source=_GRAPH,
         per_file=True,
     ),
     Rule(
@@ -286,7 +286,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint='make the title differ, for example with a capital letter or "(document)"',
         bad='raw/documents.json: {"osprey": "The tug left at noon."}   (osprey is an entity)',
         good='raw/documents.json: {"Osprey (document)": "The tug left at noon."}',
-        source=f"W18; {_CONSTRUCTOR}: KGConstructor",
+        source=f"{_CONSTRUCTOR}: KGConstructor",
     ),
     Rule(
         code="GF322",
@@ -298,7 +298,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="nothing to do; use relations to say what kind of edge it is",
         bad=f"{_EDGES}osprey,towed,lena,\"{{'year': 1901}}\"",
         good=_GOOD_EDGES,
-        source=f"W19; {_GRAPH}",
+        source=_GRAPH,
         per_file=True,
     ),
 )
@@ -314,7 +314,7 @@ HEALTH_RULES: tuple[Rule, ...] = (
         hint="look whether names of one thing are spelled in several ways, or edges were dropped",
         bad="source,relation,target,attributes\nosprey,tows,lena,{}\nhale,owns,quay,{}",
         good="source,relation,target,attributes\nosprey,tows,lena,{}\nlena,moors at,quay,{}\nhale,owns,quay,{}",
-        source="graph health",
+        source="ragdata's own check of the graph: no loader looks at it",
     ),
     Rule(
         code="GF802",
@@ -326,7 +326,7 @@ HEALTH_RULES: tuple[Rule, ...] = (
         hint="check start and target nodes and the edges between them; `--max-hops` is the model's number of layers",
         bad="start: osprey   target: quay\nosprey,tows,lena,{}\nhale,owns,quay,{}",
         good="start: osprey   target: quay\nosprey,tows,lena,{}\nlena,moors at,quay,{}",
-        source="graph health",
+        source="ragdata's own check of the graph: no loader looks at it",
     ),
     Rule(
         code="GF803",
@@ -338,6 +338,6 @@ HEALTH_RULES: tuple[Rule, ...] = (
         hint="check the edges of these nodes; `--max-hops` is the model's number of layers",
         bad="start: osprey   targets: lena, quay\nosprey,tows,lena,{}\nhale,owns,quay,{}",
         good="start: osprey   targets: lena, quay\nosprey,tows,lena,{}\nlena,moors at,quay,{}",
-        source="graph health",
+        source="ragdata's own check of the graph: no loader looks at it",
     ),
 )

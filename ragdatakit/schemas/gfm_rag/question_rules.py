@@ -34,7 +34,7 @@ ID_RULES: tuple[Rule, ...] = (
         hint="add the field, under this name (HotpotQA's own files call the id _id)",
         bad=f"[{_sample(end='')}]",
         good=_GOOD,
-        source=f"E30; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF406",
@@ -49,7 +49,7 @@ ID_RULES: tuple[Rule, ...] = (
         hint="give each question an id of its own, over train.json and test.json together",
         bad=f"[{_sample()}, {_sample()}]",
         good=f"""[{_sample()}, {_sample('"id": "h2"')}]""",
-        source=f"E33; {_TRAINER}:predict",
+        source=f"{_TRAINER}:predict",
     ),
     Rule(
         code="GF407",
@@ -61,7 +61,7 @@ ID_RULES: tuple[Rule, ...] = (
         hint="write a text",
         bad=f"""[{_sample('"id": null')}]""",
         good=_GOOD,
-        source=f"E34; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF408",
@@ -73,7 +73,7 @@ ID_RULES: tuple[Rule, ...] = (
         hint="write ids as text",
         bad=f"""[{_sample('"id": 1.5')}]""",
         good=_GOOD,
-        source=f"E34; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF409",
@@ -85,7 +85,7 @@ ID_RULES: tuple[Rule, ...] = (
         hint="write ids as text",
         bad=f"""[{_sample('"id": 99999999999999999999')}]""",
         good=_GOOD,
-        source=f"E34; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF410",
@@ -97,7 +97,7 @@ ID_RULES: tuple[Rule, ...] = (
         hint="repair the text where it was cut in the middle of a character",
         bad=f"""[{_sample('"id": "h' + chr(92) + 'ud83d"')}]""",
         good=_GOOD,
-        source=f"E34; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF411",
@@ -109,7 +109,7 @@ ID_RULES: tuple[Rule, ...] = (
         hint="write all ids as text",
         bad=f"""[{_sample()}, {_sample('"id": 7')}]""",
         good=f"""[{_sample()}, {_sample('"id": "7"')}]""",
-        source=f"E34; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF412",
@@ -121,7 +121,7 @@ ID_RULES: tuple[Rule, ...] = (
         hint="write a text",
         bad=f"""[{_sample('"id": ["h1"]')}]""",
         good=_GOOD,
-        source=f"E34; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF413",
@@ -133,7 +133,7 @@ ID_RULES: tuple[Rule, ...] = (
         hint="write the question as a text",
         bad=f"""[{_sample(text='"question": null')}]""",
         good=_GOOD,
-        source=f"E35; {_QA}",
+        source=_QA,
     ),
 )
 
@@ -148,7 +148,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint='write {"entity": ["name", …]}',
         bad=f"""[{_sample(start='"start_nodes": ["osprey"]')}]""",
         good=_GOOD,
-        source=f"E31; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF403",
@@ -160,7 +160,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="write a list; `[]`, or no such type, where there is nothing",
         bad=f"""[{_sample(start='"start_nodes": {"entity": ["osprey"], "document": null}')}]""",
         good=_GOOD,
-        source=f"E31; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF404",
@@ -172,7 +172,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="write names as texts, numbers too",
         bad=f"""[{_sample(start='"start_nodes": {"entity": ["osprey", ["lena"]]}')}]""",
         good=_GOOD,
-        source=f"E31; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF405",
@@ -184,7 +184,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="wrap it into a list; HippoRAG2Constructor itself writes target_nodes.entity like this",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log"], "entity": "lena"}')}]""",
         good=_GOOD,
-        source=f"E32; {_QA}, HippoRAG2Constructor",
+        source=f"{_QA}, HippoRAG2Constructor",
     ),
     Rule(
         code="GF414",
@@ -196,7 +196,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="write the names as nodes.csv does, to the letter; questions without start nodes are no use",
         bad=f"""[{_sample()}, {_sample('"id": "h2"', start='"start_nodes": {"entity": ["Osprey"]}')}]""",
         good=_GOOD,
-        source=f"E36; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF415",
@@ -208,7 +208,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="write the names as nodes.csv does, to the letter",
         bad=f"""[{_sample()}, {_sample('"id": "h2"', end='"target_nodes": {"entity": ["Lena"]}')}]""",
         good=_GOOD,
-        source=f"E37; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF416",
@@ -224,7 +224,7 @@ NODE_RULES: tuple[Rule, ...] = (
         bad="[]",
         good=_GOOD,
         follows=True,
-        source=f"E38; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF417",
@@ -237,7 +237,7 @@ NODE_RULES: tuple[Rule, ...] = (
         follows=True,
         bad="train.json: two questions that can be used\ntest.json: []",
         good="train.json: two questions that can be used",
-        source=f"E38; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF418",
@@ -249,7 +249,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="write the name as nodes.csv does, to the letter",
         bad=f"""[{_sample(start='"start_nodes": {"entity": ["osprey", "Lena"]}')}]""",
         good=_GOOD,
-        source=f"W01; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF419",
@@ -261,7 +261,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="write the name as nodes.csv does, to the letter",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log"], "entity": ["Lena"]}')}]""",
         good=_GOOD,
-        source=f"W01; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF420",
@@ -273,7 +273,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="put the name under its own type; the types that the framework asks for are `entity` and `document`",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log", "lena"]}')}]""",
         good=_GOOD,
-        source=f"W02; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF421",
@@ -285,7 +285,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="name the documents that hold the answer, or evaluate by another type",
         bad=f"""[{_sample(end='"target_nodes": {"entity": ["lena"]}')}]""",
         good=_GOOD,
-        source=f"W03; {_TRAINER}",
+        source=_TRAINER,
         per_file=True,
     ),
     Rule(
@@ -300,7 +300,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="name the entities of the answer, or evaluate by documents only",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log"]}')}]""",
         good=_GOOD,
-        source=f"W03; {_TRAINER}",
+        source=_TRAINER,
         per_file=True,
     ),
     Rule(
@@ -313,7 +313,7 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="write the title as nodes.csv does, or add the node",
         bad=f"""[{_sample(more='"supporting_documents": ["Dock log"]')}]""",
         good=_GOOD,
-        source=f"W04; {_QA}",
+        source=_QA,
     ),
 )
 
@@ -328,7 +328,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="add the answer, where questions are to be answered and not only trained on",
         bad=_GOOD,
         good=_ANSWERED,
-        source=f"E39; {_EVALUATION}",
+        source=_EVALUATION,
         per_file=True,
     ),
     Rule(
@@ -341,7 +341,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint='write a text (`"yes"`, `"1901"`)',
         bad=f"""[{_sample(more='"answer": 1901')}]""",
         good=f"""[{_sample(more='"answer": "1901"')}]""",
-        source=f"E39; {_EVALUATION}",
+        source=_EVALUATION,
     ),
     Rule(
         code="GF426",
@@ -353,7 +353,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write a list, `[]` where there are none",
         bad=f"""[{_sample(more='"answer": "Lena", "answer_aliases": null')}]""",
         good=f"""[{_sample(more='"answer": "Lena", "answer_aliases": []')}]""",
-        source=f"E39; {_EVALUATION}",
+        source=_EVALUATION,
     ),
     Rule(
         code="GF427",
@@ -365,7 +365,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write a list of titles",
         bad=f"""[{_sample(more='"supporting_documents": "Harbour log"')}]""",
         good=_ANSWERED,
-        source=f"E39; {_EVALUATION}, GFMRAGConstructor",
+        source=f"{_EVALUATION}, GFMRAGConstructor",
     ),
     Rule(
         code="GF428",
@@ -377,7 +377,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="name at least one document, or leave the question out of the evaluation",
         bad=f"""[{_sample(more='"supporting_documents": []')}]""",
         good=_ANSWERED,
-        source=f"E39; {_EVALUATION}: RetrievalEvaluator",
+        source=f"{_EVALUATION}: RetrievalEvaluator",
     ),
     Rule(
         code="GF429",
@@ -390,7 +390,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="add it where questions are to be evaluated",
         bad=_GOOD,
         good=_ANSWERED,
-        source=f"E39; {_EVALUATION}, qa_ircot_inference.py",
+        source=f"{_EVALUATION}, qa_ircot_inference.py",
         per_file=True,
     ),
     Rule(
@@ -403,7 +403,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="remove it from train.json",
         bad="train.json: Which boat did the Osprey tow?\ntest.json: Which boat did the Osprey tow?",
         good="train.json: Which boat did the Osprey tow?\ntest.json: Which barge carries slate?",
-        source="leakage between train and test",
+        source="ragdata's own check: no loader compares the two files",
     ),
     Rule(
         code="GF431",
@@ -415,7 +415,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="split the questions over several datasets",
         bad="nodes.csv: 4,000,000 rows\ntrain.json: 60,000 questions",
         good="nodes.csv: 4,000 rows\ntrain.json: 60,000 questions",
-        source=f"W20; {_QA}",
+        source=_QA,
     ),
 )
 

@@ -27,7 +27,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint='write {"title": "text", …}',
         bad='["The tug Osprey towed the barge Lena."]',
         good=_GOOD_DOCUMENTS,
-        source=f"2.8; {_KG}",
+        source=_KG,
     ),
     Rule(
         code="GF502",
@@ -39,7 +39,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="write the text of the document",
         bad='{"Harbour log": null}',
         good=_GOOD_DOCUMENTS,
-        source=f"2.8; {_KG}",
+        source=_KG,
     ),
     Rule(
         code="GF503",
@@ -51,7 +51,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="look at the step that wrote the file",
         bad="{}",
         good=_GOOD_DOCUMENTS,
-        source=f"2.8; {_KG}",
+        source=_KG,
     ),
     Rule(
         code="GF504",
@@ -63,7 +63,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="give each document a title of its own",
         bad='{"Harbour log": "The tug Osprey.", "Harbour log": "The barge Lena."}',
         good='{"Harbour log": "The tug Osprey.", "Harbour log (2)": "The barge Lena."}',
-        source=f"2.8; {_KG}",
+        source=_KG,
     ),
     Rule(
         code="GF505",
@@ -75,7 +75,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="give each document a title of its own",
         bad='{"Harbour log": "The tug Osprey.", "Harbour log": "The barge Lena."}',
         good='{"Harbour log": "The tug Osprey.", "Harbour log (2)": "The barge Lena."}',
-        source=f"2.8; {_KG}",
+        source=_KG,
     ),
     Rule(
         code="GF506",
@@ -87,7 +87,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint='write {"title": "text", …}; `{}` is enough where nothing is to be built',
         bad='[{"Harbour log": "The tug Osprey."}]',
         good='{"Harbour log": "The tug Osprey."}',
-        source=f"2.8; {_KG}",
+        source=_KG,
     ),
     Rule(
         code="GF507",
@@ -99,7 +99,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="write the text of the document",
         bad='{"Harbour log": ["The tug Osprey."]}',
         good='{"Harbour log": "The tug Osprey."}',
-        source=f"2.8; {_KG}",
+        source=_KG,
         per_file=True,
     ),
     Rule(
@@ -112,7 +112,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="repair the file, or remove it",
         bad='raw/test.json: {"questions": []}',
         good="raw/test.json: []",
-        source=f"2.9; {_SFT}",
+        source=_SFT,
         per_file=True,
     ),
     Rule(
@@ -125,7 +125,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="add the field, under this name (HotpotQA's own files call the id _id)",
         bad=f'[{{"question": "Which boat did the Osprey tow?", {_ANSWER}}}]',
         good=_GOOD_RAW,
-        source=f"2.9; {_SFT}",
+        source=_SFT,
     ),
     Rule(
         code="GF511",
@@ -137,7 +137,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="write the question as a text",
         bad=f'[{{"id": "h1", "question": null, {_ANSWER}}}]',
         good=_GOOD_RAW,
-        source=f"2.9; {_SFT}",
+        source=_SFT,
     ),
     Rule(
         code="GF512",
@@ -149,7 +149,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="add the answer, or build with GFMReasonerConstructor",
         bad=f'[{{{_RAW}, "supporting_documents": ["Harbour log"]}}]',
         good=_GOOD_RAW,
-        source=f"2.9; {_BUILD}: HippoRAG2Constructor",
+        source=f"{_BUILD}: HippoRAG2Constructor",
         per_file=True,
     ),
     Rule(
@@ -162,7 +162,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="write stage1 yourself, or transliterate the texts",
         bad='{"港の記録": "曳船は艀を港へ引いた。"}',
         good=_GOOD_DOCUMENTS,
-        source=f"W17; {_KG}, processing_phrases",
+        source=f"{_KG}, processing_phrases",
         per_file=True,
     ),
     Rule(
@@ -175,7 +175,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="put the file into processed/stage1, if these are the nodes you want",
         bad=f'[{{{_RAW}, {_ANSWER}, "start_nodes": {{"entity": ["osprey"]}}}}]',
         good=_GOOD_RAW,
-        source=f"W21; {_SFT}",
+        source=_SFT,
         per_file=True,
     ),
     Rule(
@@ -188,7 +188,7 @@ RAW_RULES: tuple[Rule, ...] = (
         hint="call the field supporting_documents: a list of titles",
         bad=f'[{{{_RAW}, "answer": "Lena", "supporting_facts": ["Harbour log"]}}]',
         good=_GOOD_RAW,
-        source=f"W22; {_SFT}",
+        source=_SFT,
         per_file=True,
     ),
     Rule(
@@ -207,7 +207,7 @@ RAW_RULES: tuple[Rule, ...] = (
             'raw/documents.json: {"Harbour log": "The tug Osprey."}\n'
             'raw/test.json: "supporting_documents": ["Harbour log"]'
         ),
-        source=f"W04; {_SFT}",
+        source=_SFT,
     ),
 )
 
@@ -222,7 +222,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         hint="remove processed/stage2, or load with force_reload=True",
         bad="processed/stage2/…/graph.pt: 10:00\nprocessed/stage1/edges.csv: 10:30",
         good="processed/stage1/edges.csv: 10:30\nprocessed/stage2/…/graph.pt: 10:31",
-        source=f"W05; {_CACHE}",
+        source=_CACHE,
     ),
     Rule(
         code="GF702",
@@ -234,7 +234,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         hint="remove processed/stage2 when you change stage1",
         bad="processed/stage1/\nprocessed/stage2/",
         good="processed/stage1/",
-        source=f"W05; {_CACHE}",
+        source=_CACHE,
     ),
     Rule(
         code="GF703",
@@ -246,7 +246,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         hint="remove processed/stage2",
         bad="processed/stage2/…/test.pt",
         good="processed/stage2/…/graph.pt\nprocessed/stage2/…/test.pt",
-        source=f"W05; {_CACHE}",
+        source=_CACHE,
     ),
     Rule(
         code="GF704",
@@ -258,7 +258,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         hint="remove processed/stage2, or put the file back",
         bad="processed/stage1/nodes.csv, relations.csv, edges.csv\nprocessed/stage2/…/graph.pt, test.pt",
         good="processed/stage1/nodes.csv, relations.csv, edges.csv, test.json\nprocessed/stage2/…/graph.pt, test.pt",
-        source=f"W05; {_CACHE}",
+        source=_CACHE,
     ),
     Rule(
         code="GF710",

@@ -35,7 +35,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write it: an object of titles and texts; `{}` is enough where stage1 is complete",
         bad="processed/stage1/nodes.csv, relations.csv, edges.csv",
         good="raw/documents.json\nprocessed/stage1/nodes.csv, relations.csv, edges.csv",
-        source=f"E01; {_LOADER}:load_qa_data",
+        source=f"{_LOADER}:load_qa_data",
     ),
     Rule(
         code="GF102",
@@ -47,7 +47,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="repair the file: one JSON object of titles and texts",
         bad='{"Harbour log": "The tug Osprey towed the barge Lena."',
         good='{"Harbour log": "The tug Osprey towed the barge Lena."}',
-        source=f"E01; {_LOADER}:load_qa_data",
+        source=f"{_LOADER}:load_qa_data",
     ),
     Rule(
         code="GF103",
@@ -62,7 +62,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="put the missing file back, or remove the others and build stage1 again",
         bad="processed/stage1/nodes.csv\nprocessed/stage1/relations.csv",
         good="processed/stage1/nodes.csv\nprocessed/stage1/relations.csv\nprocessed/stage1/edges.csv",
-        source=f"E02; {_GRAPH}, gfmrag_retriever.py:from_index",
+        source=f"{_GRAPH}, gfmrag_retriever.py:from_index",
     ),
     Rule(
         code="GF104",
@@ -74,7 +74,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the header and the rows; an edges.csv without a byte is what a build leaves that found no triple",
         bad="edges.csv: 0 bytes",
         good="edges.csv: source,relation,target,attributes",
-        source=f"E03; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF105",
@@ -92,7 +92,7 @@ FILE_RULES: tuple[Rule, ...] = (
         ),
         bad="source,relation,target\nosprey,towed,lena",
         good=_GOOD_EDGES,
-        source=f"E04; {_READ}, {_GRAPH}",
+        source=f"{_READ}, {_GRAPH}",
     ),
     Rule(
         code="GF106",
@@ -104,7 +104,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint='put a cell with a comma in double quotes, and write a double quote in it twice ("")',
         bad=f"{_GOOD_NODES}\nlena,entity,{{}},barge",
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
-        source=f"E06; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF107",
@@ -116,7 +116,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write all the cells; `{}` where there are no attributes",
         bad=f"{_NODES}osprey,entity",
         good=_GOOD_NODES,
-        source=f"E10; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF108",
@@ -128,7 +128,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write all the cells; `{}` where there are no attributes",
         bad=f"{_EDGES}osprey,towed,lena",
         good=_GOOD_EDGES,
-        source=f"E10; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF109",
@@ -141,7 +141,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="close the quote; write a double quote inside a cell twice",
         bad=f'{_NODES}osprey,entity,"{{}}\nlena,entity,{{}}',
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
-        source=f"E06; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF110",
@@ -159,7 +159,7 @@ FILE_RULES: tuple[Rule, ...] = (
         ),
         bad=f"{_NODES}osprey,entity,{{}},\nlena,entity,{{}},",
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
-        source=f"E07; {_READ}",
+        source=_READ,
         per_file=True,
         counted=False,
     ),
@@ -173,7 +173,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="look at the step that wrote the file",
         bad=_NODES.rstrip(),
         good=_GOOD_NODES,
-        source=f"E08; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF112",
@@ -185,7 +185,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="repair the file: one JSON list of objects",
         bad=_GOOD_QUESTION[:-1],
         good=_GOOD_QUESTION,
-        source=f"E09; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF113",
@@ -197,7 +197,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the list of questions itself",
         bad=f'{{"data": {_GOOD_QUESTION}}}',
         good=_GOOD_QUESTION,
-        source=f"E09; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF114",
@@ -209,7 +209,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write one list: `jq -s . FILE`",
         bad=f"{_GOOD_QUESTION[1:-1]}\n{_GOOD_QUESTION[1:-1].replace('h1', 'h2')}",
         good=_GOOD_QUESTION,
-        source=f"E09; {_QA}",
+        source=_QA,
     ),
     Rule(
         code="GF115",
@@ -221,7 +221,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write an object with id, question, start_nodes and target_nodes",
         bad='["Which boat did the Osprey tow?"]',
         good=_GOOD_QUESTION,
-        source=f"E09; {_QA}",
+        source=_QA,
     ),
 )
 
@@ -236,7 +236,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         hint="write `{}` where there are no attributes",
         bad=f"{_NODES}osprey,entity,",
         good=_GOOD_NODES,
-        source=f"E10; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF202",
@@ -248,7 +248,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         hint="write `{}` where there are no attributes",
         bad=f"{_EDGES}osprey,towed,lena,",
         good=_GOOD_EDGES,
-        source=f"E10; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF203",
@@ -266,7 +266,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         ),
         bad=f'{_NODES}osprey,entity,"{{""built"": null}}"',
         good=f'{_NODES}osprey,entity,"{{""built"": 1901}}"',
-        source=f"E11; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF204",
@@ -278,7 +278,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         hint="write a dictionary, `{}` where there is nothing to say",
         bad=f"{_NODES}osprey,entity,\"['tug']\"",
         good=f"{_NODES}osprey,entity,\"{{'kind': 'tug'}}\"",
-        source=f"E12; {_LOADER}:attributes_to_text",
+        source=f"{_LOADER}:attributes_to_text",
     ),
     Rule(
         code="GF205",
@@ -290,7 +290,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         hint="write the character itself (json.dumps with ensure_ascii=False)",
         bad=f'{_NODES}osprey,entity,"{{""icon"": ""\\ud83d\\udea2""}}"',
         good=f'{_NODES}osprey,entity,"{{""icon"": ""🚢""}}"',
-        source=f"E13; {_LOADER}:attributes_to_text",
+        source=f"{_LOADER}:attributes_to_text",
     ),
     Rule(
         code="GF206",
@@ -302,7 +302,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         hint="write the slash without a backslash",
         bad=f'{_NODES}osprey,entity,"{{""log"": ""1901\\/07""}}"',
         good=f'{_NODES}osprey,entity,"{{""log"": ""1901/07""}}"',
-        source=f"E19; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF207",
@@ -314,7 +314,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         hint="keep one of them, or give the key a list",
         bad=f"{_NODES}osprey,entity,\"{{'built': 1901, 'built': 1902}}\"",
         good=f"{_NODES}osprey,entity,\"{{'built': [1901, 1902]}}\"",
-        source=f"E11; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF208",
@@ -329,7 +329,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         ),
         bad=f"{_NODES}osprey,entity,\"{{'kind': 'tug'}}\"",
         good=f'{_NODES}osprey,entity,"{{""kind"": ""tug""}}"',
-        source=f"W08; {_READ}",
+        source=_READ,
         per_file=True,
     ),
 )
@@ -345,7 +345,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="write `{}`; the entity loader takes the word for no attributes, the graph loader does not",
         bad="source,relation,target,attributes\nosprey,towed,lena,nan",
         good="source,relation,target,attributes\nosprey,towed,lena,{}",
-        source=f"E11; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF210",
@@ -357,7 +357,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="give relations names that are words, such as `r:1`, in edges.csv too",
         bad="name,attributes\n1,{}\n2,{}",
         good="name,attributes\nr:1,{}\nr:2,{}",
-        source=f"E14; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF211",
@@ -369,7 +369,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="keep one of the rows; a name can have one type only",
         bad=f"{_GOOD_NODES}\nosprey,document,{{}}",
         good=_GOOD_NODES,
-        source=f"E15; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF212",
@@ -381,7 +381,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="keep one of the rows",
         bad="name,attributes\ntowed,{}\ntowed,{}",
         good="name,attributes\ntowed,{}",
-        source=f"E15; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF213",
@@ -396,7 +396,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="put a word in front of each (`n:123`), in nodes.csv, edges.csv and the questions alike",
         bad=f"{_NODES}1901,entity,{{}}\n1902,entity,{{}}",
         good=f"{_NODES}n:1901,entity,{{}}\nn:1902,entity,{{}}",
-        source=f"E16; {_READ}, gfmrag_retriever.py:retrieve",
+        source=f"{_READ}, gfmrag_retriever.py:retrieve",
     ),
     Rule(
         code="GF214",
@@ -408,7 +408,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="put a word in front of such names (`n:1901`), in every file",
         bad=f"{_EDGES}1901,towed,lena,{{}}",
         good=f"{_EDGES}n:1901,towed,lena,{{}}",
-        source=f"E17; {_GRAPH}",
+        source=_GRAPH,
     ),
     Rule(
         code="GF215",
@@ -420,7 +420,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="remove the byte (`tr -d '\\0'`)",
         bad="name,type,attributes\nos\\0prey,entity,{}   (\\0: a NUL byte)",
         good="name,type,attributes\nosprey,entity,{}",
-        source=f"E18; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF216",
@@ -432,7 +432,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="put a word in front of such names (`n:1901`), in every file",
         bad="rows 1 to 9,000: osprey, lena, …\nrows 400,000 to 409,000: 1901, 1902, …",
         good="rows 1 to 9,000: osprey, lena, …\nrows 400,000 to 409,000: n:1901, n:1902, …",
-        source=f"W14; {_READ}",
+        source=_READ,
         per_file=True,
         counted=False,
     ),
@@ -446,7 +446,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="put a word in front of such names (`n:1901`), in every file",
         bad=f"{_NODES}1901,entity,{{}}\n1902,entity,{{}}\nlena,entity,{{}}",
         good=f"{_NODES}n:1901,entity,{{}}\nn:1902,entity,{{}}\nlena,entity,{{}}",
-        source=f"W15; {_READ}",
+        source=_READ,
         per_file=True,
         counted=False,
     ),
@@ -464,7 +464,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="put a word in front of such names (`n:1901`), and rename those that read as missing (`nan`, `NA`)",
         bad="source,relation,target,attributes\n1901,towed,lena,{}\nnan,towed,lena,{}",
         good="source,relation,target,attributes\nn:1901,towed,lena,{}\nn:nan,towed,lena,{}",
-        source=f"E23, E17; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF218",
@@ -476,7 +476,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="choose one spelling, in every file",
         bad=f"{_GOOD_NODES}\nOsprey,entity,{{}}",
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
-        source=f"W09; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF219",
@@ -488,7 +488,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="strip names when you write them",
         bad=f"{_NODES}osprey ,entity,{{}}",
         good=_GOOD_NODES,
-        source=f"W09; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF220",
@@ -500,7 +500,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="give the name, or remove the row and its edges",
         bad=f"{_GOOD_NODES}\n,entity,{{}}",
         good=_GOOD_NODES,
-        source=f"W09; {_READ}",
+        source=_READ,
     ),
     Rule(
         code="GF221",
@@ -512,7 +512,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="write entity, document or the type you want to ask for",
         bad=f"{_NODES}osprey,,{{}}",
         good=_GOOD_NODES,
-        source=f"W09; {_READ}",
+        source=_READ,
         per_file=True,
     ),
     Rule(
@@ -525,7 +525,7 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="remove it, the loaders add inverse edges themselves, or give it another name",
         bad="name,attributes\ntowed,{}\ninverse_towed,{}",
         good="name,attributes\ntowed,{}\ntowed_by,{}",
-        source=f"W11; {_GRAPH}",
+        source=_GRAPH,
     ),
 )
 
