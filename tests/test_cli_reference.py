@@ -161,7 +161,7 @@ def test_every_rule_says_where_its_verdict_comes_from(rule: Rule) -> None:
 
 @each_rule
 def test_no_source_is_a_section_of_notes(rule: Rule) -> None:
-    assert not re.match(r"section|[EW]\d\d|\d\.\d+;", rule.source)
+    assert not re.match(r"section|[EW]?\d", rule.source)
 
 
 def test_rules_have_a_bad_and_a_good_example() -> None:
