@@ -6,6 +6,9 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +23,13 @@ from ragdatakit.cli.standard_output import write_output
 
 if TYPE_CHECKING:
     from ragdatakit.quality.run import Quality
-    from ragdatakit.schemas.findings import Severity
+    from ragdatakit.schemas.findings import Finding, Severity
     from ragdatakit.schemas.results import Report
     from ragdatakit.validators.collector import Selection
 
 _FORMS = ("text", "json", "ndjson")
+_WRITTEN = 1 << 16
+"""Bytes that are written at once."""
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 
@@ -133,7 +138,7 @@ def command(**words: Any) -> int:
 
     from ragdatakit.cli.progress import terminal_progress
     from ragdatakit.validators.collector import Selection, known_rules
-    from ragdatakit.validators.run import validate_paths
+    from ragdatakit.validators.run import check_paths
     from ragdatakit.validators.run_options import RunOptions
 
     gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
@@ -146,7 +151,7 @@ def command(**words: Any) -> int:
     selection = Selection(select=select, ignore=ignore, severity=severity, max_per_rule=words["max_per_rule"])
     quality = _quality(words, selection)
     with terminal_progress() as progress:
-        report = validate_paths(
+        report, findings = check_paths(
             words["paths"],
             words["source_format"],
             words["profiles"],
@@ -160,7 +165,8 @@ def command(**words: Any) -> int:
                 quality=quality,
             ),
         )
-    _print(report, words, out)
+    with closing(findings):
+        _print(report, findings, words, out)
     return 0 if report.ok or words["exit_zero"] else 1
 
 
@@ -195,11 +201,24 @@ def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _print(report: Report, words: dict[str, Any], out: Path | None) -> None:
-    write_output([_render(report, words, out)], out, words["output_format"])
+def _print(report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None) -> None:
+    write_output(_together(_rendered(report, findings, words, out)), out, words["output_format"])
 
 
-def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:
+def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces, as many joined as are written well at once."""
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= _WRITTEN:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)
+
+
+def _rendered(report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None) -> Iterator[bytes]:
     form = words["output_format"]
     if form == "text":
         from ragdatakit.reports.text import TextOptions, text_lines
@@ -211,9 +230,9 @@ def _render(report: Report, words: dict[str, Any], out: Path | None) -> bytes:
             statistics=words["statistics"],
             width=shutil.get_terminal_size().columns if out is None and sys.stdout.isatty() else 0,
         )
-        return "".join(f"{line}\n" for line in text_lines(report, options)).encode("utf-8", "backslashreplace")
-    from ragdatakit.reports.json import finding_line, json_document, summary_lines
+        return (f"{line}\n".encode("utf-8", "backslashreplace") for line in text_lines(report, options, findings))
+    from ragdatakit.reports.json import finding_line, json_pieces, summary_lines
 
     if form == "json":
-        return json_document(report)
-    return b"".join([*map(finding_line, report.findings), *summary_lines(report)])
+        return json_pieces(report, findings)
+    return chain(map(finding_line, findings), summary_lines(report))

@@ -6,6 +6,7 @@ missed, or two texts are taken for equal, with a chance of rows² / 2^65 (5·10�
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -272,14 +273,17 @@ class NumpyIndex:
         assert self._finder is not None
         return self._finder.positions(codes)
 
-    def has(self, text: str) -> bool:
-        """Whether a text is a key."""
+    def are_keys(self, texts: Sequence[str]) -> list[bool]:
+        """Of each text whether it is a key."""
         from ragdatakit.columnar.string_hash import hash_strings
         from ragdatakit.files.arrow_columns import string_array
 
-        if self._finder is None or any(0xD800 <= ord(c) < 0xE000 for c in text):
-            return False
-        return bool(self.find(hash_strings(string_array([text])))[0] >= 0)
+        if self._finder is None or not texts:
+            return [False] * len(texts)
+        encodable = [text.isascii() or not any(0xD800 <= ord(c) < 0xE000 for c in text) for text in texts]
+        known = [text if whole else "" for text, whole in zip(texts, encodable, strict=True)]
+        found = self.find(hash_strings(string_array(known))) >= 0
+        return [whole and bool(there) for whole, there in zip(encodable, found, strict=True)]
 
     def missing(self, found: npt.NDArray[np.int32]) -> Rows:
         """Which of the codes looked up are no key."""

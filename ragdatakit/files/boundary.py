@@ -24,6 +24,7 @@ from ragdatakit.schemas.errors import RagdataError
 
 LEADS_OUT = "it is a link that leads out of the dataset, which is not followed"
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _DESCRIPTORS = "/proc/self/fd"
 _CACHED = ("datasets--", "models--", "spaces--")
 
@@ -59,15 +60,16 @@ class Boundary:
     def _has(self, real: str) -> bool:
         return self._roots is None or real in self._roots or real.startswith(self._below)
 
-    def descriptor(self, path: Path | str) -> int:
+    def descriptor(self, path: Path | str, plain: bool = False) -> int:
         """A regular file, opened for reading: what is opened is what was looked at, whoever moves links meanwhile.
 
-        Raises `LeadsOutError`, or another `OSError`: a pipe is not waited for.
+        ``plain``: the folder was listed, and the file is no link. Where each part of the path leads is then not looked
+        up before, only what was opened. Raises `LeadsOutError`, or another `OSError`: a pipe is not waited for.
         """
-        if not self.holds(path):
+        if not plain and not self.holds(path):
             raise LeadsOutError(Path(path))
         try:
-            handle = os.open(path, _OPEN)
+            handle = os.open(path, _OPEN | _NO_LINK if plain else _OPEN)
         except OSError as error:
             refuse_machine_fault(error)  # that nothing more can be opened says nothing about this file
             raise

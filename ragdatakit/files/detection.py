@@ -16,8 +16,8 @@ from ragdatakit.files.folders import Tree, is_regular, not_looked_into
 from ragdatakit.files.known_folders import known_data
 from ragdatakit.files.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.files.plain_sources import is_about
+from ragdatakit.files.sniffed_trees import SniffedTree
 from ragdatakit.files.sniffing import (
-    beginning,
     emptiness,
     fits_by_text,
     guess_by_text,
@@ -135,7 +135,7 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
 def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundary, by_name: str = "") -> Detected:
     """``by_name``: files whose content tells nothing are taken for what their names say, "all" of them, or where
     "several" files have names that say what they are, as ``topics.tsv`` beside ``qrels.txt``."""
-    tree = Tree(root, boundary)
+    tree = SniffedTree(root, boundary)
     found = Detected()
     claimed: set[Path] = set()
     written = WrittenFolders(root, boundary)
@@ -175,7 +175,7 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundar
     return found
 
 
-def _add_rest(found: Detected, tree: Tree, layouts: list[Layout], claimed: set[Path]) -> None:
+def _add_rest(found: Detected, tree: SniffedTree, layouts: list[Layout], claimed: set[Path]) -> None:
     """What is no dataset's, or cannot be read: files of no dataset, links that lead out, folders without permission;
     ``layouts`` are those of the datasets."""
     looked_into: set[Path] = set()
@@ -197,7 +197,7 @@ def _add_rest(found: Detected, tree: Tree, layouts: list[Layout], claimed: set[P
                 found.unrecognised.append(str(path))
 
 
-def _not_even_json(tree: Tree, dataset: Dataset, layout: Layout, claimed: set[Path]) -> list[DataFile]:
+def _not_even_json(tree: SniffedTree, dataset: Dataset, layout: Layout, claimed: set[Path]) -> list[DataFile]:
     """Files beside a dataset that its content alone tells, which are JSON by their names and by nothing else.
 
     Where a format has names of its own, another file is none of its business; here any of them may be one of it.
@@ -207,16 +207,17 @@ def _not_even_json(tree: Tree, dataset: Dataset, layout: Layout, claimed: set[Pa
         if not dataset.format.file(kind).container.startswith("json"):
             continue
         for path in tree.match(dataset.root, pattern):
-            new = path not in claimed and path not in found and is_regular(path, tree.boundary)
-            head = read_head(path, tree.boundary) if new else None
+            new = path not in claimed and path not in found
+            new = new and (tree.is_plain(path) or is_regular(path, tree.boundary))
+            head = tree.head(path) if new else None
             if new and (head is None or head.container == "csv"):
                 found[path] = DataFile(path, str(path), path.relative_to(dataset.root).as_posix(), kind)
     return list(found.values())
 
 
-def _any_fits(tree: Tree, files: list[DataFile], fmt: Format, formats: tuple[Format, ...]) -> bool:
+def _any_fits(tree: SniffedTree, files: list[DataFile], fmt: Format, formats: tuple[Format, ...]) -> bool:
     """Whether the content of a file, too, is that of the format."""
-    return any((guessed := _guess(f.path, formats, tree.boundary)) is not None and guessed[0] is fmt for f in files)
+    return any((guessed := tree.guess(f.path, formats)) is not None and guessed[0] is fmt for f in files)
 
 
 def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
@@ -242,14 +243,19 @@ def _named_place(path: Path) -> Path:
     return Path(os.path.normpath(path.absolute()))
 
 
-def _may_be_complete(tree: Tree, folder: Path, layout: Layout) -> bool:
+def _may_be_complete(tree: SniffedTree, folder: Path, layout: Layout) -> bool:
     """Whether the names say that a layout may have all it needs: most are ruled out here, at little cost."""
     loose = layout.loose
     return all(not loose.keys().isdisjoint(g) or tree.matches_any(folder, g) for g in layout.signature)
 
 
 def _complete(
-    tree: Tree, folder: Path, fmt: Format, layout: Layout, files: list[DataFile], formats: tuple[Format, ...] | None
+    tree: SniffedTree,
+    folder: Path,
+    fmt: Format,
+    layout: Layout,
+    files: list[DataFile],
+    formats: tuple[Format, ...] | None,
 ) -> bool:
     """Whether a layout has all it needs; where ``formats`` are given, a file must look like none of the others."""
     loose = {f.kind for f in files}
@@ -266,21 +272,21 @@ def _complete(
     return True
 
 
-def _fits(tree: Tree, path: Path, fmt: Format, kind: File, formats: tuple[Format, ...]) -> bool:
+def _fits(tree: SniffedTree, path: Path, fmt: Format, kind: File, formats: tuple[Format, ...]) -> bool:
     """Whether a file begins as one of that kind, and not more as one of another format; one that may not be opened is
     taken for what its name says."""
     if tree.leads_out(path):
         return True
     if kind.container in ("columns", "tagged"):
         return fits_by_text(path, kind, tree.boundary)
-    head = read_head(path, tree.boundary)
+    head = tree.head(path)
     if head is None or not looks_like(head, kind):
         return False
     guessed = guess_kind(head, formats) if kind.keys else None  # without keys it is known by its name only
     return guessed is None or guessed[0] is fmt
 
 
-def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: set[Path]) -> list[DataFile]:
+def _files_of(tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, claimed: set[Path]) -> list[DataFile]:
     files: list[DataFile] = []
     seen: set[Path] = set()
     for pattern, kind in layout.files.items():
@@ -297,7 +303,7 @@ def _files_of(tree: Tree, folder: Path, fmt: Format, layout: Layout, claimed: se
     return _in_order(fmt, layout, files)
 
 
-def _loose_files(tree: Tree, folder: Path, layout: Layout) -> Iterator[tuple[Path, str]]:
+def _loose_files(tree: SniffedTree, folder: Path, layout: Layout) -> Iterator[tuple[Path, str]]:
     """The files at any depth that belong to the dataset by their endings, with their kinds."""
     if not layout.endings:
         return
@@ -311,7 +317,7 @@ def _loose_files(tree: Tree, folder: Path, layout: Layout) -> Iterator[tuple[Pat
                 yield below / name, kind
 
 
-def _folder_instead(tree: Tree, folder: Path, fmt: Format, layout: Layout, pattern: str) -> list[Path]:
+def _folder_instead(tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, pattern: str) -> list[Path]:
     """A folder that stands where a file should; reading it tells so."""
     last = pattern.rsplit("/", 1)[-1]
     opaque = fmt.file(layout.files[pattern]).container == "opaque"
@@ -329,28 +335,28 @@ def _in_order(fmt: Format, layout: Layout, files: list[DataFile]) -> list[DataFi
 
 
 def _sniffed_files(
-    tree: Tree, folder: Path, fmt: Format, layout: Layout, formats: tuple[Format, ...], claimed: set[Path]
+    tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, formats: tuple[Format, ...], claimed: set[Path]
 ) -> list[DataFile]:
     """The files whose first records are those of this format rather than of another one."""
     files = _companions(tree, folder, layout, claimed)
     for path, kind in {p: k for pattern, k in layout.sniffed.items() for p in tree.match(folder, pattern)}.items():
-        if path in claimed or path in files or not (layout.files or _may_be_list(path, fmt.file(kind), tree.boundary)):
+        if path in claimed or path in files or not (layout.files or _may_be_list(tree, path, fmt.file(kind))):
             continue
-        guessed = _guess(path, formats, tree.boundary)
+        guessed = tree.guess(path, formats)
         if guessed is not None and guessed[0] is fmt:
             files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), guessed[1].kind)
     return list(files.values())
 
 
-def _may_be_list(path: Path, kind: File, boundary: Boundary) -> bool:
+def _may_be_list(tree: SniffedTree, path: Path, kind: File) -> bool:
     """Whether a file that no other one stands beside may be of a kind: a first byte rules out most of many files."""
-    if kind.container != "json-array" or not is_regular(path, boundary):
+    if kind.container != "json-array":
         return True
-    data, _ = beginning(path, 256, boundary)
+    data, _ = tree.beginning(path, 256)
     return data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"")
 
 
-def _companions(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> dict[Path, DataFile]:
+def _companions(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[Path]) -> dict[Path, DataFile]:
     """The files that a file of their name, with another ending, stands beside."""
     files: dict[Path, DataFile] = {}
     for pattern, beside in layout.companions.items():
@@ -363,24 +369,19 @@ def _companions(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) ->
     return files
 
 
-def _guess(path: Path, formats: tuple[Format, ...], boundary: Boundary) -> tuple[Format, File] | None:
-    """What a file is by its content."""
-    return guess_kind(read_head(path, boundary), formats) or guess_by_text(path, formats, boundary)
-
-
-def _files_by_name(tree: Tree, folder: Path, layout: Layout, known: set[Path]) -> list[DataFile]:
+def _files_by_name(tree: SniffedTree, folder: Path, layout: Layout, known: set[Path]) -> list[DataFile]:
     """What is not known of the files that a layout may have, as what their names mostly stand for."""
     kinds = {p: kind for pattern, kind in reversed(list(layout.sniffed.items())) for p in tree.match(folder, pattern)}
     return [DataFile(p, str(p), p.relative_to(folder).as_posix(), k) for p, k in kinds.items() if p not in known]
 
 
-def _named_files(tree: Tree, folder: Path, layout: Layout) -> list[DataFile]:
+def _named_files(tree: SniffedTree, folder: Path, layout: Layout) -> list[DataFile]:
     """The files whose names are those of this format and whose content tells nothing at all."""
     files: dict[Path, DataFile] = {}
     empty = []
     for pattern, kind in layout.sniffed.items():
         for path in tree.match(folder, pattern):
-            head = read_head(path, tree.boundary)
+            head = tree.head(path)
             if path in files or (head is not None and any(head.records)):
                 continue
             files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), kind)
@@ -391,11 +392,11 @@ def _named_files(tree: Tree, folder: Path, layout: Layout) -> list[DataFile]:
     return list(files.values())
 
 
-def _shards(tree: Tree, folder: Path, kind: File) -> list[Path]:
+def _shards(tree: SniffedTree, folder: Path, kind: File) -> list[Path]:
     return [folder / n for n in tree.names(folder)[0] if n.endswith(kind.suffixes) and not n.startswith(".")]
 
 
-def _ignored(tree: Tree, folder: Path, layout: Layout, claimed: set[Path]) -> Iterator[DataFile]:
+def _ignored(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[Path]) -> Iterator[DataFile]:
     """Data files below a folder of shards that are no shards."""
     for pattern, kind in layout.files.items():
         for shards in tree.match(folder, pattern) if pattern.endswith("/") else ():
@@ -413,7 +414,7 @@ def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forc
     if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
         raise RagdataError(f"{path} is an archive, which is not looked into: unpack it first, and give the folder")
     named = _kind_by_name(path, formats)
-    guessed = _guess(path, formats, ANYWHERE)
+    guessed = guess_kind(read_head(path), formats) or guess_by_text(path, formats)
     if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
         guessed = None
     chosen = guessed or named

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
+from bisect import bisect_left
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 
 from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of
@@ -26,6 +29,7 @@ class Tree:
         self.root = root
         self.boundary = boundary if boundary is not None else boundary_of(root)
         self._listed: dict[str, tuple[list[str], list[str]]] = {}  # by text: paths are slow to compare
+        self._odd: dict[str, frozenset[str]] = {}
         self.unreadable: list[Path] = []
 
     def names(self, folder: Path) -> tuple[list[str], list[str]]:
@@ -34,17 +38,24 @@ class Tree:
         if place not in self._listed:
             files: list[str] = []
             folders: list[str] = []
+            odd: list[str] = []
             try:
                 with os.scandir(folder) as entries:
                     for entry in entries:
-                        _sort_entry(entry, files, folders)
+                        _sort_entry(entry, files, folders, odd)
             except OSError:
                 self.unreadable.append(folder)
+            self._odd[place] = frozenset(odd)
             self._listed[place] = (
                 sorted(f for f in files if f not in OWN),
                 sorted(f for f in folders if f != SIDECAR),
             )
         return self._listed[place]
+
+    def is_plain(self, path: Path) -> bool:
+        """Whether ``path`` was a regular file, and no link, when its folder was listed."""
+        odd = self._odd.get(str(path.parent))
+        return odd is not None and path.name not in odd
 
     def folders(self, start: Path | None = None) -> Iterator[Path]:
         """Every folder of the tree (or from ``start`` on, which is in it), a folder before what is in it."""
@@ -75,17 +86,21 @@ class Tree:
 
     def leads_out(self, path: Path) -> bool:
         """Whether ``path`` is a link to a file that may not be opened."""
-        return not self.boundary.holds(path) and path.exists()
+        return not self.is_plain(path) and not self.boundary.holds(path) and path.exists()
 
 
-def _sort_entry(entry: os.DirEntry[str], files: list[str], folders: list[str]) -> None:
+def _sort_entry(entry: os.DirEntry[str], files: list[str], folders: list[str], odd: list[str]) -> None:
+    """``odd`` are those that are links, or no regular files."""
     try:
+        if not entry.is_file(follow_symlinks=False):
+            odd.append(entry.name)
         if entry.is_dir(follow_symlinks=False):
             folders.append(entry.name)
         elif not entry.is_dir():
             files.append(entry.name)
     except OSError:
         files.append(entry.name)
+        odd.append(entry.name)
 
 
 @lru_cache(maxsize=4096)
@@ -105,6 +120,9 @@ def _beginnings(patterns: tuple[str, ...]) -> tuple[tuple[frozenset[str], frozen
     return tuple((names, frozenset(segments) - names) for names, segments in zip(plain, begin, strict=True))
 
 
+_WILD = re.compile(r"[*?\[]")
+
+
 def _is_name(segment: str) -> bool:
     return "*" not in segment and "?" not in segment and "[" not in segment
 
@@ -112,8 +130,23 @@ def _is_name(segment: str) -> bool:
 def _named(names: list[str], segment: str) -> list[str]:
     if _is_name(segment):
         return [segment] if segment in names else []
-    hidden = segment.startswith(".")
-    return [n for n in names if fnmatchcase(n, segment) and (hidden or not n.startswith("."))]
+    before, after, exact = _ends(segment)
+    if before:  # names are sorted
+        names = names[bisect_left(names, before) :]
+        names = list(takewhile(lambda n: n.startswith(before), names))
+    if after:
+        names = [n for n in names if n.endswith(after)]
+    if not exact:
+        names = [n for n in names if fnmatchcase(n, segment)]
+    return names if segment.startswith(".") else [n for n in names if not n.startswith(".")]
+
+
+@lru_cache(maxsize=4096)
+def _ends(segment: str) -> tuple[str, str, bool]:
+    """What a pattern begins and ends with, as it stands, and whether it has nothing else but one ``*``."""
+    parts = _WILD.split(segment)
+    one = len(parts) == 2 and "*" in segment and not (parts[0] and parts[1])
+    return parts[0], parts[-1] if "[" not in segment else "", one
 
 
 def unreadable_folders(root: Path) -> list[Path]:

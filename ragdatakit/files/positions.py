@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -73,14 +73,13 @@ def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> I
 
 def locate_elements(source: ArraySource, records: Iterable[int]) -> Iterator[Located]:
     """Find elements of a JSON array, or members of an object, again."""
-    wanted = set(records)
+    wanted, at = sorted(set(records)), 0
     for part in source.parts():
-        if not wanted:
+        if at == len(wanted):
             return
         last = part.first_record + part.count
-        if not any(part.first_record <= r < last for r in wanted):
-            continue
-        for element in part.elements():
-            if element.record in wanted and not element.error:
-                wanted.discard(element.record)
+        end = bisect_left(wanted, last, at)
+        targets, at = set(wanted[at:end]), end
+        for element in part.elements() if targets else ():
+            if element.record in targets and not element.error:
                 yield Located(element.record, element.line, element.byte_offset, element.raw, element.indent)

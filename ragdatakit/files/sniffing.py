@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,9 @@ from ragdatakit.schemas.declarations import File, Format
 HEAD_BYTES = 1 << 16
 LONG_HEAD_BYTES = 1 << 20
 """What is looked at where the first records do not end before."""
+
+Read = Callable[[int], tuple[bytes, bool]]
+"""Gives so many of the first uncompressed bytes of a file, and whether there are more."""
 
 _CUT_STRING = re.compile(r'"((?:[^"\\]|\\.){200})')
 _NAME_AHEAD = re.compile(r"\s*(?=\")")
@@ -47,9 +50,14 @@ def read_head(path: Path, boundary: Boundary = ANYWHERE) -> Head | None:
     """The first records of a file; None if it is no regular file, or neither JSON in any container nor a table."""
     if not is_regular(path, boundary):
         return None
+    return head_of_beginning(lambda length: beginning(path, length, boundary))
+
+
+def head_of_beginning(read: Read) -> Head | None:
+    """The same of what ``read`` gives."""
     head, text = None, ""
     for length in (HEAD_BYTES, LONG_HEAD_BYTES):
-        data, more = beginning(path, length, boundary)
+        data, more = read(length)
         text = data.decode("utf-8", "replace")
         head = _head_of(text, more)
         if not more or (head is not None and not head.cut):
@@ -78,6 +86,11 @@ def beginning(path: Path, length: int, boundary: Boundary = ANYWHERE) -> tuple[b
             data = file.read(length + 1)
     except OSError:
         return b"", False
+    return unpacked(data, length)
+
+
+def unpacked(data: bytes, length: int) -> tuple[bytes, bool]:
+    """So many uncompressed bytes of the beginning of a file, and whether there are more."""
     if data.startswith(GZIP_MAGIC):
         try:
             data = zlib.decompressobj(wbits=31).decompress(data, length + 1)
@@ -249,10 +262,19 @@ _LINES_LOOKED_AT = 20
 
 def guess_by_text(path: Path, formats: tuple[Format, ...], boundary: Boundary = ANYWHERE) -> tuple[Format, File] | None:
     """The format and kind of a file of cells or of elements between tags, by its beginning; None if it is neither."""
-    kinds = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container in ("columns", "tagged")]
-    if not kinds or not is_regular(path, boundary):
+    if not is_regular(path, boundary):
         return None
-    text = beginning(path, HEAD_BYTES, boundary)[0].decode("utf-8", "replace")
+    return _guess_text(lambda length: beginning(path, length, boundary), formats)
+
+
+def guess_beginning(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+    """The format and kind of a file by the beginning that ``read`` gives."""
+    return guess_kind(head_of_beginning(read), formats) or _guess_text(read, formats)
+
+
+def _guess_text(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+    kinds = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container in ("columns", "tagged")]
+    text = read(HEAD_BYTES)[0].decode("utf-8", "replace") if kinds else ""
     return next(((fmt, kind) for fmt, kind in kinds if text_fits(text, kind)), None)
 
 
@@ -331,6 +353,16 @@ def _looks_like_members(head: Head, kind: File) -> int:
     return int(not items or any(isinstance(item, of_items) for item in items))
 
 
+def _may_be(head: Head, kind: File) -> bool:
+    """Whether a closer look is worth it: it is not for most kinds, and there may be very many files."""
+    if kind.container == "json-object":
+        return bool(kind.keys)
+    if kind.container not in (head.container, "json"):
+        return False
+    groups = [group for group in (kind.keys, *kind.signs) if group]
+    return any(not isinstance(r, dict) or any(group[0] in r for group in groups) for r in head.records)
+
+
 def guess_kind(head: Head | None, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
     """The format and kind that fit best; None if none does.
 
@@ -338,7 +370,7 @@ def guess_kind(head: Head | None, formats: tuple[Format, ...]) -> tuple[Format, 
     """
     if head is None:
         return None
-    candidates = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container != "json-object" or kind.keys]
+    candidates = [(fmt, kind) for fmt in formats for kind in fmt.files if _may_be(head, kind)]
     ranked = [(looks_like(head, kind), kind.container != "json-object", fmt, kind) for fmt, kind in candidates]
     ranked = [r for r in ranked if r[0] > 0]
     if not ranked:

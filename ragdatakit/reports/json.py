@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -11,9 +11,21 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
 
 
-def json_document(report: Report) -> bytes:
-    """The whole report; docs/output-schema.json is its JSON Schema."""
-    return _dumps(report.as_dict(), orjson.OPT_INDENT_2)
+def json_pieces(report: Report, findings: Iterable[Finding]) -> Iterator[bytes]:
+    """The whole report with these findings, piece by piece; docs/output-schema.json is its JSON Schema."""
+    document = report.as_dict()
+    names = list(document)
+    place = names.index("findings")
+    before = _dumps({name: document[name] for name in names[:place]}, orjson.OPT_INDENT_2)
+    yield before.removesuffix(b"\n}\n") + b',\n  "findings": ['
+    shown = 0
+    for finding in findings:
+        text = _dumps(finding.as_dict(), orjson.OPT_INDENT_2).rstrip(b"\n").replace(b"\n", b"\n    ")
+        yield (b",\n    " if shown else b"\n    ") + text
+        shown += 1
+    document["shown"] = shown
+    after = _dumps({name: document[name] for name in names[place + 1 :]}, orjson.OPT_INDENT_2)
+    yield (b"\n  ],\n" if shown else b"],\n") + after.removeprefix(b"{\n")
 
 
 def finding_line(finding: Finding) -> bytes:

@@ -3,8 +3,9 @@ caret, what it means; one summary at the end."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from ragdatakit.files.visible_text import visible_text
@@ -29,24 +30,48 @@ class TextOptions:
     width: int = 0
 
 
-def text_lines(report: Report, options: TextOptions) -> Iterator[str]:
-    """The whole screen, line by line."""
+@dataclass(slots=True)
+class _Shown:
+    """What is known of the findings once all have passed: how many there are of each code, what it is, the first
+    error."""
+
+    number: Counter[str] = field(default_factory=Counter)
+    facts: dict[str, tuple[Severity, str]] = field(default_factory=dict)
+    error: str = ""
+
+    def passing(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """The findings as they are, counted."""
+        for finding in findings:
+            self.number[finding.code] += 1
+            self.facts[finding.code] = finding.severity, finding.rule
+            if finding.severity == "error" and not self.error:
+                self.error = finding.code
+            yield finding
+
+
+def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding] | None = None) -> Iterator[str]:
+    """The whole screen, line by line, with the findings of the report, or those that are given beside it."""
     paint = painter(options.colour)
-    if not options.quiet:
-        for path, findings in groupby(report.findings, key=lambda f: f.path):
+    shown = _Shown()
+    passing = shown.passing(report.findings if findings is None else findings)
+    if options.quiet:
+        for _ in passing:
+            pass
+    else:
+        for path, of_file in groupby(passing, key=lambda f: f.path):
             yield paint("bold", visible_text(path))
             told: set[str] = set()
-            for finding in findings:
+            for finding in of_file:
                 yield from _finding_lines(finding, paint, finding.code not in told or options.verbose, options.width)
                 told.add(finding.code)
             yield ""
-        yield from _capped(report, paint, options.rest)
-        if options.verbose or not report.findings:
+        yield from _capped(report, shown, paint, options.rest)
+        if options.verbose or not shown.number:
             yield from _dataset_lines(report.datasets, paint)
         yield from _unrecognised(report, paint, options.verbose)
     if options.statistics:
-        yield from _statistics(report, paint)
-    yield from _summary(report, paint, options.quiet)
+        yield from _statistics(report, shown, paint)
+    yield from _summary(report, shown, paint, options.quiet)
 
 
 def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int) -> Iterator[str]:
@@ -98,14 +123,11 @@ def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Painter
         yield f"    {' ' * len(number)} {paint('dim', '|')} {' ' * before}{paint(severity, marks)}"
 
 
-def _capped(report: Report, paint: Painter, rest: str) -> Iterator[str]:
-    shown: dict[str, int] = {}
-    for finding in report.findings:
-        shown[finding.code] = shown.get(finding.code, 0) + 1
-    names = {f.code: f.rule for f in report.findings}
-    more = [(c, n - shown.get(c, 0)) for c, n in sorted(report.by_rule.items()) if n > shown.get(c, 0)]
+def _capped(report: Report, shown: _Shown, paint: Painter, rest: str) -> Iterator[str]:
+    more = [(c, n - shown.number[c]) for c, n in sorted(report.by_rule.items()) if n > shown.number[c]]
     for code, number in more:
-        yield paint("dim", f"… and {number:,} more of {code} {names.get(code, '')} ({rest})")
+        _, rule = shown.facts.get(code, ("", ""))
+        yield paint("dim", f"… and {number:,} more of {code} {rule} ({rest})")
     if more:
         yield ""
 
@@ -133,10 +155,9 @@ def size(number: int) -> str:
     return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}"
 
 
-def _statistics(report: Report, paint: Painter) -> Iterator[str]:
-    facts = {f.code: (f.severity, f.rule) for f in report.findings}
+def _statistics(report: Report, shown: _Shown, paint: Painter) -> Iterator[str]:
     for code, number in sorted(report.by_rule.items(), key=lambda p: (-p[1], p[0])):
-        severity, rule = facts.get(code, ("", ""))
+        severity, rule = shown.facts.get(code, ("", ""))
         yield f"{number:>10,}  {code}  {paint(severity, severity) if severity else ''} {rule}"
     if report.by_rule:
         yield ""
@@ -164,7 +185,7 @@ def _verdict(report: Report) -> str:
     return f"Only {names}{f' and {more:,} more' if more > 0 else ''} checked"
 
 
-def _summary(report: Report, paint: Painter, quiet: bool) -> Iterator[str]:
+def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iterator[str]:
     counts = report.counts
     records = sum(f.records or 0 for d in report.datasets for f in d.files)
     files = sum(len(d.files) for d in report.datasets)
@@ -182,10 +203,8 @@ def _summary(report: Report, paint: Painter, quiet: bool) -> Iterator[str]:
     unchecked = len(report.unrecognised)
     left = paint("warning", f"; {_many(unchecked, 'file')} not checked") if unchecked else ""
     yield f"{verdict}: {what}{left}"
-    if counts["error"] and not quiet:
-        code = next((f.code for f in report.findings if f.severity == "error"), None)
-        if code is not None:
-            yield paint("dim", f"`ragdata explain {code}` tells more about a rule; --statistics counts by rule")
+    if counts["error"] and not quiet and shown.error:
+        yield paint("dim", f"`ragdata explain {shown.error}` tells more about a rule; --statistics counts by rule")
 
 
 def _many(number: int, noun: str) -> str:

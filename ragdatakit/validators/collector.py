@@ -87,8 +87,9 @@ class RuleState:
 class Collector:
     """The findings of one dataset.
 
-    ``kept`` is the list; ``counts`` counts all wanted findings by severity, ``by_rule`` by code. ``on_finding`` is
-    called for each finding that is kept, as soon as it is worded.
+    ``kept`` is the list, which stays empty where ``keep`` takes the findings instead; ``counts`` counts all wanted
+    findings by severity, ``by_rule`` by code. ``on_finding`` is called for each finding that is kept, as soon as it is
+    worded.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Collector:
         selection: Selection,
         on_finding: Callable[[Finding], None] | None = None,
         carried: Counter[str] | None = None,
+        keep: Callable[[Finding], object] | None = None,
     ) -> None:
         self.format = fmt
         self.profiles = profiles
@@ -106,6 +108,7 @@ class Collector:
         self.counts: Counter[Severity] = Counter()
         self.by_split: Counter[tuple[str | None, Severity]] = Counter()
         self.by_rule: Counter[str] = Counter()
+        self._keep = keep or self.kept.append
         self._on_finding = on_finding
         self._carried = carried if carried is not None else Counter()
         self._states: dict[str, RuleState] = {}
@@ -228,7 +231,7 @@ class Collector:
             related=problem.related,
             excerpt=place.excerpt,
         )
-        self.kept.append(finding)
+        self._keep(finding)
         if self._on_finding is not None:
             self._on_finding(finding)
 

@@ -21,7 +21,7 @@ from ragdatakit.files.sniffing import json_container
 from ragdatakit.files.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
 from ragdatakit.files.strict_json import MOST_LOCATED
 from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
@@ -75,11 +75,12 @@ class DatasetRun:
         selection: Selection,
         options: RunOptions,
         carried: Counter[str],
+        keep: Callable[[Finding], object] | None = None,
     ) -> None:
         self.dataset = dataset
         self.checks = checks
         self.options = options
-        self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried)
+        self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried, keep)
         self.rows = RowMap()
         self.held = HeldFindings(self.collector, self.rows)
         self._runs: dict[DataFile, FileRun] = {}

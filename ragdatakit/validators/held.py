@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +22,12 @@ from ragdatakit.validators.sets import Hits
 
 _LONGEST_NAME = 1 << 12
 """Characters of a reference beyond which nothing like it is looked for."""
+_PART_BYTES = 64 << 20
+"""About what the records take that are looked up at once."""
+_HELD_BYTES = 1000
+"""What one of them takes beside its text."""
+_TOGETHER = 1 << 10
+"""Findings that are worded together."""
 
 
 @dataclass(slots=True)
@@ -33,7 +40,7 @@ class _Held:
     first: tuple[DataFile, int] | None
     note: str
     facts: Mapping[str, Any]
-    is_key: Callable[[str], bool] | None = None
+    are_keys: Callable[[Sequence[str]], list[bool]] | None
 
 
 @dataclass(slots=True)
@@ -101,12 +108,13 @@ class RowMap:
 
 
 class HeldFindings:
-    """Counts hits as they come and words the ones that are kept at the end."""
+    """Counts hits as they come and words the ones that are kept at the end, a number of them at a time: of the others
+    there is no more in memory than their rows."""
 
     def __init__(self, collector: Collector, rows: RowMap) -> None:
         self._collector = collector
         self._rows = rows
-        self._held: list[_Held] = []
+        self._held: list[Hits] = []
 
     def take(self, hits: Hits) -> None:
         """Count all rows of a hit and hold those there is room for."""
@@ -114,24 +122,50 @@ class HeldFindings:
         if collector.state(hits.rule).rule.per_file:
             self._take_per_file(hits)
             return
-        total = len(hits.rows)
-        position = 0
-        while position < total:
-            row = int(hits.rows[position])
-            file, record = self._rows.find(hits.kind, row)
+        total, taken = len(hits.rows), 0
+        while taken < total:
+            file, _ = self._rows.find(hits.kind, int(hits.rows[taken]))
             if not collector.room(hits.rule, file):
-                self._count_rest(hits, position)
-                return
+                break
             collector.count(hits.rule, file)
-            self._hold(hits, position, file, record)
-            position += 1
+            collector.reserve(hits.rule, file)
+            taken += 1
+        if taken:
+            self._hold(hits, 0, taken)
+        if taken < total:
+            self._count_rest(hits, taken)
 
-    def _hold(self, hits: Hits, position: int, file: DataFile, record: int) -> None:
-        self._collector.reserve(hits.rule, file)
-        value = hits.values[position] if hits.values is not None else None
-        first = self._rows.find(hits.first_kind, int(hits.firsts[position])) if hits.firsts is not None else None
-        facts = hits.facts[position] if hits.facts is not None else {}
-        self._held.append(_Held(hits.rule, file, record, hits.field, value, first, hits.note, facts, hits.is_key))
+    def _hold(self, hits: Hits, start: int, end: int) -> None:
+        rows, values, firsts, facts = (
+            None if column is None else copy(column[start:end])  # a view would hold all of an array
+            for column in (hits.rows, hits.values, hits.firsts, hits.facts)
+        )
+        self._held.append(replace(hits, rows=rows, values=values, firsts=firsts, facts=facts))
+
+    def _entries(self) -> Iterator[_Held]:
+        """What is held, one by one."""
+        for hits in self._held:
+            for position in range(len(hits.rows)):
+                file, record = self._rows.find(hits.kind, int(hits.rows[position]))
+                value = hits.values[position] if hits.values is not None else None
+                first = None
+                if hits.firsts is not None:
+                    first = self._rows.find(hits.first_kind, int(hits.firsts[position]))
+                facts = hits.facts[position] if hits.facts is not None else {}
+                yield _Held(hits.rule, file, record, hits.field, value, first, hits.note, facts, hits.are_keys)
+
+    def _parts(self) -> Iterator[list[_Held]]:
+        """What is held, in parts whose records fit into memory."""
+        part: list[_Held] = []
+        size = 0
+        for held in self._entries():
+            part.append(held)
+            size += _HELD_BYTES + _usual_bytes(held.file) + (_usual_bytes(held.first[0]) if held.first else 0)
+            if size > _PART_BYTES:
+                yield part
+                part, size = [], 0
+        if part:
+            yield part
 
     def _take_per_file(self, hits: Hits) -> None:
         """The first row of each file, and the number of the others."""
@@ -140,11 +174,12 @@ class HeldFindings:
         number: Counter[int] = Counter()
         files: dict[int, DataFile] = {}
         for position, row in enumerate(rows):
-            file, record = self._rows.find(hits.kind, int(row))
+            file, _ = self._rows.find(hits.kind, int(row))
             if id(file) not in files:
                 files[id(file)] = file
                 if self._collector.room(hits.rule, file):
-                    self._hold(hits, position, file, record)
+                    self._collector.reserve(hits.rule, file)
+                    self._hold(hits, position, position + 1)
             number[id(file)] += 1
         for key, file in files.items():
             self._collector.count(hits.rule, file, len(hits.rows) if single is not None else number[key])
@@ -175,26 +210,49 @@ class HeldFindings:
         ``locate`` finds records of a file again, ``form_of`` says what their text is, ``value_of`` derives the columns
         that a format makes from a record.
         """
-        wanted: dict[DataFile, set[int]] = {}
-        for held in self._held:
-            wanted.setdefault(held.file, set()).add(held.record)
-            if held.first is not None:
-                wanted.setdefault(held.first[0], set()).add(held.first[1])
-        found: dict[tuple[DataFile, int], Located] = {}
-        for file, records in wanted.items():
-            found.update({(file, place.record): place for place in locate(file, records)})
-        for held in self._held:
-            place = found.get((held.file, held.record))
+        for part in self._parts():
+            found = _located(part, locate)
+            for start in range(0, len(part), _TOGETHER):
+                self._word(part[start : start + _TOGETHER], found, form_of, value_of)
+        self._held = []
+
+    def _word(
+        self,
+        part: Sequence[_Held],
+        found: Mapping[tuple[DataFile, int], Located],
+        form_of: Callable[[DataFile], RecordForm],
+        value_of: Callable[[DataFile, str, Any], Any],
+    ) -> None:
+        worded: list[tuple[Problem, Place]] = []
+        for held in part:
+            other = None
+            if held.first is not None and (there := found.get(held.first)) is not None:
+                other = form_of(held.first[0]).value(there.raw.decode("utf-8", "replace"))
+            located = found.get((held.file, held.record))
+            worded.append(_worded(held, located, other, form_of(held.file), value_of))
+        _name_similar(part, worded)
+        for held, (problem, place) in zip(part, worded, strict=True):
             related: tuple[Related, ...] = ()
             if held.first is not None:
                 there = found.get(held.first)
                 related = (Related(held.first[0].display, there.line if there else None, held.note),)
-            other = None
-            if held.first is not None and (there := found.get(held.first)) is not None:
-                other = form_of(held.first[0]).value(there.raw.decode("utf-8", "replace"))
-            worded = _worded(held, place, other, form_of(held.file), value_of)
-            self._collector.word(held.file, *worded, related=related)
-        self._held = []
+            self._collector.word(held.file, problem, place, related=related)
+
+
+def _located(
+    part: Sequence[_Held], locate: Callable[[DataFile, Iterable[int]], Iterable[Located]]
+) -> dict[tuple[DataFile, int], Located]:
+    """The records that findings are about, by file and number."""
+    wanted: dict[DataFile, set[int]] = {}
+    for held in part:
+        wanted.setdefault(held.file, set()).add(held.record)
+        if held.first is not None:
+            wanted.setdefault(held.first[0], set()).add(held.first[1])
+    return {(file, place.record): place for file, records in wanted.items() for place in locate(file, records)}
+
+
+def _usual_bytes(file: DataFile) -> int:
+    return file.bytes // file.records if file.records else 0
 
 
 def _worded(
@@ -213,15 +271,24 @@ def _worded(
     line, column, shown = place_of(text, start, length, place.line, place.indent)
     if record is None and value is None:  # a record too long to be read once more
         value = held.value if held.value is not None else form.glimpse(text, held.field)
-    problem = Problem(held.rule, pointer, value, _facts(held, record), nearly=_nearly(held, value))
+    problem = Problem(held.rule, pointer, value, _facts(held, record))
     return problem, Place(line, column, place.byte_offset, held.record, shown)
 
 
-def _nearly(held: _Held, value: Any) -> str:
-    """A key that differs from a dangling reference in its blanks, its case or its Unicode form only."""
-    if held.is_key is None or not isinstance(value, str) or len(value) > _LONGEST_NAME:
-        return ""
-    return next(filter(held.is_key, nearly_the_same(value)), "")
+def _name_similar(part: Sequence[_Held], worded: Sequence[tuple[Problem, Place]]) -> None:
+    """Name the keys that differ from dangling references in their blanks, their case or their Unicode form only. All
+    are looked up at once: a query for each would take a thousand times as long."""
+    asked: dict[Callable[[Sequence[str]], list[bool]], list[tuple[Problem, list[str]]]] = {}
+    for held, (problem, place) in zip(part, worded, strict=True):
+        value = problem.value
+        if held.are_keys is not None and place.line is not None and isinstance(value, str):
+            names = nearly_the_same(value) if len(value) <= _LONGEST_NAME else []
+            asked.setdefault(held.are_keys, []).append((problem, names))
+    for are_keys, problems in asked.items():
+        there = iter(are_keys([name for _, names in problems for name in names]))
+        for problem, names in problems:
+            known = [name for name, found in zip(names, there, strict=False) if found]
+            problem.nearly = known[0] if known else ""
 
 
 def _facts(held: _Held, record: Any) -> dict[str, Any]:

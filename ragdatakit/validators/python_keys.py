@@ -83,9 +83,9 @@ class PythonIndex:
         first = self._first
         return [i for i, v in enumerate(values) if v in first]
 
-    def has(self, text: str) -> bool:
-        """Whether a text is a key."""
-        return text in self._first
+    def are_keys(self, texts: Sequence[str]) -> list[bool]:
+        """Of each text whether it is a key."""
+        return [text in self._first for text in texts]
 
     def new_marks(self) -> set[Any]:
         """No key marked yet."""

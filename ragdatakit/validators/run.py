@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ragdatakit.files.boundary import boundary_of
@@ -20,7 +21,10 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
+from ragdatakit.validators.kept_findings import KeptFindings
 from ragdatakit.validators.run_options import RunOptions
+
+_Keep = Callable[[Finding], object]
 
 
 def validate_paths(
@@ -30,7 +34,21 @@ def validate_paths(
     selection: Selection | None = None,
     options: RunOptions | None = None,
 ) -> Report:
-    """Check every dataset at the paths.
+    """Check every dataset at the paths. Raises as `check_paths` does."""
+    report, findings = check_paths(paths, format_name, profiles, selection, options)
+    report.findings += findings
+    findings.close()
+    return report
+
+
+def check_paths(
+    paths: Iterable[Path],
+    format_name: str | None = None,
+    profiles: tuple[str, ...] = (),
+    selection: Selection | None = None,
+    options: RunOptions | None = None,
+) -> tuple[Report, KeptFindings]:
+    """Check every dataset at the paths; the report has no findings, which may be more than fit into memory.
 
     Raises `RagdataError` where a path is missing or nothing is recognised there, `UnknownNameError` for an unknown
     format or profile. Faults of the data are never raised: they are in the report.
@@ -50,14 +68,15 @@ def validate_paths(
             unreadable += [p for p in error.paths if p not in unreadable]
             refused = error
             continue
-        report.unrecognised += [p for p in detected.unrecognised if p not in report.unrecognised]
+        report.unrecognised = list(dict.fromkeys((*report.unrecognised, *detected.unrecognised)))
         found += [(path, dataset) for dataset in detected.datasets]
         unreadable += [p for p in detected.unreadable if p not in unreadable]
     if refused is not None and not found:
         raise refused
     _refuse_unknown(profiles, [dataset for _, dataset in found])
     seen: set[Path] = set()
-    checked: list[tuple[Dataset, list[Finding]]] = []
+    findings = KeptFindings()
+    checked: list[tuple[Dataset, _Keep]] = []
     for _, dataset in found:
         files = {f.path.absolute() for f in dataset.files}
         if files and files <= seen:  # given twice, as a folder and as a file of it
@@ -65,17 +84,17 @@ def validate_paths(
         seen |= files
         chosen = tuple(p for p in profiles if p in dataset.format.profiles) or dataset.format.default_profiles
         dataset.profile = ",".join(chosen or dataset.present_profiles()) or None
-        findings = _check(dataset, chosen, selection, options, carried, report)
-        checked.append((dataset, findings))
+        keep = _keeping(findings, len(checked), dataset)
+        _check(dataset, chosen, selection, options, carried, report, keep)
+        checked.append((dataset, keep))
     if options.quality is not None:
         _check_quality(checked, selection, options, carried, report)
-    for dataset, findings in checked:
-        report.findings += sorted(findings, key=_order(dataset))
     report.quality_only = bool(found) and all(dataset.format.name in PLAIN_SOURCES for _, dataset in found)
     if found:
-        _tell_unreadable(unreadable, found[0][1], selection, options, carried, report)
+        keep = partial(findings.add, (len(checked), 0, "", False, 0, 0, ""))
+        _tell_unreadable(unreadable, found[0][1], selection, options, carried, report, keep)
     report.seconds = time.perf_counter() - started
-    return report
+    return report, findings
 
 
 def _detected(path: Path, format_name: str | None, options: RunOptions) -> Detected:
@@ -115,14 +134,14 @@ def _tell_unreadable(
     options: RunOptions,
     carried: Counter[str],
     report: Report,
+    keep: _Keep,
 ) -> None:
     """Folders (and files) that nobody could look into: what is in them was not checked."""
-    collector = Collector(dataset.format, (), selection, options.on_finding, carried)
+    collector = Collector(dataset.format, (), selection, options.on_finding, carried, keep)
     for path in paths:
         facts = {"reason": "no permission to look into it"}
         collector.add(DataFile(Path(path), path, path, ""), Problem("unreadable-file", facts=facts), Place())
     _add_to(report, collector)
-    report.findings += collector.kept
 
 
 def _add_to(report: Report, collector: Collector) -> None:
@@ -148,11 +167,12 @@ def _check(
     options: RunOptions,
     carried: Counter[str],
     report: Report,
-) -> list[Finding]:
-    """The findings that are kept; all else goes to the report."""
+    keep: _Keep,
+) -> None:
+    """Check one dataset; the findings go to ``keep``, all else to the report."""
     dataset.options.setdefault("max_hops", options.max_hops)
     checks = checks_of(dataset.format.name)(dataset, profiles or dataset.format.profiles)
-    run = DatasetRun(dataset, checks, profiles, selection, options, carried)
+    run = DatasetRun(dataset, checks, profiles, selection, options, carried, keep)
     try:
         run.run()
     except RagdataError:
@@ -164,11 +184,10 @@ def _check(
         run.collector.finish()
     report.datasets += run.summaries()
     _add_to(report, run.collector)
-    return run.collector.kept
 
 
 def _check_quality(
-    checked: list[tuple[Dataset, list[Finding]]],
+    checked: list[tuple[Dataset, _Keep]],
     selection: Selection,
     options: RunOptions,
     carried: Counter[str],
@@ -177,17 +196,17 @@ def _check_quality(
     """Format by format, as some read several datasets as one (but plain data); findings go to the dataset that has
     their file."""
     assert options.quality is not None
-    together: dict[str, list[tuple[Dataset, list[Finding]]]] = {}
-    for number, (dataset, findings) in enumerate(checked):
+    together: dict[str, list[tuple[Dataset, _Keep]]] = {}
+    for number, (dataset, keep) in enumerate(checked):
         name = dataset.format.name
         key = f"{name} {number}" if name in PLAIN_SOURCES else name
-        together.setdefault(key, []).append((dataset, findings))
+        together.setdefault(key, []).append((dataset, keep))
     for mine in together.values():
         parts = [dataset for dataset, _ in mine]
         collector = options.quality.check(parts, options, selection, carried, len(checked) == 1)
-        owners = {file.display: findings for dataset, findings in mine for file in dataset.files}
+        owners = {file.display: keep for dataset, keep in mine for file in dataset.files}
         for finding in collector.kept:
-            owners.get(finding.path, mine[0][1]).append(finding)
+            owners.get(finding.path, mine[0][1])(finding)
         _add_to(report, collector)
         _add_to_summaries(report, parts, collector)
 
@@ -203,13 +222,15 @@ def _add_to_summaries(report: Report, datasets: list[Dataset], collector: Collec
         report.datasets[place] = replace(told, warnings=told.warnings + number)
 
 
-def _order(dataset: Dataset) -> Callable[[Finding], tuple[int, str, bool, int, int, str]]:
+def _keeping(findings: KeptFindings, number: int, dataset: Dataset) -> _Keep:
+    """What keeps the findings of a dataset in order: datasets by their numbers, files, lines."""
     places = {f.display: i for i, f in enumerate(dataset.files)}
     following = {rule.code for rule in dataset.format.rules if rule.follows}
 
-    def key(finding: Finding) -> tuple[int, str, bool, int, int, str]:
+    def keep(finding: Finding) -> None:
         place = places.get(finding.path, -1)
         follows = finding.code in following
-        return place, finding.path, follows, finding.line or 0, finding.column or 0, finding.code
+        line, column = finding.line or 0, finding.column or 0
+        findings.add((number, place, finding.path, follows, line, column, finding.code), finding)
 
-    return key
+    return keep

@@ -37,8 +37,8 @@ class Hits:
 
     ``facts`` fill the message of each row, where its template asks for more than the value; one that is a function is
     given the decoded record (None where it cannot be read again), for words that need not be kept for every row.
-    ``is_repeat``: the key of the row is that of the one it clashes with. ``is_key`` says of a text whether a reference
-    to it would lead somewhere.
+    ``is_repeat``: the key of the row is that of the one it clashes with. ``are_keys`` says of each
+    text whether a reference to it would lead somewhere.
     """
 
     rule: str
@@ -50,7 +50,7 @@ class Hits:
     first_kind: str = ""
     note: str = ""
     facts: Sequence[Mapping[str, Any]] | None = None
-    is_key: Callable[[str], bool] | None = None
+    are_keys: Callable[[Sequence[str]], list[bool]] | None = None
     is_repeat: bool = False
 
 
@@ -169,7 +169,7 @@ class SetChecks:
                 if len(missing):
                     values, rows = batch.codes((ref.field,))
                     at, of = _take(rows, missing), _take(values, missing)
-                    hits.append(Hits(ref.rule, kind, ref.field, at, of, is_key=self.indexes[key].has))
+                    hits.append(Hits(ref.rule, kind, ref.field, at, of, are_keys=self.indexes[key].are_keys))
                     dangling.update(map(int, hits[-1].rows))
                     self.missed.add(ref.to_kind)
         for member in self.memberships:

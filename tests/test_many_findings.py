@@ -1,0 +1,131 @@
+"""A million findings: sorted through a scratch file, worded in parts, printed piece by piece, with the same result."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+import ragdatakit
+from ragdatakit.columnar.numpy_keys import NumpyIndex
+from ragdatakit.columnar.string_hash import hash_strings
+from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.reports.json import json_pieces
+from ragdatakit.reports.text import TextOptions, text_lines
+from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.results import Report
+from ragdatakit.validators import held, kept_findings
+from ragdatakit.validators.kept_findings import KeptFindings, Key
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+MANY = 60_000
+_MEASURED = """
+import resource, sys
+from ragdatakit.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 1, end.code
+finally:
+    print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def peak(root: Path, out: Path, form: str, most: int) -> int:
+    """Megabytes that a run took at most."""
+    words = ["validate", str(root), "--output-format", form, "--output-file", str(out), "--max-per-rule", str(most)]
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stderr.rsplit(maxsplit=1)[1]) // 1024
+
+
+@pytest.fixture(scope="module")
+def dangling(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judgements of documents that are not there, more than are checked in plain Python."""
+    root = tmp_path_factory.mktemp("dangling")
+    (root / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "tide times"}\n')
+    (root / "queries.jsonl").write_text('{"_id": "q1", "text": "when is high tide"}\n')
+    (root / "qrels").mkdir()
+    rows = "".join(f"q1\tno-such-document-of-the-corpus-with-a-long-name-{i}\t1\n" for i in range(MANY))
+    (root / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\nq1\td1\t1\n{rows}")
+    return root
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the peak is measured as Unix tells it")
+@pytest.mark.parametrize("form", ["text", "ndjson", "json"])
+def test_all_findings_take_little_more_memory_than_few(dangling: Path, tmp_path: Path, form: str) -> None:
+    few, out = peak(dangling, tmp_path / "few", form, 20), tmp_path / "all"
+    everything = peak(dangling, out, form, 0)
+    assert everything < few + 130, (few, everything)
+    text = out.read_text()
+    assert text.count("no-such-document-of-the-corpus-with-a-long-name-") >= MANY
+    if form == "json":
+        document = json.loads(text)
+        lines = [finding["line"] for finding in document["findings"]]
+        assert lines == list(range(3, MANY + 3))
+        assert document["shown"] == document["counts"]["error"] == MANY
+
+
+def finding(number: int) -> Finding:
+    return Finding("BE203", "dangling", "error", f"finding {number}", "a", number, value=number)
+
+
+def test_findings_come_sorted_and_as_they_came_where_keys_are_equal() -> None:
+    random.seed(7)
+    kept, expected = KeptFindings(in_memory=7), []
+    for number in range(500):
+        key: Key = (random.randrange(3), random.randrange(3), "p", random.random() < 0.5, random.randrange(5), 0, "")
+        kept.add(key, finding(number))
+        expected.append((key, number))
+    expected.sort(key=lambda pair: pair[0])
+    assert [f.value for f in kept] == [number for _, number in expected]
+    assert list(kept) == [finding(number) for _, number in expected]
+    assert kept._scratch is not None
+    assert kept._scratch.path.exists()
+    kept.close()
+    assert not kept._scratch.path.exists()
+
+
+def broken_sets() -> list[Path]:
+    return sorted(p for p in FIXTURES.glob("*/broken/*") if "duplicate" in p.name or "dangling" in p.name)
+
+
+@pytest.mark.parametrize("root", broken_sets(), ids=lambda p: f"{p.parts[-3]}-{p.name}")
+def test_parts_and_scratch_files_change_no_report(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = ragdatakit.validate(root, max_per_rule=0)
+    monkeypatch.setattr(held, "_PART_BYTES", 1)
+    monkeypatch.setattr(held, "_TOGETHER", 1)
+    monkeypatch.setattr(kept_findings, "_TOGETHER", 2)
+    monkeypatch.setattr(KeptFindings.__init__, "__defaults__", (2,))
+    in_parts = ragdatakit.validate(root, max_per_rule=0)
+    assert in_parts.as_dict() == at_once.as_dict()
+    assert [f.excerpt for f in in_parts.findings] == [f.excerpt for f in at_once.findings]
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_json_in_pieces_is_the_document(number: int) -> None:
+    findings = [finding(n) for n in range(number)]
+    report = Report(findings=findings, by_rule={"BE203": number}, unrecognised=['x\n"findings": []'])
+    whole = orjson.dumps(report.as_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    report.findings = []
+    assert b"".join(json_pieces(report, iter(findings))) == whole
+    report.findings = findings
+    for options in (TextOptions(statistics=True), TextOptions(quiet=True), TextOptions(verbose=True)):
+        inside = list(text_lines(report, options))
+        assert list(text_lines(replace(report, findings=[]), options, iter(findings))) == inside
+
+
+def test_similar_keys_are_looked_up_together() -> None:
+    index = NumpyIndex(True, False)
+    index.add(hash_strings(string_array(["tide", "harbour", ""])), range(3))
+    index.freeze()
+    assert index.are_keys(["Tide", "tide", "\ud800", "harbour"]) == [False, True, False, True]
+    assert index.are_keys([]) == []
