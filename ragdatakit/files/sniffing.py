@@ -353,14 +353,30 @@ def _looks_like_members(head: Head, kind: File) -> int:
     return int(not items or any(isinstance(item, of_items) for item in items))
 
 
-def _may_be(head: Head, kind: File) -> bool:
-    """Whether a closer look is worth it: it is not for most kinds, and there may be very many files."""
-    if kind.container == "json-object":
-        return bool(kind.keys)
-    if kind.container not in (head.container, "json"):
-        return False
-    groups = [group for group in (kind.keys, *kind.signs) if group]
-    return any(not isinstance(r, dict) or any(group[0] in r for group in groups) for r in head.records)
+_Telling = list[tuple[Format, File, frozenset[str]]]
+_TELLING: dict[tuple[int, ...], _Telling] = {}
+
+
+def _telling(formats: tuple[Format, ...]) -> _Telling:
+    """The kinds that content can tell, with the members of which a record of theirs has one: made once for the same
+    formats, as there may be very many files."""
+    key = tuple(map(id, formats))  # the formats live as long as the entry, which holds them
+    if key not in _TELLING:
+        kinds = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container != "json-object" or kind.keys]
+        _TELLING[key] = [(f, k, frozenset(g[0] for g in (k.keys, *k.signs) if g)) for f, k in kinds]
+    return _TELLING[key]
+
+
+def _candidates(head: Head, formats: tuple[Format, ...]) -> list[tuple[Format, File]]:
+    """The kinds that are worth a closer look: few of them."""
+    names = {name for record in head.records if isinstance(record, dict) for name in record}
+    any_other = not all(isinstance(record, dict) for record in head.records)
+    of_members, of_records = ("json-object",), (head.container, "json")
+    return [
+        (fmt, kind)
+        for fmt, kind, first in _telling(formats)
+        if kind.container in of_members or (kind.container in of_records and (any_other or not names.isdisjoint(first)))
+    ]
 
 
 def guess_kind(head: Head | None, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
@@ -370,7 +386,7 @@ def guess_kind(head: Head | None, formats: tuple[Format, ...]) -> tuple[Format, 
     """
     if head is None:
         return None
-    candidates = [(fmt, kind) for fmt in formats for kind in fmt.files if _may_be(head, kind)]
+    candidates = _candidates(head, formats)
     ranked = [(looks_like(head, kind), kind.container != "json-object", fmt, kind) for fmt, kind in candidates]
     ranked = [r for r in ranked if r[0] > 0]
     if not ranked:
