@@ -241,6 +241,8 @@ def _is_bounded(call: ast.Call) -> bool:
         modes = [a.value for a in call.args if isinstance(a, ast.Constant)]
         reads = called != "open" or "rb" in modes or owner in ("os", "gzip")
         return not reads or "boundary" in owner.lower()
+    if called == "beginning" and isinstance(call.func, ast.Attribute):
+        return True  # of a SniffedTree, which has the boundary of its dataset
     if called not in BOUNDED or not call.args or isinstance(call.args[0], ast.Call | ast.Tuple):
         return True
     return len(call.args) > BOUNDED[called] or any(k.arg == "boundary" for k in call.keywords)
