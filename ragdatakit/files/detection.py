@@ -414,7 +414,7 @@ def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forc
     if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
         raise RagdataError(f"{path} is an archive, which is not looked into: unpack it first, and give the folder")
     named = _kind_by_name(path, formats)
-    guessed = guess_kind(read_head(path), formats) or guess_by_text(path, formats)
+    guessed = guess_kind(read_head(path, ANYWHERE), formats) or guess_by_text(path, formats)
     if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
         guessed = None
     chosen = guessed or named
