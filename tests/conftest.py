@@ -1,5 +1,6 @@
 """Settings of all tests: hypothesis measures no time (CI machines stall), and gives the same examples every time."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,8 @@ settings.register_profile(
     "ragdata", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 settings.load_profile("ragdata")
+if hasattr(signal, "SIGHUP"):  # a run under nohup would hand "ignored" down to the commands that are to be stopped
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -72,7 +72,7 @@ def test_a_database_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.M
 
     outcome = run("report", DEMO_SEARCH, "--save-database", out)
 
-    assert (outcome.code, outcome.err) == (2, f"ragdata: {out} cannot be written: Permission denied\n")
+    assert (outcome.code, outcome.err) == (2, f"ragdata: {out}: Permission denied\n")
 
 
 def test_outputs_with_the_longest_names(tmp_path: Path) -> None:

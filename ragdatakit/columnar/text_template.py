@@ -89,8 +89,7 @@ class Template:
             return None
         template.tail = line[begin:] + end
         template.quotes = line.count(b'"')
-        paths = [v.path for v in template.variables]
-        return template if len(set(paths)) == len(paths) else None
+        return template
 
 
 class TextTemplate:
@@ -131,12 +130,10 @@ class TextTemplate:
     def _allows(self, template: Template, line: bytes) -> bool:
         """Whether the fields are those of the record, once each (also those without a variable, such as ``{}``)."""
         try:
-            pairs = json.loads(line, object_pairs_hook=lambda p: p)
+            names = set(json.loads(line, object_pairs_hook=_each_once))
         except (ValueError, RecursionError):
             return False
-        names = [k for k, _ in pairs]
-        tops = {v.path[0] for v in template.variables}
-        if len(set(names)) != len(names) or set(names) != tops:
+        if names != {v.path[0] for v in template.variables}:
             return False
         for variable in template.variables:
             declared = self._fields.get(variable.path[0])
@@ -149,6 +146,13 @@ class TextTemplate:
             elif len(variable.path) > 1 and declared.type not in ("any", "object"):
                 return False
         return all(f.name in names for f in self._fields.values() if f.required)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a key stands twice")
+    return members
 
 
 def _plain_line(data: bytes) -> tuple[bytes, bytes] | None:
