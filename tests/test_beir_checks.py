@@ -66,6 +66,7 @@ LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "broken/query-in-two-splits": {"test": (3, 2, 3), "train": (3, 1, 1)},
     "broken/query-without-judgement": {"test": (3, 3, 4)},
     "broken/score-not-integer": "ValueError",
+    "broken/surrogate-not-read": {"test": (4, 2, 3)},
     "broken/text-not-string": {"test": (4, 2, 3)},
     "broken/text-not-string-2": {"test": (3, 2, 3)},
     "broken/unsafe-id": {"test": (4, 2, 3)},

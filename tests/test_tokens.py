@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import unicodedata
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -155,6 +156,16 @@ def test_runs_without_blanks_are_not_remembered() -> None:
 def test_long_texts(text: str) -> None:
     found = TOKENIZER.tokens(text)
     assert found and max(map(len, found)) <= LONGEST
+
+
+@given(st.lists(st.sampled_from([*PIECES, " ", " ", "\n", "\u0301"])), st.integers(1, 20))
+def test_a_very_long_text_is_cut_into_words_part_by_part(pieces: list[str], size: int) -> None:
+    text = "".join(pieces)
+    with mock.patch.object(tokens, "_SLICE", size):
+        parts = list(TOKENIZER.lines(text))
+
+    assert " ".join(parts).split() == TOKENIZER.tokens(text)
+    assert len(parts) > 1 or len(text) <= size or " " not in text[1:]
 
 
 def test_settings() -> None:

@@ -62,13 +62,15 @@ class LexicalPart:
         tantivy = _tantivy()
         index = tantivy.Index(_schema(tantivy), path=str(folder), reuse=False, sort_by_field=_ORDINAL)
         writer = index.writer(_HEAP, 1)
-        line, total, without_terms = self.tokenizer.line, len(passages), 0
+        total, without_terms = len(passages), 0
         for ordinal, passage in enumerate(passages):
             document = tantivy.Document()
             document.add_integer(_ORDINAL, ordinal)
-            tokens = line(passage.searched)
-            without_terms += not tokens
-            document.add_text(_TEXT, tokens)
+            has_terms = False
+            for line in self.tokenizer.lines(passage.searched):
+                document.add_text(_TEXT, line)
+                has_terms = has_terms or bool(line)
+            without_terms += not has_terms
             writer.add_document(document)
             if progress is not None and ordinal % _PROGRESS_EVERY == 0:
                 progress("lexical index", ordinal, total)

@@ -127,6 +127,10 @@ class _Column:
                 within = int(np.searchsorted(self.offsets, self.offsets[start] + _BLOCK_BYTES, "right")) - 1
                 end = max(start + 1, min(start + _BLOCK, within, total))
                 bounds = self.offsets[start : end + 1].tolist()
+                if end == start + 1:  # it may be a long one: not held twice while it is looked at
+                    yield file.read(bounds[-1] - bounds[0]).decode("utf-8", "surrogatepass")
+                    start = end
+                    continue
                 data = file.read(bounds[-1] - bounds[0])
                 for first, last in pairwise(bounds):
                     yield data[first - bounds[0] : last - bounds[0]].decode("utf-8", "surrogatepass")

@@ -33,6 +33,8 @@ _MOST_PARTS = 12
 """A word of more parts is no name but a checksum or a key."""
 _CACHED = 1 << 19
 """Words whose tokens are remembered: about 100 MB."""
+_SLICE = 1 << 20
+"""Characters of a text that are cut into words at once: a list of words takes ten times their bytes."""
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _HAN += "\U00020000-\U0003ffff"
 _HIRAGANA = "\u3041-\u309f\U0001b001-\U0001b11f\U0001b150-\U0001b152"
@@ -83,6 +85,18 @@ def _scripts() -> re.Pattern[str]:
     return re.compile("|".join((*runs, f"(?P<word>[^{_CJK}{_HANGUL}{_UNSPACED}]+)")))
 
 
+def _slices(text: str) -> Iterator[str]:
+    """A text in parts that end where a blank begins: no word, and no character in its normal form, goes over one."""
+    start = 0
+    while start + _SLICE < len(text):
+        end = text.rfind(" ", start + 1, start + _SLICE)
+        if end < 0 and (end := text.find(" ", start + _SLICE)) < 0:
+            break
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
 class Tokenizer:
     """Cuts texts into tokens.
 
@@ -121,10 +135,13 @@ class Tokenizer:
 
     def tokens(self, text: str) -> list[str]:
         """The tokens in order; the parts of a word follow it."""
-        return self.line(text).split()
+        return " ".join(self.lines(text)).split()
 
-    def line(self, text: str) -> str:
-        """The tokens with blanks between them. (What an index is built from: faster than the list.)"""
+    def lines(self, text: str) -> Iterator[str]:
+        """The tokens with blanks between them: what an index is built from. Only a very long text has several lines."""
+        return map(self._line, _slices(text))
+
+    def _line(self, text: str) -> str:
         if text.isascii():
             return " ".join(map(self._words.__getitem__, text.translate(_ASCII).split()))
         return " ".join(map(self._words.__getitem__, _word().findall(unicodedata.normalize("NFKC", text))))

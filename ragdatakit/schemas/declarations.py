@@ -22,6 +22,7 @@ Damage = Literal[
     "duplicate-key",  # one object has a key twice
     "non-finite",  # NaN or Infinity, which JSON does not have
     "surrogate",  # an unpaired surrogate escape: not Unicode text
+    "unread-surrogate",  # ... outside the texts that are declared, where it is another fault
     "extra",  # a field that the record does not have
     "missing",  # a required field is not there
     "null",  # null where a value is needed

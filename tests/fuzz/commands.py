@@ -22,8 +22,8 @@ from tests.hostile import raw_controls, tree
 
 TARGETS = ("arag", "datamind", "gfm-rag", "light-splade", "sage", "beir", "trec", "hipporag")
 INTERNAL = re.compile(
-    r"Traceback|failed on its own|RD112|rule-crashed|INTERNAL Error|Exception ignored|RecursionError|SystemError"
-    r"|was never awaited|object at 0x|UnraisableException|PanicException"
+    r"Traceback|failed on its own|RD112|rule-crashed|INTERNAL Error|Exception ignored|RecursionError"
+    r"|(?<!pytrec_eval stops with )SystemError|was never awaited|object at 0x|UnraisableException|PanicException"
 )
 _TIMES = re.compile(r'"(seconds|duration|started|finished|time|created)": ?("[^"]*"|[0-9.e+-]+)')
 

@@ -25,6 +25,7 @@ _LINE_RULES = {
     "blank": "blank-line",
     "not-object": "line-not-object",
     "no-records": "no-records",
+    "unread-surrogate": "surrogate-not-read",
 }
 
 

@@ -217,6 +217,18 @@ FILE_RULES: tuple[Rule, ...] = (
         bad="q1\td1\t-1",
         good="q1\td1\t0",
     ),
+    Rule(
+        code="BE126",
+        name="surrogate-not-read",
+        severity="warning",
+        summary="Half of a character in metadata, or in a member that BEIR does not have.",
+        message="holds the unpaired surrogate {surrogate}",
+        upstream="the loader accepts it and uses no such member; orjson and DuckDB refuse the line",
+        hint="repair the text where it was cut in the middle of a character",
+        source="GenericDataLoader._load_corpus and _load_queries take _id, title and text",
+        bad='{"_id": "q1", "text": "a smile", "metadata": {"from": "\\ud83d"}}',
+        good='{"_id": "q1", "text": "a smile", "metadata": {"from": "\\ud83d\\ude00"}}',
+    ),
 )
 
 SET_RULES: tuple[Rule, ...] = (
