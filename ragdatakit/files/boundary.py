@@ -89,7 +89,7 @@ class Boundary:
     def _is_inside(self, handle: int, path: Path | str) -> bool:
         """Whether an open file is one that the path leads to inside of the roots."""
         try:
-            if self._has(str(Path(f"{_DESCRIPTORS}/{handle}").readlink())):
+            if self._has(os.readlink(f"{_DESCRIPTORS}/{handle}")):  # noqa: PTH115 - of very many files
                 return True
         except OSError:  # no such system
             pass

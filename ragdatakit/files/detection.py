@@ -19,11 +19,9 @@ from ragdatakit.files.plain_sources import is_about
 from ragdatakit.files.sniffed_trees import SniffedTree
 from ragdatakit.files.sniffing import (
     emptiness,
-    fits_by_text,
-    guess_by_text,
+    guess,
     guess_kind,
     looks_like,
-    read_head,
 )
 from ragdatakit.files.written_folders import WrittenFolders
 from ragdatakit.schemas import all_formats, get_format
@@ -190,10 +188,9 @@ def _add_rest(found: Detected, tree: SniffedTree, layouts: list[Layout], claimed
         claimed.update(file.path for file in dataset.outside)
     found.unreadable = [str(p) for p in tree.unreadable]
     for folder in tree.folders():
-        for name in tree.names(folder)[0]:
-            path = folder / name
-            may_be_data = name.lower().endswith(DATA_SUFFIXES) or path in looked_into
-            if may_be_data and path not in claimed and not name.startswith(".") and not is_about(path):
+        for path in tree.paths(folder, tree.names(folder)[0]):
+            may_be_data = path.name.lower().endswith(DATA_SUFFIXES) or path in looked_into
+            if may_be_data and path not in claimed and not path.name.startswith(".") and not is_about(path):
                 found.unrecognised.append(str(path))
 
 
@@ -278,7 +275,7 @@ def _fits(tree: SniffedTree, path: Path, fmt: Format, kind: File, formats: tuple
     if tree.leads_out(path):
         return True
     if kind.container in ("columns", "tagged"):
-        return fits_by_text(path, kind, tree.boundary)
+        return tree.text(path).fits(kind)
     head = tree.head(path)
     if head is None or not looks_like(head, kind):
         return False
@@ -414,7 +411,7 @@ def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forc
     if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
         raise RagdataError(f"{path} is an archive, which is not looked into: unpack it first, and give the folder")
     named = _kind_by_name(path, formats)
-    guessed = guess_kind(read_head(path, ANYWHERE), formats) or guess_by_text(path, formats)
+    guessed = guess(path, formats, ANYWHERE)
     if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
         guessed = None
     chosen = guessed or named

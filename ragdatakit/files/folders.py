@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-from bisect import bisect_left
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from functools import lru_cache
-from itertools import takewhile
 from pathlib import Path
 
 from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of
+from ragdatakit.files.name_patterns import Names, is_name
 from ragdatakit.files.own_files import OWN, SIDECAR
 
 SKIPPED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
@@ -28,12 +25,18 @@ class Tree:
     def __init__(self, root: Path, boundary: Boundary | None = None) -> None:
         self.root = root
         self.boundary = boundary if boundary is not None else boundary_of(root)
-        self._listed: dict[str, tuple[list[str], list[str]]] = {}  # by text: paths are slow to compare
+        self._listed: dict[str, tuple[Names, Names]] = {}  # by text: paths are slow to compare
+        self._paths: dict[str, dict[str, Path]] = {}  # each is made once: there may be very many
+        self._matched: dict[tuple[str, str], list[Path]] = {}
         self._odd: dict[str, frozenset[str]] = {}
         self.unreadable: list[Path] = []
 
     def names(self, folder: Path) -> tuple[list[str], list[str]]:
         """(names of files, names of folders) directly in ``folder``, sorted."""
+        files, folders = self._names(folder)
+        return files.all, folders.all
+
+    def _names(self, folder: Path) -> tuple[Names, Names]:
         place = str(folder)
         if place not in self._listed:
             files: list[str] = []
@@ -47,15 +50,21 @@ class Tree:
                 self.unreadable.append(folder)
             self._odd[place] = frozenset(odd)
             self._listed[place] = (
-                sorted(f for f in files if f not in OWN),
-                sorted(f for f in folders if f != SIDECAR),
+                Names(f for f in files if f not in OWN),
+                Names(f for f in folders if f != SIDECAR),
             )
         return self._listed[place]
 
+    def paths(self, folder: Path, names: list[str]) -> list[Path]:
+        """The files or folders called so in ``folder``."""
+        known = self._paths.setdefault(str(folder), {})
+        return [known.get(name) or known.setdefault(name, folder / name) for name in names]
+
     def is_plain(self, path: Path) -> bool:
         """Whether ``path`` was a regular file, and no link, when its folder was listed."""
-        odd = self._odd.get(str(path.parent))
-        return odd is not None and path.name not in odd
+        folder, name = os.path.split(str(path))
+        odd = self._odd.get(folder or ".")
+        return odd is not None and name not in odd
 
     def folders(self, start: Path | None = None) -> Iterator[Path]:
         """Every folder of the tree (or from ``start`` on, which is in it), a folder before what is in it."""
@@ -68,19 +77,22 @@ class Tree:
 
     def match(self, folder: Path, pattern: str) -> list[Path]:
         """Files below ``folder`` that match ``pattern`` (one ``*`` level a segment), or folders if it ends in ``/``."""
+        key = str(folder), pattern
+        if key not in self._matched:
+            self._matched[key] = self._matches(folder, pattern)
+        return self._matched[key]
+
+    def _matches(self, folder: Path, pattern: str) -> list[Path]:
         parents, last, which = _parsed(pattern)
         here = [folder]
         for segment in parents:
-            here = [f / n for f in here for n in _named(self.names(f)[1], segment)]
-            if not here:
-                return []
-        return [f / n for f in here for n in _named(self.names(f)[which], last)]
+            here = [p for f in here for p in self.paths(f, self._names(f)[1].matching(segment))]
+        return [p for f in here for p in self.paths(f, self._names(f)[which].matching(last))]
 
     def matches_any(self, folder: Path, patterns: tuple[str, ...]) -> bool:
         """Whether anything below ``folder`` matches one of the patterns; the names in it rule most of them out."""
-        names = self.names(folder)
-        for which, (plain, others) in enumerate(_beginnings(patterns)):
-            if not plain.isdisjoint(names[which]) or any(_named(names[which], segment) for segment in others):
+        for names, (plain, others) in zip(self._names(folder), _beginnings(patterns), strict=True):
+            if not plain.isdisjoint(names.known) or any(map(names.matching, others)):
                 return any(self.match(folder, pattern) for pattern in patterns)
         return False
 
@@ -116,37 +128,8 @@ def _beginnings(patterns: tuple[str, ...]) -> tuple[tuple[frozenset[str], frozen
     begin: tuple[set[str], set[str]] = (set(), set())
     for parents, last, which in map(_parsed, patterns):
         begin[1 if parents else which].add(parents[0] if parents else last)
-    plain = [frozenset(s for s in segments if _is_name(s)) for segments in begin]
+    plain = [frozenset(filter(is_name, segments)) for segments in begin]
     return tuple((names, frozenset(segments) - names) for names, segments in zip(plain, begin, strict=True))
-
-
-_WILD = re.compile(r"[*?\[]")
-
-
-def _is_name(segment: str) -> bool:
-    return "*" not in segment and "?" not in segment and "[" not in segment
-
-
-def _named(names: list[str], segment: str) -> list[str]:
-    if _is_name(segment):
-        return [segment] if segment in names else []
-    before, after, exact = _ends(segment)
-    if before:  # names are sorted
-        names = names[bisect_left(names, before) :]
-        names = list(takewhile(lambda n: n.startswith(before), names))
-    if after:
-        names = [n for n in names if n.endswith(after)]
-    if not exact:
-        names = [n for n in names if fnmatchcase(n, segment)]
-    return names if segment.startswith(".") else [n for n in names if not n.startswith(".")]
-
-
-@lru_cache(maxsize=4096)
-def _ends(segment: str) -> tuple[str, str, bool]:
-    """What a pattern begins and ends with, as it stands, and whether it has nothing else but one ``*``."""
-    parts = _WILD.split(segment)
-    one = len(parts) == 2 and "*" in segment and not (parts[0] and parts[1])
-    return parts[0], parts[-1] if "[" not in segment else "", one
 
 
 def unreadable_folders(root: Path) -> list[Path]:

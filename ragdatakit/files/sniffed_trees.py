@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ragdatakit.files.boundary import Boundary
 from ragdatakit.files.folders import Tree, is_regular
-from ragdatakit.files.sniffing import Head, guess_beginning, head_of_beginning, unpacked
+from ragdatakit.files.sniffed_text import Beginning
+from ragdatakit.files.sniffing import HEAD_BYTES, Head, guess_beginning, head_of_beginning, unpacked
 from ragdatakit.schemas.declarations import File, Format
 
 _SMALL = 1 << 12
@@ -23,7 +24,7 @@ class SniffedTree(Tree):
         super().__init__(root, boundary)
         self._small: dict[str, bytes] = {}
         self._room = _MOST_KEPT
-        self._guesses: dict[tuple[str, tuple[str, ...]], _Guess] = {}
+        self._guesses: dict[tuple[int, ...], dict[str, _Guess]] = {}  # by the formats it may be of
 
     def beginning(self, path: Path, length: int) -> tuple[bytes, bool]:
         """The first uncompressed bytes of a file without a byte-order mark, and whether there are more; nothing of
@@ -59,9 +60,14 @@ class SniffedTree(Tree):
         """The first records of a file, as `read_head` has it."""
         return head_of_beginning(lambda length: self.beginning(path, length))
 
+    def text(self, path: Path) -> Beginning:
+        """How the text of a file begins."""
+        return Beginning(self.beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace"))
+
     def guess(self, path: Path, formats: tuple[Format, ...]) -> _Guess:
         """What a file is by its content."""
-        key = str(path), tuple(fmt.name for fmt in formats)
-        if key not in self._guesses:
-            self._guesses[key] = guess_beginning(lambda length: self.beginning(path, length), formats)
-        return self._guesses[key]
+        guesses = self._guesses.setdefault(tuple(map(id, formats)), {})
+        place = str(path)
+        if place not in guesses:
+            guesses[place] = guess_beginning(lambda length: self.beginning(path, length), formats)
+        return guesses[place]

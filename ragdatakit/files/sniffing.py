@@ -12,6 +12,7 @@ from typing import Any
 
 from ragdatakit.files.boundary import ANYWHERE, Boundary
 from ragdatakit.files.folders import is_regular
+from ragdatakit.files.sniffed_text import Beginning
 from ragdatakit.files.sources import BOM, GZIP_MAGIC
 from ragdatakit.schemas.declarations import File, Format
 
@@ -224,16 +225,14 @@ def _container_of(text: str, more: bool) -> str:
     """
     stripped = text.lstrip()
     lines = [line for line in stripped.split("\n", 200)[:200] if line.strip()]
-    if not lines or stripped[0] not in "[{":
-        return "ndjson"
+    if not lines or stripped[0] not in "[{" or (stripped[0] == "{" and len(lines) == 1):
+        return "ndjson"  # nothing, or only the rest of a long line, is behind an object in one line
     if _is_value(lines[0]):
         following = lines[1].lstrip()[:1] if len(lines) > 1 else ""
         if stripped[0] == "{" or following in ("{", "["):
             return "ndjson"
     if stripped[0] == "[":
         return "json-array" if stripped[1:].lstrip()[:1] in ("{", "[", "]", "") else "json-single"
-    if len(lines) == 1:  # nothing, or only the rest of a long line, is behind it
-        return "ndjson"
     whole = lines[:-1] if more else lines
     if _starts_with_value(stripped):
         return "json-single"
@@ -257,53 +256,20 @@ def _starts_with_value(text: str) -> bool:
     return True
 
 
-_LINES_LOOKED_AT = 20
-
-
-def guess_by_text(path: Path, formats: tuple[Format, ...], boundary: Boundary = ANYWHERE) -> tuple[Format, File] | None:
-    """The format and kind of a file of cells or of elements between tags, by its beginning; None if it is neither."""
+def guess(path: Path, formats: tuple[Format, ...], boundary: Boundary = ANYWHERE) -> tuple[Format, File] | None:
+    """The format and kind of a file by its content; None where it tells none, or it is no regular file."""
     if not is_regular(path, boundary):
         return None
-    return _guess_text(lambda length: beginning(path, length, boundary), formats)
+    return guess_beginning(lambda length: beginning(path, length, boundary), formats)
 
 
 def guess_beginning(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
-    """The format and kind of a file by the beginning that ``read`` gives."""
-    return guess_kind(head_of_beginning(read), formats) or _guess_text(read, formats)
-
-
-def _guess_text(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
-    kinds = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container in ("columns", "tagged")]
-    text = read(HEAD_BYTES)[0].decode("utf-8", "replace") if kinds else ""
-    return next(((fmt, kind) for fmt, kind in kinds if text_fits(text, kind)), None)
-
-
-def fits_by_text(path: Path, kind: File, boundary: Boundary = ANYWHERE) -> bool:
-    """Whether a file begins as one of that kind."""
-    return is_regular(path, boundary) and text_fits(
-        beginning(path, HEAD_BYTES, boundary)[0].decode("utf-8", "replace"), kind
-    )
-
-
-def text_fits(text: str, kind: File) -> bool:
-    """Whether a text begins as a file of that kind does.
-
-    Cells: the header has the kind's ``keys``, or most lines match the ``pattern`` of its record (a kind that
-    has neither is known by name only). Elements: the first tag stands before an element called as one of the ``keys``.
-    """
-    if kind.container == "tagged":
-        tags, names = "|".join(kind.tags), "|".join(kind.keys)
-        inside = rf"(?:[^<]*<[^<>]*>){{0,3}}?[^<]*<(?:{names})[\s>]"
-        attribute = rf"[^<>]*\s(?:{names}|number|id)\s*="
-        return re.search(rf"<(?:{tags})(?:\s[^<>]*)?>{inside}|<(?:{tags}){attribute}", text, re.I) is not None
-    lines = [line for line in text.split("\n")[: _LINES_LOOKED_AT + 1] if line.strip()]
-    if kind.columns.header:
-        header = {c.strip() for c in lines[0].split(kind.columns.separator or None)} if lines else set()
-        return bool(kind.keys) and header >= set(kind.keys)
-    comment = kind.columns.comment
-    lines = [line for line in lines if not (comment and line.startswith(comment))]
-    matching = [line for line in lines if re.fullmatch(kind.record.pattern, line.strip())]
-    return bool(kind.record.pattern and lines) and 2 * len(matching) > len(lines)
+    """The same by the beginning that ``read`` gives."""
+    if (found := guess_kind(head_of_beginning(read), formats)) is not None:
+        return found
+    kinds = _signs(formats).of_text
+    text = Beginning(read(HEAD_BYTES)[0].decode("utf-8", "replace")) if kinds else None
+    return next(((fmt, kind) for fmt, kind in kinds if text is not None and text.fits(kind)), None)
 
 
 def looks_like(head: Head, kind: File) -> int:
@@ -353,30 +319,43 @@ def _looks_like_members(head: Head, kind: File) -> int:
     return int(not items or any(isinstance(item, of_items) for item in items))
 
 
-_Telling = list[tuple[Format, File, frozenset[str]]]
-_TELLING: dict[tuple[int, ...], _Telling] = {}
+class _Signs:
+    """The kinds of some formats by what tells them: made once for the same formats, as there may be very many files.
+
+    ``of_text`` are those of cells and of elements between tags. The others have a place each; ``named`` has those of
+    which a record has such a member, ``any_way`` those that need none.
+    """
+
+    def __init__(self, formats: tuple[Format, ...]) -> None:
+        self.formats = formats  # which live as long as this does: it is known by their identities
+        kinds = [(fmt, kind) for fmt in formats for kind in fmt.files]
+        self.of_text = [(fmt, kind) for fmt, kind in kinds if kind.container in ("columns", "tagged")]
+        self.kinds = [(fmt, kind) for fmt, kind in kinds if kind.container != "json-object" or kind.keys]
+        self.any_way = [i for i, (_, kind) in enumerate(self.kinds) if kind.container == "json-object"]
+        self.named: dict[str, list[int]] = {}
+        for i, (_, kind) in enumerate(self.kinds):
+            for name in {group[0] for group in (kind.keys, *kind.signs) if group}:
+                self.named.setdefault(name, []).append(i)
+
+    def candidates(self, head: Head) -> list[tuple[Format, File]]:
+        """The kinds that are worth a closer look: few of them."""
+        if all(isinstance(record, dict) for record in head.records):
+            names = {name for record in head.records for name in record}
+            places = sorted({*self.any_way, *(i for name in names & self.named.keys() for i in self.named[name])})
+            among = [self.kinds[i] for i in places]
+        else:
+            among = self.kinds
+        return [pair for pair in among if pair[1].container in ("json-object", "json", head.container)]
 
 
-def _telling(formats: tuple[Format, ...]) -> _Telling:
-    """The kinds that content can tell, with the members of which a record of theirs has one: made once for the same
-    formats, as there may be very many files."""
-    key = tuple(map(id, formats))  # the formats live as long as the entry, which holds them
-    if key not in _TELLING:
-        kinds = [(fmt, kind) for fmt in formats for kind in fmt.files if kind.container != "json-object" or kind.keys]
-        _TELLING[key] = [(f, k, frozenset(g[0] for g in (k.keys, *k.signs) if g)) for f, k in kinds]
-    return _TELLING[key]
+_SIGNS: dict[tuple[int, ...], _Signs] = {}
 
 
-def _candidates(head: Head, formats: tuple[Format, ...]) -> list[tuple[Format, File]]:
-    """The kinds that are worth a closer look: few of them."""
-    names = {name for record in head.records if isinstance(record, dict) for name in record}
-    any_other = not all(isinstance(record, dict) for record in head.records)
-    of_members, of_records = ("json-object",), (head.container, "json")
-    return [
-        (fmt, kind)
-        for fmt, kind, first in _telling(formats)
-        if kind.container in of_members or (kind.container in of_records and (any_other or not names.isdisjoint(first)))
-    ]
+def _signs(formats: tuple[Format, ...]) -> _Signs:
+    key = tuple(map(id, formats))
+    if key not in _SIGNS:
+        _SIGNS[key] = _Signs(formats)
+    return _SIGNS[key]
 
 
 def guess_kind(head: Head | None, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
@@ -386,7 +365,7 @@ def guess_kind(head: Head | None, formats: tuple[Format, ...]) -> tuple[Format, 
     """
     if head is None:
         return None
-    candidates = _candidates(head, formats)
+    candidates = _signs(formats).candidates(head)
     ranked = [(looks_like(head, kind), kind.container != "json-object", fmt, kind) for fmt, kind in candidates]
     ranked = [r for r in ranked if r[0] > 0]
     if not ranked:
