@@ -17,7 +17,16 @@ from typing import Any, NoReturn, Self
 _GRACE = 10.0
 _LATER = 0.05
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-_IMPORTING = "<frozen importlib._bootstrap>"
+_NOT_HALF = frozenset(
+    {
+        "importlib._bootstrap",  # libraries in C crash there, or report another error
+        "tempfile",  # it leaves a file behind where it looks for a folder to use
+        "ragdatakit.files.folder_locks",
+        "ragdatakit.outputs.scratch",
+        "ragdatakit.outputs.staging",
+    }
+)
+"""Modules whose functions are not left half done: what they make is then known to whoever removes it."""
 _INTERRUPTED = "Query interrupted"
 
 
@@ -74,8 +83,8 @@ class EndedBySignal:
             self._stop(frame)
 
     def _stop(self, frame: FrameType | None) -> None:
-        """Raise, but not in the middle of an import: libraries in C crash or report another error there."""
-        if _is_importing(frame):
+        """Raise, but not in the middle of what must not be half done."""
+        if _is_undisturbed(frame):
             self._stop_later()
         else:
             raise SystemExit(self.code)
@@ -93,9 +102,9 @@ class EndedBySignal:
             self._hook(unraisable)
 
 
-def _is_importing(frame: FrameType | None) -> bool:
+def _is_undisturbed(frame: FrameType | None) -> bool:
     while frame is not None:
-        if frame.f_code.co_filename == _IMPORTING:
+        if frame.f_globals.get("__name__") in _NOT_HALF:
             return True
         frame = frame.f_back
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -66,6 +67,7 @@ LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "broken/query-in-two-splits": {"test": (3, 2, 3), "train": (3, 1, 1)},
     "broken/query-without-judgement": {"test": (3, 3, 4)},
     "broken/score-not-integer": "ValueError",
+    "broken/score-out-of-range": {"test": (3, 2, 3)},
     "broken/surrogate-not-read": {"test": (4, 2, 3)},
     "broken/text-not-string": {"test": (4, 2, 3)},
     "broken/text-not-string-2": {"test": (3, 2, 3)},
@@ -88,6 +90,7 @@ PARTS = {
 }
 # It loads, and what it has is not what the files say.
 MISREAD = {
+    "broken/score-out-of-range",  # loaded, and pytrec_eval stops at it
     "broken/lone-surrogate",  # loaded, and the tokenizer stops at it
     "broken/conflicting-judgement",
     "broken/dangling-corpus-id",
@@ -325,3 +328,12 @@ def test_a_packed_file_that_repeats_some_records_is_reported_record_by_record(tm
     found = Counter(f.rule for f in validate(tmp_path, max_per_rule=0).findings)
 
     assert found["duplicate-id"] == 3 and not found["repeated-file"]
+
+
+@pytest.mark.parametrize("header", ["query-id\tcorpus-id\t-1", "query-id\tcorpus-id\tscore"])
+def test_a_header_that_names_its_columns_is_no_judgement(header: str, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "beir" / "valid" / "folder", tmp_path / "set")
+    qrels = next((tmp_path / "set" / "qrels").glob("*.tsv"))
+    qrels.write_text("\n".join([header, *qrels.read_text().splitlines()[1:]]) + "\n")
+
+    assert not validate(tmp_path / "set").findings

@@ -438,3 +438,14 @@ def test_help_loads_no_heavy_library() -> None:
 
     assert (done.code, done.err) == (0, "")
     assert "--min" in done.out
+
+
+def test_a_relevance_beyond_64_bits_is_refused(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "reefs", types={"q1": "who", "q2": "what", "q3": "what"})
+    qrels = next((folder / "qrels").glob("*.tsv"))
+    header, first, *rest = qrels.read_text().splitlines()
+    qrels.write_text("\n".join([header, "\t".join([*first.split("\t")[:2], "1" * 200]), *rest]) + "\n")
+
+    done = evaluated(folder, "--mode", "bm25", "--index-dir", tmp_path / "index", code=2)
+
+    assert "beyond 64 bits" in done.err

@@ -17,7 +17,7 @@ import pytest
 
 from ragdatakit.api.validate import validate
 from ragdatakit.files.machine import machine_fault
-from ragdatakit.schemas.errors import MachineError
+from ragdatakit.schemas.errors import MachineError, RagdataError, skip_unreadable
 from ragdatakit.validators.beir.checks import BeirChecks
 from tests.command_line import FIXTURES, run
 
@@ -141,3 +141,10 @@ def test_little_address_space(tmp_path: Path, words: str, kilobytes: int) -> Non
     if done.returncode:
         assert done.stderr.count("\n") == 1, done.stderr
         assert "ulimit -v" in done.stderr
+
+
+def test_what_skips_unreadable_data_does_not_skip_it() -> None:
+    with skip_unreadable():
+        raise RagdataError("not a dataset")
+    with pytest.raises(MachineError), skip_unreadable():
+        raise MachineError("no memory")

@@ -228,3 +228,13 @@ def test_a_public_collection() -> None:
         ("topics-by-position", None),
         ("unknown-topic", 55),
     ]
+
+
+def test_a_rank_of_hundreds_of_digits_is_compared(tmp_path: Path) -> None:
+    run = tmp_path / "model.run"
+    run.write_text(f"q0 Q0 d1 1 8.5 tag\nq0 Q0 d2 {'1' * 400} 9.5 tag\n")
+
+    codes = {finding.code for finding in validate(run, format="trec").findings}
+
+    assert "RD112" not in codes
+    assert "TR122" in codes

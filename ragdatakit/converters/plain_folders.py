@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from ragdatakit.converters.column_maps import maps_edges
@@ -19,7 +18,7 @@ from ragdatakit.files.plain_sources import (
     text_dataset,
     without_notes,
 )
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import RagdataError, skip_unreadable
 
 _PART = re.compile(
     r"corpus|collection|doc(?:ument)?s?|texts?|passages?|chunks?|quer(?:y|ies)|questions?|topics?|answers?|qrels?|"
@@ -60,7 +59,7 @@ def _datasets_of(path: Path, boundary: Boundary) -> list[Dataset]:
 def _kinds(path: Path, boundary: Boundary) -> list[Dataset]:
     """The plain datasets of all files below a path, one of each kind; files about the data are none of it, and where
     there is nothing else there is no dataset."""
-    with suppress(RagdataError):
+    with skip_unreadable():
         return [contextual_retrieval_dataset(path, boundary)]
     texts, tables = _read(text_dataset, path, boundary), _read(table_dataset, path, boundary)
     if texts is None or tables is None:
@@ -74,7 +73,7 @@ def _kinds(path: Path, boundary: Boundary) -> list[Dataset]:
 
 
 def _read(read: Callable[[Path, Boundary], Dataset], path: Path, boundary: Boundary) -> Dataset | None:
-    with suppress(RagdataError):
+    with skip_unreadable():
         return read(path, boundary)
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from ragdatakit.database.select_statements import (
 )
 from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import MachineError, RagdataError
+from ragdatakit.schemas.errors import MachineError, RagdataError, skip_unreadable
 
 if TYPE_CHECKING:
     import duckdb
@@ -160,7 +160,7 @@ class SafeQueries:
         """What the tables are called in a query, of all datasets that can be read."""
         found = []
         for dataset in self._datasets.names:
-            with suppress(RagdataError):
+            with skip_unreadable():
                 database = self._datasets.open(dataset)
                 tables = [("main", table) for table in database.tables] + [(FILES, view) for view in database.views]
                 found += [TableFacts(schema, name, (), None, dataset=dataset).called for schema, name in tables]

@@ -8,6 +8,7 @@ import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from weakref import finalize
 
 DIGITS = 12
 """Of the number at the end of the name of a folder beside a target."""
@@ -65,6 +66,33 @@ def make_beside(target: Path) -> tuple[Path, int]:
         if lock >= 0:
             os.close(lock)
         raise
+
+
+class FolderBeside:
+    """A context in which there is a new folder beside a target, for what is to take its place.
+
+    It goes away with the ``with`` block, or `remove`, or at the latest when the process ends.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+
+    def __enter__(self) -> Path:
+        folder, lock = make_beside(self._target)
+        self.remove = finalize(self, remove_locked, folder, lock, os.getpid())
+        return folder
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def remove_locked(folder: Path, lock: int, process: int) -> None:
+    """Remove a folder of a process and let its lock go; in a fork of that process nothing happens."""
+    if os.getpid() != process:
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    if lock >= 0:
+        os.close(lock)
 
 
 def remove_abandoned(parent: Path) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from contextlib import suppress
 from pathlib import Path
 
 from ragdatakit.files.detection import PACKED, detect
 from ragdatakit.files.folders import Tree, size_of
 from ragdatakit.files.plain_sources import is_about
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import skip_unreadable
 from ragdatakit.schemas.summaries import LeftOut, NotRead
 
 _MOST_TOLD = 5
@@ -26,7 +25,7 @@ def left_out_folders(path: Path, follow_links: bool = False) -> list[LeftOut]:
     """
     if not path.is_dir():
         return []
-    with suppress(RagdataError):
+    with skip_unreadable():
         found = detect(path, follow_links=follow_links)
         roots = {dataset.root for dataset in found.datasets}
         holding = {folder for root in roots for folder in (root, *root.parents)}

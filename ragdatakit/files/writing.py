@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from ragdatakit.files.folder_locks import make_beside, remove_abandoned, stem_beside
+from ragdatakit.files.folder_locks import FolderBeside, remove_abandoned, stem_beside
 
 _OF_WRITING = {errno.ENOSPC, errno.EFBIG, errno.EROFS, errno.EDQUOT} if hasattr(errno, "EDQUOT") else {errno.ENOSPC}
 
@@ -48,13 +47,8 @@ def part_of(path: Path) -> Iterator[Path]:
     """Where to write what is to take the place of ``path``: a file in a folder beside it, which goes away when the
     block ends. One that a killed process left is removed by the next that writes to the same place."""
     _remove_abandoned(path.parent)
-    folder, lock = make_beside(path)
-    try:
+    with FolderBeside(path) as folder:
         yield folder / path.name
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if lock >= 0:
-            os.close(lock)
 
 
 @cache

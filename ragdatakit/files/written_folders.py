@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 from ragdatakit.files.boundary import Boundary
 from ragdatakit.files.folders import is_regular
 from ragdatakit.files.own_files import MANIFEST
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import skip_unreadable
 
 
 class WrittenFolders:
@@ -27,7 +26,7 @@ class WrittenFolders:
             ):  # not `is_file`, which fails in a folder that nobody may look into
                 from ragdatakit.files.manifest import read_manifest  # its decoder is not for every small check
 
-                with suppress(RagdataError):
+                with skip_unreadable():
                     manifest = read_manifest(folder, self._boundary)
                     told = str(manifest.target.get("format") or "") if manifest is not None else ""
             above = self.format_of(folder.parent) if not told and folder != self._root else ""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 from weakref import finalize
 
-from ragdatakit.files.folder_locks import lock_folder, remove_unlocked
+from ragdatakit.files.folder_locks import lock_folder, remove_locked, remove_unlocked
 
 _STEM = "ragdata-scratch-"
 _NAME = re.compile(f"{_STEM}[0-9a-f]{{12}}")
@@ -34,9 +33,9 @@ class ScratchFolder:
         try:
             self.path = made.rename(place / f"{_STEM}{secrets.token_hex(6)}")
         except BaseException:
-            _remove(made, lock, os.getpid())
+            remove_locked(made, lock, os.getpid())
             raise
-        self._finalizer = finalize(self, _remove, self.path, lock, os.getpid())
+        self._finalizer = finalize(self, remove_locked, self.path, lock, os.getpid())
 
     def __enter__(self) -> Path:
         return self.path
@@ -49,14 +48,6 @@ class ScratchFolder:
     def remove(self) -> None:
         """Remove the folder with what is in it; nothing happens where that was done before."""
         self._finalizer()
-
-
-def _remove(folder: Path, lock: int, process: int) -> None:
-    if os.getpid() != process:  # a fork of the process that it belongs to
-        return
-    shutil.rmtree(folder, ignore_errors=True)
-    if lock >= 0:
-        os.close(lock)
 
 
 @cache

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ragdatakit.files.folder_locks import DIGITS, make_beside, name_beside, remove_unlocked, stem_beside
+from ragdatakit.files.folder_locks import DIGITS, FolderBeside, name_beside, remove_unlocked, stem_beside
 from ragdatakit.files.writing import flush_to_disk, named, umask
 from ragdatakit.schemas.errors import RagdataError
 
@@ -38,23 +38,21 @@ class StagedFolder:
         self.overwrite = overwrite
         refuse_target(target, overwrite)
         self._parents: list[Path] = []
-        self.folder = name_beside(self.target)
-        self._lock = -1
+        self.folder = self.target  # until there is one beside it
+        self._beside = FolderBeside(self.target)
         self._companion: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         self._make_parents()
         _remove_stale(self.target)
-        self.folder, self._lock = make_beside(self.target)
+        self.folder = self._beside.__enter__()
         self._companion = _companion(self.folder)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        if self._lock >= 0:
-            os.close(self._lock)
+        self._beside.remove()
         if self._companion is not None and self._companion.stdin is not None:
             self._companion.kill()  # nothing is left to do for it; its pipe may be held open by a process of the caller
             with suppress(OSError):

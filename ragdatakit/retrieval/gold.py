@@ -75,6 +75,9 @@ def read_gold(tables: CanonicalTables, split: str = "", unit: str = "", *, every
     grades: dict[str | None, dict[str, dict[str, dict[str, int]]]] = {}
     units: Counter[str] = Counter()
     for row in tables.peek("qrels"):
+        if not -(2**63) <= row.grade < 2**63:
+            where = f"{tables.name}: the relevance of {row.target_id!r} for {row.question_id!r}"
+            raise RagdataError(f"{where} is beyond 64 bits; pytrec_eval stops there with SystemError")
         units[row.target_kind] += 1
         of_question = grades.setdefault(row.split, {}).setdefault(row.target_kind, {}).setdefault(row.question_id, {})
         of_question[row.target_id] = max(row.grade, of_question.get(row.target_id, row.grade))

@@ -19,6 +19,16 @@ class MachineError(RagdataError):
     the data, and never one dataset left out of several."""
 
 
+class skip_unreadable:  # noqa: N801 - a context manager, as `contextlib.suppress`
+    """Leaves its block where data cannot be read; where the machine ran out of something, the error goes on."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> bool:
+        return isinstance(error, RagdataError) and not isinstance(error, MachineError)
+
+
 class NotMeantError(RagdataError):
     """The options name something that this dataset does not have; another one at the same path may be meant."""
 

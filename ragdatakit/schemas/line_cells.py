@@ -89,12 +89,12 @@ class LineReader:
         return record
 
     def looks_like_record(self, line: str) -> bool:
-        """Whether what may be a header has the numbers that a record has."""
+        """Whether what may be a header has the numbers that a record has, and does not name its columns."""
         try:
             record = self.record(line)
         except LineError:
             return False
-        return not any(isinstance(record.get(name), str) for name in self._types)
+        return not any(isinstance(record.get(n), str) if n in self._types else record.get(n) == n for n in self.names)
 
     def _miscounted(self, line: str, found: int) -> str:
         what = {"\t": "tab-separated column", "": "column"}[self.columns.separator]

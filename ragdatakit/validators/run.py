@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection import Detected, UnreadableError, detect
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.plain_sources import PLAIN_SOURCES
-from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError, skip_unreadable
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators import checks_of
@@ -122,7 +121,7 @@ def _detected(path: Path, format_name: str | None, options: RunOptions) -> Detec
 def _is_plain(path: Path) -> bool:
     """Whether texts or tables are there that are no dataset of a framework."""
     for find in PLAIN_SOURCES.values():
-        with suppress(RagdataError):
+        with skip_unreadable():
             return bool(find(path, boundary_of(path)).files)
     return False
 

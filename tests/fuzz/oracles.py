@@ -149,7 +149,7 @@ def trec(case: Case) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8") as file:
             read = (pytrec_eval.parse_run if runs else pytrec_eval.parse_qrel)(file)
-        refused = _trec_misread(path.read_text(encoding="utf-8")) or _trec_measured(read, runs)
+        refused = _trec_misread(path.read_text(encoding="utf-8"), runs) or _trec_measured(read, runs)
     except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
         refused = f"{type(error).__name__}: {error}"
     if not refused and not read:
@@ -158,13 +158,14 @@ def trec(case: Case) -> Iterator[str]:
     yield from compare(refused, [f"{f.code} {f.path}:{f.line}: {f.message}" for f in found if f.severity == "error"])
 
 
-def _trec_misread(text: str) -> str:
-    """What is no longer what was written: pytrec_eval aborts the process at NUL, and trec_eval passes comments over."""
-    if "\0" in text:
+def _trec_misread(text: str, runs: bool) -> str:
+    """What is no longer what was written: pytrec_eval aborts the process at NUL in an id, and trec_eval passes over
+    comments in a run."""
+    if any("\0" in cell for line in text.splitlines() for cell in line.split()[:3:2]):
         return "NUL"
     if text.startswith("\ufeff"):
         return "the mark becomes part of an id"
-    return "a comment" if any(line.startswith("#") for line in text.splitlines()) else ""
+    return "a comment" if runs and any(line.startswith("#") for line in text.splitlines()) else ""
 
 
 def _trec_measured(read: dict[str, dict[str, Any]], runs: bool) -> str:

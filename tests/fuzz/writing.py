@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,12 +62,15 @@ def prepare(writing: Writing, out: Path) -> list[str]:
 
 def state(out: Path) -> dict[str, str]:
     """All that is below a folder: names and contents. The names of the files of an index are drawn anew each time."""
-    return {
-        _DRAWN.sub("#", str(p.relative_to(out))): hashlib.sha256(p.read_bytes()).hexdigest()
-        if p.is_file()
-        else "a folder"
-        for p in sorted(out.rglob("*"))
-    }
+    found: dict[str, str] = {}
+    for folder, folders, files in os.walk(out):  # which bears what goes away meanwhile
+        for name in folders:
+            found[_DRAWN.sub("#", str(Path(folder, name).relative_to(out)))] = "a folder"
+        for name in files:
+            with suppress(FileNotFoundError):
+                content = hashlib.sha256(Path(folder, name).read_bytes()).hexdigest()
+                found[_DRAWN.sub("#", str(Path(folder, name).relative_to(out)))] = content
+    return found
 
 
 def unfinished(

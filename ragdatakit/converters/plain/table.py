@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -27,7 +26,7 @@ from ragdatakit.files.sources import IS_POINTER, is_lfs_pointer
 from ragdatakit.files.table_rows import CsvForm, TableFile, text_of
 from ragdatakit.files.triple_files import read_triple_head
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import RagdataError, skip_unreadable
 
 _LABELS = ("label", "name", "text")
 _PARTS = re.compile(r"(?:^|[^a-z])(?:chunks?|text_units?)(?:[^a-z]|$)")
@@ -87,7 +86,7 @@ def _form_of(file: DataFile, form: CsvForm, map_words: str) -> CsvForm:
     if file.kind == "triples" and (head := read_triple_head(file.path)) is not None:
         return replace(form, delimiter="tab", header=head.header, quoting=False)
     if form.header and map_words and (numbers := _edge_columns(map_words)) and all(n.isdigit() for n in numbers):
-        with suppress(RagdataError):
+        with skip_unreadable():
             if not set(numbers) & set(TableFile(file, RecordReader(Losses()), form).columns()):
                 return replace(form, header=False)
     return form
@@ -120,7 +119,7 @@ def _labels(side: Sequence[ColumnedFile], names: Collection[str]) -> dict[str, s
     """What side files of a graph call these of its names: ``{name: label}`` or ``{name: {"label": label}}``."""
     found: dict[str, str] = {}
     for file in side:
-        with suppress(RagdataError):
+        with skip_unreadable():
             for row in file.rows([]):
                 name = text_of(row.get("id"))
                 label = next((row[column] for column in _LABELS if row.get(column)), None)

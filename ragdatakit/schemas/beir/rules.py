@@ -229,6 +229,19 @@ FILE_RULES: tuple[Rule, ...] = (
         bad='{"_id": "q1", "text": "a smile", "metadata": {"from": "\\ud83d"}}',
         good='{"_id": "q1", "text": "a smile", "metadata": {"from": "\\ud83d\\ude00"}}',
     ),
+    Rule(
+        code="BE127",
+        name="score-out-of-range",
+        severity="error",
+        summary="A score of a million or more, or below -2^63.",
+        message="the score {value} is out of range, expected -2^63 to 999999",
+        upstream="the loader accepts it, but the evaluation by pytrec_eval does not: its time grows with the square of "
+        "the highest score, around a billion all measures are silently 0, and beyond 64 bits it stops with SystemError",
+        hint="grade from 0 to 3",
+        source="form_res_rels.c in pytrec_eval, which EvaluateRetrieval.evaluate calls",
+        bad="q1\td1\t9223372036854775808",
+        good="q1\td1\t3",
+    ),
 )
 
 SET_RULES: tuple[Rule, ...] = (

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+MEASURED = range(-(2**63), 1_000_000)
+"""The scores that pytrec_eval measures: see the rules."""
 _OF_SETS = {"queries": "queries.jsonl", "qrels": "qrels/<split>.tsv"}
 
 
@@ -28,15 +30,17 @@ class BeirChecks(FormatChecks):
         self._judgements: Counter[str | None] = Counter()  # by prefix
 
     def record_checks(self, kind: str) -> bool:
-        return kind != "qrels"
+        return True
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
-        return _record_problems(value) if isinstance(value, dict) else ()
+        if not isinstance(value, dict):
+            return ()
+        return _judgement_problems(value) if file.kind == "qrels" else _record_problems(value)
 
     def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
-        from ragdatakit.validators.beir.columns import suspect_records
+        from ragdatakit.validators.beir.columns import suspect_judgements, suspect_records
 
-        return suspect_records(table)
+        return suspect_judgements(table, MEASURED) if kind == "qrels" else suspect_records(table)
 
     def may_be_empty(self, kind: str, split: str | None) -> bool:
         return kind == "qrels"  # each split is loaded by itself: see `finish_file`
@@ -87,6 +91,12 @@ def _record_problems(value: dict[str, Any]) -> Iterator[Problem]:
         yield Problem("blank-text", pointer="/text", value=text)
     if isinstance(found, str) and (what := unsafe(found)):
         yield Problem("unsafe-id", pointer="/_id", value=found, facts={"what": what})
+
+
+def _judgement_problems(value: dict[str, Any]) -> Iterator[Problem]:
+    score = value.get("score")
+    if isinstance(score, int) and score not in MEASURED:
+        yield Problem("score-out-of-range", pointer="/score", value=score)
 
 
 def unsafe(found: str) -> str:

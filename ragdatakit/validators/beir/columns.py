@@ -22,3 +22,9 @@ def suspect_records(table: pa.Table) -> npt.NDArray[np.intp]:
     blank = pc.match_substring_regex(one_array(table, "text"), _BLANK)
     odd = pc.match_substring_regex(one_array(table, "_id"), _ODD_ID)
     return np.flatnonzero(mask_of(pc.fill_null(pc.or_(blank, odd), True)))
+
+
+def suspect_judgements(table: pa.Table, measured: range) -> npt.NDArray[np.intp]:
+    """Scores that are not among those that can be measured."""
+    scores = one_array(table, "score")
+    return np.flatnonzero(mask_of(pc.fill_null(pc.greater_equal(scores, measured.stop), True)))

@@ -140,7 +140,7 @@ class _Results:
         if score is not None and query.score is not None:
             if score == query.score:
                 yield "equal-scores", score, {}
-            elif rank is not None and query.rank is not None and (rank - query.rank) * (score - query.score) > 0:
+            elif rank is not None and query.rank not in (None, rank) and (rank > query.rank) == (score > query.score):
                 better, worse = (rank, query.rank) if score > query.score else (query.rank, rank)
                 yield "rank-against-score", rank, {"rank": better, "before": worse}
         if query.results == _MOST_RESULTS + 1:

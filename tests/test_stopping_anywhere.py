@@ -1,0 +1,90 @@
+"""A signal at any line of what writes leaves the old target or the new one, and nothing beside it."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from ragdatakit import stopping
+from ragdatakit.files.writing import write_whole
+from ragdatakit.outputs.scratch import ScratchFolder
+from ragdatakit.outputs.staging import StagedFolder
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+OURS = ("ragdatakit", "shutil", "tempfile", "contextlib")
+
+
+def replace_file(target: Path) -> None:
+    write_whole(target / "a", b"new")
+
+
+def replace_folder(target: Path) -> None:
+    with StagedFolder(target, overwrite=True) as staged:
+        (staged.folder / "a").write_bytes(b"new")
+        staged.commit()
+
+
+def use_scratch(target: Path) -> None:
+    with ScratchFolder() as scratch:
+        (scratch / "b").write_bytes(b"passing")
+
+
+def stopped_at(line: int, act: Callable[[Path], None], target: Path) -> bool:
+    """Whether ``act`` came as far as its n-th line in our modules, where the process got a signal."""
+    lines = 0
+
+    def trace(frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal lines
+        if not str(frame.f_globals.get("__name__")).startswith(OURS):
+            return None
+        lines += event == "line"
+        if lines == line and event == "line":
+            signal.raise_signal(signal.SIGTERM)
+        return trace
+
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    hook, earlier = sys.unraisablehook, sys.gettrace()
+    try:
+        with stopping.EndedBySignal():
+            sys.settrace(trace)
+            try:
+                act(target)
+            finally:
+                sys.settrace(earlier)
+    except SystemExit:
+        pass
+    finally:
+        sys.unraisablehook = hook
+        signal.signal(signal.SIGTERM, before)
+    gc.collect()
+    return lines >= line
+
+
+@pytest.mark.parametrize("act", [replace_file, replace_folder, use_scratch])
+def test_signal_at_any_line(act: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopping, "_after", lambda *_: None)  # what comes later finds the work done
+    for line in count(1):
+        place = tmp_path / str(line)
+        (place / "to").mkdir(parents=True)
+        (place / "to" / "a").write_bytes(b"old")
+        (place / "tmp").mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        monkeypatch.setenv("TMPDIR", str(place / "tmp"))
+
+        went_on = stopped_at(line, act, place / "to")
+
+        there = {str(p.relative_to(place)) for p in place.rglob("*")}
+        assert there == {"to", "to/a", "tmp"}, line
+        assert (place / "to" / "a").read_bytes() in {b"old", b"new"}
+        if not went_on:
+            break
+    assert line > 20
