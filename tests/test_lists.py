@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import re
 from pathlib import Path
 
 import ragdatakit
 from ragdatakit import cli, validators
-from ragdatakit.schemas import FORMATS, all_formats
+from ragdatakit.schemas import FORMATS, all_formats, all_rules
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.validators.checks import FormatChecks
 
@@ -68,3 +69,10 @@ def test_commands_are_the_modules_that_define_one() -> None:
     found = {name.rsplit(".", 1)[1] for name in modules("cli") if hasattr(importlib.import_module(name), "command")}
 
     assert {module for module, _ in cli.COMMANDS.values()} == found
+
+
+def test_rules_say_since_when_they_exist_and_what_replaces_them() -> None:
+    rules = {rule.code: rule for rule, _ in all_rules()}
+    for rule in rules.values():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", rule.since), rule.code
+        assert not rule.replaced_by or (rule.status == "deprecated" and rule.replaced_by in rules), rule.code

@@ -107,6 +107,8 @@ def _index_page() -> str:
             rule.severity_words(),
             f"[{fmt.title if fmt else 'any'}]({rule_page(rule, fmt)}.md)",
             plain(rule.summary),
+            rule.since,
+            f"{rule.status}: {rule.replaced_by}" if rule.replaced_by else rule.status,
         ]
         for rule, fmt in all_rules()
     )
@@ -119,7 +121,7 @@ def _index_page() -> str:
                 "*warning*: it loads, and is risky. *info*: worth knowing (shown with `-v`). A released code is never "
                 "used for another thing. `--select` and `--ignore` take codes, beginnings of codes (`SP2`) and names.\n"
             ),
-            table(("code", "name", "severity", "format", "what is wrong"), rows) + "\n",
+            table(("code", "name", "severity", "format", "what is wrong", "since", "status"), rows) + "\n",
         ]
     )
 

@@ -27,7 +27,10 @@ def command(rule: str) -> None:
             click.echo()
         click.secho(f"{found.code} {found.name}", bold=True, nl=False)
         comma = ";" if found.severities else ","
-        click.echo(f"  ({found.severity_words()}{comma} {fmt.name if fmt else 'any format'})")
+        click.echo(f"  ({found.severity_words()}{comma} {fmt.name if fmt else 'any format'}; since {found.since})")
+        if found.status != "stable":
+            replaced = f"; {found.replaced_by} has taken its place" if found.replaced_by else ""
+            click.echo(f"\n{found.status.capitalize()}{replaced}.")
         click.echo()
         click.echo(_wrap(found.summary))
         click.echo()

@@ -79,6 +79,9 @@ def _json(rules: Sequence[tuple[Rule, Format | None]], fmt_name: str | None) -> 
             "upstream": rule.upstream if isinstance(rule.upstream, str) else dict(rule.upstream),
             "hint": rule.hint,
             "source": rule.source,
+            "since": rule.since,
+            "status": rule.status,
+            "replaced_by": rule.replaced_by or None,
         }
         for rule, fmt in rules
     ]

@@ -61,7 +61,9 @@ class Rule:
     ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records
     (not where ``counted`` is false). ``severities``: by profile where it differs from ``severity``, under ``""`` what
     holds where no profile was chosen; of several chosen profiles the worst counts. ``follows``: it is mostly the
-    consequence of other findings of its file, and is told behind them.
+    consequence of other findings of its file, and is told behind them. ``since`` is the version that had it first. A
+    ``preview`` rule may still change; a ``deprecated`` one is reported no more, its code is never used again, and
+    ``replaced_by`` is the code of the rule that has taken its place, if any.
     """
 
     code: str
@@ -78,6 +80,9 @@ class Rule:
     counted: bool = True
     severities: Mapping[str, Severity] = field(default_factory=dict)
     follows: bool = False
+    since: str = "0.1.0"
+    status: RuleStatus = "stable"
+    replaced_by: str = ""
 
     def applies(self, profiles: tuple[str, ...]) -> bool:
         """Whether any of the chosen profiles is broken by this state."""
@@ -173,6 +178,7 @@ class Record:
         return self.rules.get(damage, "")
 
 
+RuleStatus = Literal["stable", "preview", "deprecated"]
 Container = Literal["ndjson", "json-array", "json-object", "json", "csv", "columns", "tagged", "text", "opaque"]
 
 
