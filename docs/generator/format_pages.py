@@ -239,8 +239,8 @@ def _type_words(field: Field) -> str:
 def _checks(fmt: Format) -> Iterator[str]:
     for key in fmt.keys:
         each = "every item of " if _is_list(fmt, key.kind, key.fields[0]) else ""
-        stands = "stand once together" if len(key.fields) > 1 else "stands once"
-        yield _check(fmt, f"{each}{_fields(key.fields)} of {key.kind} {stands}", key.rule)
+        times = "appear once together" if len(key.fields) > 1 else "appears once"
+        yield _check(fmt, f"{each}{_fields(key.fields)} of {key.kind} {times}", key.rule)
     for ref in fmt.references:
         each = "every item of " if _is_list(fmt, ref.kind, ref.field) else ""
         target = f"{_fields((ref.to_field,))} of {ref.to_kind}"

@@ -90,8 +90,8 @@ def _quality_page() -> str:
             NOTE,
             "# Rules of quality\n",
             (
-                "What a loader takes without a word, and what makes a dataset worse all the same, whatever its format. "
-                "`ragdata validate --quality` looks for it; [quality](../quality.md) tells how, and the thresholds. "
+                "What loads but lowers the quality of a dataset, whatever its format. "
+                "`ragdata validate --quality` looks for it; [quality](../quality.md) says how, and lists the thresholds. "
                 f"Codes begin with {QUALITY}; `ragdata explain CODE` shows the same.\n"
             ),
             *(_section(rule, None) for rule in OF_QUALITY),

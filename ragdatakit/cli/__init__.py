@@ -14,14 +14,14 @@ from ragdatakit.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("validate", "Check datasets: what a framework would reject, drop or misread, and where."),
-    "convert": ("convert", "Write a dataset in another format, and tell what was lost."),
+    "convert": ("convert", "Convert a dataset to another format, and report what was lost."),
     "report": ("report", "Say what is in datasets: tables, shares, lengths, graphs, examples."),
     "index": ("index", "Build the search index of a dataset."),
     "retrieve": ("retrieve", "Search a dataset: what a retriever finds, and why it misses what it should find."),
     "eval": ("eval", "Measure retrieval on a dataset, beside what it could reach and what chance reaches."),
-    "query": ("query", "Ask a dataset by SQL."),
+    "query": ("query", "Query a dataset with SQL."),
     "diff": ("diff", "Compare two datasets, or two states of one: records, files and numbers."),
-    "gate": ("gate", "Hold a dataset to expectations (Great Expectations), or write a first suite of them."),
+    "gate": ("gate", "Check a dataset against expectations (Great Expectations), or write a first suite of them."),
     "fetch": ("fetch", "Fetch a public dataset."),
     "push": ("push", "Upload a dataset to the Hugging Face hub."),
     "verify": ("verify", "Check converted or fetched files against their manifest."),

@@ -28,7 +28,7 @@ _FORMS = ("text", "json")
     "source_format",
     metavar="FORMAT",
     default="",
-    help="The source's format (default: found out). gfm-rag-raw: raw/ only, and a graph is made for what holds one.",
+    help="The source's format (default: auto-detected). gfm-rag-raw: raw/ only; a graph is made for what has one.",
 )
 @click.option("--to", "to", metavar="FORMAT", default="", help="The format to write.")
 @click.option(
@@ -98,7 +98,7 @@ _FORMS = ("text", "json")
     help="For what is drawn at random (splits).",
 )
 @follow_links_option
-@click.option("--dry-run", is_flag=True, help="Write nothing; tell the files, the counts and the losses.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; show the files, the counts and the losses.")
 @click.option("--overwrite", is_flag=True, help="Replace what is in DST, once the new content is whole.")
 @click.option("--strict", is_flag=True, help="Write nothing if anything would be lost (exit code 1).")
 @click.option(
@@ -122,7 +122,7 @@ def command(**words: Any) -> int:
 
     The source is validated first and the output afterwards. DST appears when it is whole, and says in ragdata.json how
     it was made (see `ragdata verify`). What the target cannot hold is counted and shown, never dropped silently.
-    Exit code: 0 done, 1 stopped by errors in the data (or losses, with --strict), 2 it could not be done.
+    Exit code: 0 done, 1 stopped by errors in the data (or losses, with --strict), 2 failed.
 
     \b
     ragdata convert --from arag --to datamind

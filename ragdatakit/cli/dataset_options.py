@@ -20,7 +20,7 @@ FOLLOW_LINKS = "Read files that links lead to out of PATH, too."
 follow_links_option = click.option("--follow-links", is_flag=True, help=FOLLOW_LINKS)
 
 _DATASET = (
-    click.option("--from", "source_format", metavar="FORMAT", default="", help="The format (default: found out)."),
+    click.option("--from", "source_format", metavar="FORMAT", default="", help="The format (default: auto-detected)."),
     click.option(
         "--map",
         "maps",
@@ -46,7 +46,7 @@ _DATASET = (
     follow_links_option,
 )
 
-_CALLED = "its name as ragdata report tells it, or its path"
+_CALLED = "its name as `ragdata report` shows it, or its path"
 _DATASET_NAMES = (
     "dataset",
     "source_format",
@@ -259,7 +259,7 @@ def fuse_words(text: str) -> dict[str, float]:
         if mode not in known:
             raise UnknownNameError("mode to fuse", mode, known)
         if mode in found:
-            raise click.UsageError(f"--fuse {text}: {mode} stands there twice")
+            raise click.UsageError(f"--fuse {text}: {mode} is given twice")
         try:
             weight = float(number) if equals else 1.0
         except ValueError:

@@ -70,7 +70,7 @@ def command(**words: Any) -> int:
     """Compare the dataset at A with that at B: records by key, files, and the numbers that moved.
 
     A and B are paths, or a git revision and a path in it, as HEAD~1:data. They may be of different formats.
-    Exit code: 0 they are the same, 1 they differ, 2 it could not be done, or not all could be read.
+    Exit code: 0 they are the same, 1 they differ, 2 failed, or not all could be read.
 
     \b
     ragdata diff old/ new/
@@ -106,7 +106,7 @@ def command(**words: Any) -> int:
         from ragdatakit.reports.diff.text import unread_told
 
         told = "" if form == "text" and out is None else f": {unread_told(found)}"  # the last line tells it
-        click.echo(f"ragdata: not all was compared{told}", err=True)
+        click.echo(f"ragdata: not everything was compared{told}", err=True)
         return 2
     return 1 if found.different and not words["exit_zero"] else 0
 

@@ -139,9 +139,8 @@ def command(**words: Any) -> int:
     Metrics come with the best that any retriever could reach on this data, and with checks of whether they mean
     anything: the same run against shuffled gold, passages that should find themselves. Faults of the dataset are
     findings; it is read leniently, so run `ragdata validate` first. Without gold it is counted how often the answer
-    stands in what is found.
-    Exit code: 0 done, 1 findings that are errors (gold that is not aligned, a --min that is not met), 2 it could not
-    be done.
+    is in what is found.
+    Exit code: 0 done, 1 findings that are errors (gold that is not aligned, a --min that is not met), 2 failed.
 
     \b
     ragdata eval scifact/

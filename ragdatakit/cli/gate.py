@@ -25,7 +25,7 @@ _LEAST_WIDTH, _MOST_WIDTH = 60, 160
 _RUNS = ("suites", "output_format", "as_json", "data_docs", "sample_rows", "fail_on", "quiet", "verbose")
 
 
-@click.command("gate", short_help="Hold a dataset to expectations.")
+@click.command("gate", short_help="Check a dataset against expectations.")
 @click.argument("path", default=".", type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.option(
     "--suite",
@@ -79,7 +79,7 @@ def command(**words: Any) -> int:
 
     An expectation is about the table that its meta names ("ragdata_table": "documents"). Beside its own columns, a
     table has COLUMN_length and, where a column refers to another table, COLUMN_found (1 or 0).
-    Exit code: 0 all hold, 1 some fail, 2 it could not be done.
+    Exit code: 0 all hold, 1 some fail, 2 failed.
 
     \b
     ragdata gate data/ --init --output-file suite.json

@@ -75,7 +75,7 @@ def output_form(given: str | None, file: Path | None, forms: Sequence[str]) -> s
     if found is None and (ending in _OTHERS or any(ending in endings for endings in _ENDINGS.values())):
         known = ", ".join(_ENDINGS[form][0] for form in forms if form in _ENDINGS)
         raise click.UsageError(
-            f"--output-file {file}: the ending {ending} stands for none of the forms of this command; name the file "
-            f"{known} or .txt, or say which form with --output-format {'|'.join(forms)}"
+            f"--output-file {file}: the ending {ending} is not an output format of this command; name the file "
+            f"{known} or .txt, or choose one with --output-format {'|'.join(forms)}"
         )
     return found or forms[0]

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @click.command("push", short_help="Upload a dataset to the Hugging Face hub.")
 @click.argument("folder", metavar="DIR", type=DataPath(exists=True, file_okay=False, path_type=Path))
 @click.argument("repo", metavar="OWNER/NAME")
-@click.option("--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: found out).")
+@click.option(
+    "--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: auto-detected)."
+)
 @old_spelling("--format", "--from", "source_format")
 @click.option("--private", is_flag=True, help="Make a new repository a private one.")
 @click.option("--revision", metavar="BRANCH", help="Commit to this branch; it is made where there is none.")
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("--title", metavar="TEXT", default="", help="For the card: how the dataset is called.")
 @follow_links_option
-@click.option("--keep-going", is_flag=True, help="Push even when the check finds errors; the card tells them.")
+@click.option("--keep-going", is_flag=True, help="Push even when the check finds errors; the card lists them.")
 @click.option("--dry-run", is_flag=True, help="Show the files and the card, upload nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def command(**words: Any) -> int:
@@ -43,7 +45,7 @@ def command(**words: Any) -> int:
 
     The card (README.md) tells format, files, counts, the result of the check, and what `datasets.load_dataset` is to
     read. Of a card that is there, your own words stay. Hidden files, pickles and what is built from the data stay at
-    home. HF_TOKEN and HF_ENDPOINT hold. Exit code: 0 pushed, 1 the check found errors, 2 it could not be done.
+    home. HF_TOKEN and HF_ENDPOINT hold. Exit code: 0 pushed, 1 the check found errors, 2 failed.
 
     \b
     ragdata push data OWNER/NAME --license apache-2.0 --language en --dry-run

@@ -45,7 +45,7 @@ _EXAMPLES = (
 )
 
 
-@click.command("query", short_help="Ask a dataset by SQL.")
+@click.command("query", short_help="Query a dataset with SQL.")
 @click.argument("path", required=False, type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.argument("sql", required=False, metavar="[SQL]")
 @click.option("--tables", "show_tables", is_flag=True, help="List the tables, their columns and rows.")
@@ -77,7 +77,7 @@ _EXAMPLES = (
 def command(**words: Any) -> int:
     """Run one SELECT over the datasets at PATH (default: here; SQL as DuckDB has it; -: from standard input).
 
-    The canonical tables (documents, chunks, questions, qrels, edges, …) stand under their names, the files as they
+    The canonical tables (documents, chunks, questions, qrels, edges, …) are under their names, the files as they
     are in schema files; where PATH holds several datasets, behind their names (train.documents). Only what the query
     names is read; it can write nothing, and reach no other file and no network.
 

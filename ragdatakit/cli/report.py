@@ -62,9 +62,9 @@ def command(**words: Any) -> int:
     """Say what is in the datasets at PATH (folders or files; default: here).
 
     Files and tables, shares of missing, empty and repeated values, lengths, frequencies, ids, graphs, examples. Nothing
-    is judged (`ragdata validate` does that): data that is wrong gives a report all the same, which says what could not
+    is judged (`ragdata validate` does that): data that is wrong gives a report anyway, which says what could not
     be read.
-    Exit code: 0 done, 2 it could not be done.
+    Exit code: 0 done, 2 failed.
 
     \b
     ragdata report data/

@@ -61,7 +61,9 @@ class DataPath(click.Path):
 
 @click.command("validate", short_help="Check datasets.")
 @click.argument("paths", nargs=-1, type=DataPath(readable=False, path_type=Path), metavar="[PATH]...")
-@click.option("--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: found out).")
+@click.option(
+    "--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: auto-detected)."
+)
 @old_spelling("--format", "--from", "source_format")
 @click.option(
     "--profile", "profiles", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated."
@@ -102,7 +104,7 @@ class DataPath(click.Path):
 @click.option(
     "--quality",
     is_flag=True,
-    help="Also look for what loads and is worse all the same (rules QU…), in plain data, too.",
+    help="Also check what loads but lowers the quality (rules QU…), in plain data, too.",
 )
 @click.option(
     "--quality-option",
@@ -127,7 +129,7 @@ def command(**words: Any) -> int:
     """Check every dataset at PATH (folders or files).
 
     Says what the framework's loader would reject, drop or misread, at which file and line, and what to do about it.
-    Exit code: 0 no errors, 1 errors found (with --strict-files: or files not checked), 2 the check could not be done.
+    Exit code: 0 no errors, 1 errors found (with --strict-files: or files not checked), 2 the check could not run.
 
     \b
     ragdata validate data/

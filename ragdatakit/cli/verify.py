@@ -18,7 +18,7 @@ def command(folder: Path, source: Path | None, follow_links: bool) -> int:
     """Compare the files below DIR (default: here) with the manifests (ragdata.json) that ragdata wrote there.
 
     Exit code: 0 all are as they were written, 1 some are missing or changed, 2 there is no manifest. Files that no
-    manifest lists are told, and are no fault.
+    manifest lists are reported, and are no fault.
     """
     from ragdatakit.api.read import verify
     from ragdatakit.cli.progress import terminal_progress

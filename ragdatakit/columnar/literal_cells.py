@@ -30,7 +30,7 @@ _WORTH_A_ROUND = 1000  # cells that judging one by one takes longer for than a l
 
 _BODY = r"\x00-\x1f\\"
 _HEX = "[0-9a-fA-F]"
-_CHARACTER = rf"(?:[0-9a-ce-fA-CE-F]{_HEX}{{3}}|[dD][0-7]{_HEX}{{2}})"  # four digits that are no surrogate
+_CHARACTER = rf"(?:[0-9a-ce-fA-CE-F]{_HEX}{{3}}|[dD][0-7]{_HEX}{{2}})"  # four digits that are not a surrogate
 _JSON_ESCAPE = rf"\\(?:[\"\\bfnrt]|u{_CHARACTER})"
 _PYTHON_ESCAPE = rf"\\(?:[\"'\\abfnrtv]|x{_HEX}{{2}}|u{_CHARACTER}|U0000{_CHARACTER}|U000[1-9a-fA-F]{_HEX}{{4}})"
 _JSON_TEXT = rf'"(?:[^"{_BODY}]|{_JSON_ESCAPE})*"'

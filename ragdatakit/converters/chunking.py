@@ -63,7 +63,7 @@ class ChunkOptions:
         given: tuple[tuple[str, object], ...] = (("size", self.most), ("overlap", self.overlap))
         for name, value in given:
             if not isinstance(value, int) or isinstance(value, bool):
-                raise RagdataError(f"a chunk {name} of {value!r} is no number")
+                raise RagdataError(f"a chunk {name} of {value!r} is not a number")
         if self.most < 1:
             raise RagdataError(f"a chunk size of {self.most} is too small; give 1 or more")
         if not 0 <= self.overlap < self.most:
@@ -311,7 +311,7 @@ def _read_tokenizer(path: Path) -> Tokenizer:
         raise RagdataError(f"{path} cannot be read: {error.strerror}") from None
     except Exception as error:  # noqa: BLE001 - the library raises nothing more special
         refuse_machine_fault(error)
-        raise RagdataError(f"{path} is no tokenizer.json: {error}") from None
+        raise RagdataError(f"{path} is not a tokenizer.json: {error}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

@@ -110,7 +110,7 @@ def map_columns(files: Sequence[Columned], text: str) -> list[ColumnMap | None]:
     """
     found = _given(files, parse(text)) if text.strip() else guess_columns(files)
     if not any(found):
-        raise RagdataError(f"nothing tells what the columns are; {_advice(files, files)}")
+        raise RagdataError(f"the columns cannot be recognised; {_advice(files, files)}")
     return found
 
 
@@ -228,7 +228,7 @@ def _known_grade(file: Columned, found: ColumnMap) -> dict[str, str]:
     named = [n for n in file.column_names() if n.lower() in USUAL_NAMES["grade"] and n not in other]
     if len(named) > 1:
         told = f"grade may be {' or '.join(named)}"
-        raise RagdataError(f"{file.name}: {told}; --map grade=COLUMN tells which")
+        raise RagdataError(f"{file.name}: {told}; --map grade=COLUMN chooses one")
     return {"grade": named[0]} if named else {}
 
 

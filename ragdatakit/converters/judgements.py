@@ -94,7 +94,7 @@ def numbered_questions(tables: CanonicalTables, ids: SafeIds, *columns: str) -> 
             tables.losses.add("derived", "questions", "question_id", "the question has no id", question.text)
         elif found in texts:
             if texts[found] != hash(question.text):
-                tables.drop("questions", question, "its id was there before, with another text")
+                tables.drop("questions", question, "duplicate id, with another text")
             continue
         texts[found] = hash(question.text)
         yield found, question

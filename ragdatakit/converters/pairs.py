@@ -15,7 +15,7 @@ Mark = Literal["exact", "lossy", ""]
 _PREDICTIONS = "predictions have no place"
 EXACT: Mapping[tuple[str, str], str] = {
     ("arag", "arag"): "",
-    ("arag", "datamind"): f"{_PREDICTIONS}; answers without words stand under another name",
+    ("arag", "datamind"): f"{_PREDICTIONS}; answers without words have another name",
     ("arag", "sage"): "predictions without their questions become questions",
     ("arag", "hipporag"): f"{_PREDICTIONS}, chunks of the same text are one passage",
     ("datamind", "datamind"): "results of the benchmark are not written",
@@ -23,10 +23,10 @@ EXACT: Mapping[tuple[str, str], str] = {
     ("datamind", "gfm-rag"): "for triplets whose entities all have a type; documents and chunks get titles",
     ("gfm-rag", "gfm-rag"): "",
     ("gfm-rag", "datamind"): "for graphs; nodes need an edge, and come back in the order of the edges",
-    ("light-splade", "light-splade"): "for sets with splits; rows stand by split",
+    ("light-splade", "light-splade"): "for sets with splits; rows are ordered by split",
     ("sage", "sage"): "",
     ("beir", "beir"): "",
-    ("beir", "light-splade"): "for splits train and validation, grades of 1, no titles; rows stand by split",
+    ("beir", "light-splade"): "for splits train and validation, grades of 1, no titles; rows are ordered by split",
     ("beir", "trec"): "",
     ("trec", "trec"): "",
     ("hipporag", "hipporag"): "",

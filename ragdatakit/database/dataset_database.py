@@ -323,9 +323,9 @@ class DatabaseFile:
 
     def __enter__(self) -> Self:
         if self.path.is_dir() or (self.path.exists() and not _is_database(self.path)):
-            raise RagdataError(f"{self.path} is there and is no DuckDB database; it is not replaced")
+            raise RagdataError(f"{self.path} exists and is not a DuckDB database; it is not replaced")
         if not self.path.parent.is_dir():
-            raise RagdataError(f"{self.path.parent} is no folder")
+            raise RagdataError(f"{self.path.parent} is not a folder")
         try:
             self._part = self._place.enter_context(part_of(self.path.absolute()))
         except OSError as error:

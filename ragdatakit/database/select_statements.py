@@ -192,7 +192,7 @@ def _in_quotes(line: str, start: int) -> str:
     for found in _NAME.finditer(line):
         if found.start() <= start < found.end():
             right = ".".join(part if part.startswith('"') else plain_name(part) for part in found[0].split("."))
-            return f"; a name with other signs than letters, digits and _ stands in quotes: {right}" * (
+            return f"; a name with other characters than letters, digits and _ must be quoted: {right}" * (
                 right != found[0]
             )
     return ""

@@ -409,7 +409,7 @@ def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forc
     if path.suffix in CONFIG_SUFFIXES and any(f.name == "light-splade" for f in formats):
         return read_config(path, get_format("light-splade"), boundary)
     if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
-        raise RagdataError(f"{path} is an archive, which is not looked into: unpack it first, and give the folder")
+        raise RagdataError(f"{path} is an archive, which is not read: unpack it first, and give the folder")
     named = _kind_by_name(path, formats)
     guessed = guess(path, formats, ANYWHERE)
     if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):

@@ -151,7 +151,7 @@ def size_of(path: Path) -> int:
 
 def not_looked_into(folder: Path | str) -> str:
     """That nobody may look into a folder, in words."""
-    return f"cannot look into {folder}: no permission"
+    return f"{folder}: permission denied"
 
 
 def is_regular(path: Path, boundary: Boundary = ANYWHERE) -> bool:

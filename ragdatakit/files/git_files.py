@@ -109,9 +109,9 @@ def _refuse_odd(revision: Revision) -> None:
     if not name and not revision.path:
         raise RagdataError(f"{revision.text}: give a revision or a path, as HEAD~1:data or :data")
     if name.startswith("-") or any(not c.isprintable() for c in revision.text) or "\\" in name:
-        raise RagdataError(f"{_shown(revision.text)}: that is no name of a revision")
+        raise RagdataError(f"{_shown(revision.text)}: not the name of a revision")
     if any("\ud800" <= c <= "\udfff" for c in revision.text):
-        raise RagdataError(f"{_shown(revision.text)}: that is no name of a revision")
+        raise RagdataError(f"{_shown(revision.text)}: not the name of a revision")
 
 
 def _shown(text: str) -> str:

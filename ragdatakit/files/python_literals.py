@@ -227,7 +227,7 @@ def _repeated_keys(tree: ast.Expression) -> Iterator[Any]:
 _SYNTAX = (
     ("was never closed", "a bracket is never closed"),
     ("unterminated", "a quote is never closed"),
-    ("unicode error", "an escape that is no character"),
+    ("unicode error", "an escape that is not a character"),
     ("Exceeds the limit", "a number of more than 4300 digits"),
     ("too many nested", "nested too deeply"),
     ("too complex", "nested too deeply"),

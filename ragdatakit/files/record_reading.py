@@ -348,7 +348,7 @@ class RecordReader:
             count += part.count
             yield PartRun(part, refused, lambda number, why, raw: self._drop(file, number, why, raw))
         if array.top == "other":
-            self._drop(file, 0, f"the file is no JSON {array.NOUN}", array.head)
+            self._drop(file, 0, f"the file is not a JSON {array.NOUN}", array.head)
         self._close(file, source, count)
         file.records, file.bytes = count, source.bytes_read
 

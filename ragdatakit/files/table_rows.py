@@ -103,7 +103,7 @@ class TableFile:
                 yield _CsvRows(stream, self.file, self._form)
         except UnicodeError as error:
             why = error.reason if isinstance(error, UnicodeDecodeError) else str(error)
-            told = f"not {self._form.encoding.upper()} ({why}); --option encoding=… tells what it is"
+            told = f"not {self._form.encoding.upper()} ({why}); give its encoding with --option encoding=…"
             raise RagdataError(f"{self.file.display}: line {self._undecodable_line():,}: {told}") from None
 
     def _undecodable_line(self) -> int:
@@ -185,7 +185,7 @@ class TableFile:
                 yield {"question_id": name, "doc_id": str(doc)}
         else:
             shown = f"{self.file.name}: {name}: {json_text.compact(value)}"
-            notes.append(("dropped", "table", None, "a member that is no text, record or list of ids", shown))
+            notes.append(("dropped", "table", None, "a member that is not a text, record or list of ids", shown))
 
     def _open_parquet(self) -> Any:
         import pyarrow as pa

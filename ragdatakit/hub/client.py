@@ -41,7 +41,7 @@ def hub_api() -> HfApi:
 def checked_repo(repo: str, needs_owner: bool = False) -> str:
     """``OWNER/NAME`` as it is; raises `RagdataError` where it could be no repository."""
     if not _REPO_ID.fullmatch(repo) or ".." in repo or "--" in repo or (needs_owner and "/" not in repo):
-        raise RagdataError(f"{repo!r} is no name of a repository; expected OWNER/NAME")
+        raise RagdataError(f"{repo!r} is not the name of a repository, expected OWNER/NAME")
     return repo
 
 

@@ -20,7 +20,7 @@ from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.results import Report
 
-BEGIN = "<!-- ragdata:begin: `ragdata push` writes this part anew, what stands outside of it stays -->"
+BEGIN = "<!-- ragdata:begin: `ragdata push` rewrites this part; what is outside of it stays -->"
 END = "<!-- ragdata:end -->"
 _PART = re.compile(r"<!-- ragdata:begin\b.*?<!-- ragdata:end -->", re.DOTALL)
 _HEADER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n|\A|(?<=\n))---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -115,7 +115,7 @@ def _split(text: str) -> tuple[dict[str, Any], str]:
     fields = yaml_fields(header) if len(header) <= _LONGEST_HEADER else None
     if fields is None:
         raise RagdataError(
-            "README.md: its header is no YAML mapping, or one that is too long, too deep or refers to parts of itself"
+            "README.md: its header is not a YAML mapping, or it is too long, too deep or refers to itself"
         )
     return {name: loads(raw) for name, raw in fields.items()}, text[match.end() :]
 

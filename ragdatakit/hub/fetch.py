@@ -252,7 +252,7 @@ def _selected(request: FetchRequest, revision: str, found: list[RemoteFile]) -> 
     names: dict[str, str] = {}
     for file in files:
         if not file.name.isprintable() or not is_safe_name(file.name):
-            raise RagdataError(f"{request.repo}: {file.path!r} is no file name that can be written; --exclude it")
+            raise RagdataError(f"{request.repo}: {file.path!r} is not a file name that can be written; --exclude it")
         if names.setdefault(file.name.lower(), file.path) != file.path:
             raise RagdataError(f"{request.repo}: {names[file.name.lower()]!r} and {file.path!r} are one name here")
     return Listing(revision, tuple(files), tuple(left_out))

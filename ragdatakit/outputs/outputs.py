@@ -314,7 +314,7 @@ class Output:
 
     def _claim(self, name: str) -> None:
         if not is_safe_name(name):
-            raise RagdataError(f"{name!r} is no file name that can be written below the target folder")
+            raise RagdataError(f"{name!r} is not a file name that can be written below the target folder")
         found = name.lower()
         folders = {parent.as_posix() for parent in PurePosixPath(found).parents} - {"."}
         if found in self._names:

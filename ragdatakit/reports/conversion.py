@@ -135,7 +135,7 @@ def _estimate(told: ExtractionEstimate) -> Iterator[str]:
     yield f"  about {told.prompt_tokens:,} tokens in prompts (words and signs; a model may count a third more)"
     yield f"  about {told.completion_tokens:,} tokens in replies, taken to be as long as the texts"
     if told.cost is None:
-        yield "  --price-in and --price-out, for a million tokens each, tell the cost"
+        yield "  give --price-in and --price-out, for a million tokens each, to see the cost"
     else:
         yield f"  cost about {told.cost:,.2f}" if told.cost >= 1 else f"  cost about {told.cost:.4f}"
 

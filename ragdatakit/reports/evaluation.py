@@ -193,7 +193,7 @@ def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[s
     heads = {
         True: ("good", "better than chance"),
         False: ("error", "no better than chance"),
-        None: ("warning", "too little to tell whether it is better than chance"),
+        None: ("warning", "too few to say whether it is better than chance"),
     }
     for kind, listed in kinds.items():
         style, head = heads[kind]
@@ -233,7 +233,7 @@ def _answers_in_top(done: Evaluation, paint: Painter) -> Iterator[str]:
         return
     yield ""
     asked = _many(told[0].asked, "question")
-    yield f"How often the answer stands in the first k passages ({asked} whose answer can be looked for):"
+    yield f"How often the answer is in the first k passages ({asked} whose answer can be looked for):"
     rows = [["k", *(_one_line(t.run) for t in told), "reached"]]
     ceiling = max(t.ceiling for t in told)
     for k in told[0].at:
@@ -284,8 +284,8 @@ def _answer_scores(scores: AnswerScores, paint: Painter, options: EvaluationOpti
     words = {
         "exact_match": "equal to an answer (SQuAD, SAGE)",
         "f1": "shared words, best of the answers (SQuAD, SAGE)",
-        "contain_arag": "the answer stands in it (A-RAG's contain_accuracy)",
-        "contain_datamind": "the answer stands in it (DataMind's exact match)",
+        "contain_arag": "the answer is in it (A-RAG's contain_accuracy)",
+        "contain_datamind": "the answer is in it (DataMind's exact match)",
         "f1_datamind": "shared words (DataMind's F1)",
     }
     if scores.scores:

@@ -62,7 +62,7 @@ def _files(folder: Path, boundary: Boundary, passed: dict[str, str]) -> Iterator
             with os.scandir(here) as listed:
                 entries = sorted(listed, key=lambda entry: entry.name)
         except OSError as error:
-            passed[below.rstrip("/") or "."] = f"it cannot be looked into: {error.strerror}"
+            passed[below.rstrip("/") or "."] = f"it cannot be read: {error.strerror}"
             continue
         for entry in entries:
             name = f"{below}{entry.name}"

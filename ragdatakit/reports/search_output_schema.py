@@ -141,7 +141,7 @@ def _retrieve() -> Schema:
     )
     term = object_of(
         "A term of the question.",
-        {"text": text("As it stands in the question."), "passages": count("How many passages have it.")},
+        {"text": text("As it is in the question."), "passages": count("How many passages have it.")},
     )
     gold = object_of(
         "What became of a relevant target of the question.",
@@ -207,7 +207,7 @@ def _sanity() -> Schema:
         {
             "shuffled": map_of("The metrics with the gold dealt to other questions.", share("The mean.")),
             "ratio": optional(number("nDCG@10 against that; null where that is 0.")),
-            "aligned": optional(truth("Whether the gold is that of the questions; null where it cannot be told.")),
+            "aligned": optional(truth("Whether the gold is that of the questions; null where it is not known.")),
             "self_retrieval": optional(share("Share of passages that their own first words find first.")),
             "self_retrieval_count": count("Of how many."),
             "no_common_token": optional(share("Share of gold pairs without a common term.")),
@@ -230,7 +230,7 @@ def _question() -> Schema:
             "first_rank": rank,
             "gold": list_of("Its gold.", text("An id.")),
             "gold_ranks": list_of("The rank of each.", rank),
-            "found": list_of("What stands at the top of the run.", text("An id.")),
+            "found": list_of("What is at the top of the run.", text("An id.")),
             "titles": map_of("Titles, or beginnings of texts, by id.", text("A title.")),
         },
     )
@@ -319,7 +319,7 @@ def _answers() -> Schema:
 
 def _in_top() -> Schema:
     return object_of(
-        "How often the answer stands in what is found.",
+        "How often the answer is in what is found.",
         {
             "run": text("The mode."),
             "at": map_of("By number of passages.", share("Share of the questions.")),

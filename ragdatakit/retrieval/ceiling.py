@@ -36,8 +36,8 @@ WORDS = {
     MISSING: "gold that is not in the corpus",
     EMPTY: "gold without a letter or digit in its text",
     IDENTICAL: "identical texts under several ids, not all of them gold (or of different grades)",
-    ASKED: "the question itself stands in the corpus and is not gold",
-    REPEATED: "judgements that stand there more than once (counted once here; loaders that count rows lose by them)",
+    ASKED: "the question itself is in the corpus and is not gold",
+    REPEATED: "judgements that appear more than once (counted once here; loaders that count rows lose by them)",
     CUT: "more gold than results that are looked at (for precision: less); arithmetic, no defect",
 }
 MOST_STATES = 20_000

@@ -282,7 +282,7 @@ def _row(value: Any, model: str) -> npt.NDArray[np.float32]:
                 return row
     except (ValueError, TypeError, OverflowError, binascii.Error):
         pass
-    raise EmbeddingError(f"{model} gave an embedding that is no list of numbers")
+    raise EmbeddingError(f"{model} gave an embedding that is not a list of numbers")
 
 
 class LocalEmbedder(Embedder):
@@ -390,4 +390,4 @@ def make_embedder(options: SearchOptions, cache: Path | None = None) -> Embedder
     if scheme == "sentence-transformers" and model:
         return LocalEmbedder(model, cache)
     given = one_line(options.embedder, 60)
-    raise RagdataError(f"{given!r} is no embedder; it is KIND:MODEL, such as {_EXAMPLES}")
+    raise RagdataError(f"{given!r} is not an embedder; it is KIND:MODEL, such as {_EXAMPLES}")

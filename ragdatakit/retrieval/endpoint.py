@@ -380,7 +380,7 @@ def _checked_url(url: str) -> str:
     if not usable or re.search(r"[\x00-\x20\x7f]", url.strip()):
         raise RagdataError(f"{one_line(url)!r} is not an http(s) address, such as http://localhost:8000/v1")
     if parts.username is not None or parts.password is not None:
-        raise RagdataError("the address of a server has no user or password: the key stands in the environment")
+        raise RagdataError("the address of a server has no user or password: the key comes from the environment")
     return urlunsplit(parts._replace(fragment=""))
 
 

@@ -40,7 +40,7 @@ def notes_on(gold: Gold) -> Iterator[str]:
 def lenient_notes(tables: CanonicalTables, faults: Mapping[str, Any]) -> Iterator[str]:
     """That the dataset was read though it is not as it should be; ``faults`` are those of its passages."""
     if told := [*faults.get("coerced", ()), *left_out(tables, ("questions", "qrels"), "coerced")]:
-        sure = "; `ragdata validate` tells what is wrong" if tables.format in FORMATS else ""
+        sure = "; `ragdata validate` shows what is wrong" if tables.format in FORMATS else ""
         yield f"read leniently: {', '.join(told)}{sure}"
 
 

@@ -77,7 +77,7 @@ def read_gold(tables: CanonicalTables, split: str = "", unit: str = "", *, every
     for row in tables.peek("qrels"):
         if not -(2**63) <= row.grade < 2**63:
             where = f"{tables.name}: the relevance of {row.target_id!r} for {row.question_id!r}"
-            raise RagdataError(f"{where} is beyond 64 bits; pytrec_eval stops there with SystemError")
+            raise RagdataError(f"{where} is beyond 64 bits; pytrec_eval stops with SystemError")
         units[row.target_kind] += 1
         of_question = grades.setdefault(row.split, {}).setdefault(row.target_kind, {}).setdefault(row.question_id, {})
         of_question[row.target_id] = max(row.grade, of_question.get(row.target_id, row.grade))

@@ -84,7 +84,7 @@ def _records(whole: Any, data: bytes, path: Path) -> Iterator[tuple[str, Any]]:
             try:
                 yield f"{path}:{number}", orjson.loads(line)
             except orjson.JSONDecodeError as error:
-                raise RagdataError(f"{path}:{number} is no JSON: {error}") from None
+                raise RagdataError(f"{path}:{number} is not JSON: {error}") from None
 
 
 def _record(record: Any, where: str) -> tuple[Question, list[Qrel]]:

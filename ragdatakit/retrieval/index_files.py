@@ -91,4 +91,6 @@ def refuse_alien(folder: Path) -> None:
     alien = [name for name in names_in(folder) if not _OWN.fullmatch(name)]
     if alien:
         told = f"{alien[0]}{f' and {len(alien) - 1:,} more' if len(alien) > 1 else ''}"
-        raise RagdataError(f"{folder} is no index: it has {told} in it; give an empty or a new folder (--index-dir)")
+        raise RagdataError(
+            f"{folder} is not an index: it has {told} in it; give an empty or a new folder (--index-dir)"
+        )

@@ -144,7 +144,7 @@ def mine_negatives(
         mined = mining.run(progress)
         del ranker, passages, mining
     if not mined and not kept:
-        told = f"among the first {options.depth:,} results of each question is no passage that could be one"
+        told = f"no passage among the first {options.depth:,} results of each question could be one"
         raise RagdataError(f"{tables.name}: no negatives could be mined: {told}")
     return _with_triplets(tables, mined, options)
 

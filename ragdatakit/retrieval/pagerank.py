@@ -43,7 +43,7 @@ class Walk:
         self.nodes = len(indptr) - 1
         out = np.bincount(indices, weights, self.nodes) if len(indices) else np.zeros(self.nodes)
         if len(out) != self.nodes or bool((np.diff(indptr) < 0).any()):
-            raise ValueError("these are no rows of a matrix with as many columns")
+            raise ValueError("these are not rows of a matrix with as many columns")
         self._dangling = np.flatnonzero(out == 0)
         share = np.divide(1.0, out, out=np.zeros(self.nodes), where=out > 0)[indices]
         share *= weights

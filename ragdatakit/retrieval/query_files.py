@@ -30,7 +30,7 @@ def read_queries(path: Path) -> list[Query]:
         question_id, text = _parsed(line, f"{path}:{number}") if is_json else ("", line.strip())
         name = question_id or str(number)
         if name in seen:
-            raise RagdataError(f"{path}:{number}: the id {name!r} stands in line {seen[name]} already")
+            raise RagdataError(f"{path}:{number}: duplicate id {name!r}, already in line {seen[name]}")
         seen[name] = number
         found.append(Query(text, name))
     if not found:
@@ -57,7 +57,7 @@ def _parsed(line: str, place: str) -> tuple[str, str]:
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise RagdataError(f"{place} is no JSON: {error}") from None
+        raise RagdataError(f"{place} is not JSON: {error}") from None
     if isinstance(record, str):
         return "", record
     if not isinstance(record, dict):

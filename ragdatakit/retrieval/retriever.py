@@ -267,7 +267,7 @@ class Retriever:
         notes += filter(None, [self.graph_note(mode)])
         if "graph" in modes and self.graph is not None and self.graph.is_empty and not self.index.has_graph:
             notes.append(
-                "No names were found in the texts (capital letters tell them): the graph has nothing to search."
+                "No names were found in the texts (recognised by capital letters): the graph has nothing to search."
             )
         elif "graph" in modes and not seeds:
             notes.append("No node of the graph was linked to the question.")

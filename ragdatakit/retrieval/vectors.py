@@ -405,7 +405,7 @@ def _of_array(path: Path) -> Iterator[DenseBlock]:
     try:
         with path.open("rb") as file:
             if file.read(6) != b"\x93NUMPY":
-                raise RagdataError(f"{path} is no array of numpy")
+                raise RagdataError(f"{path} is not an array of numpy")
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except RagdataError:
         raise
@@ -433,7 +433,7 @@ def _ids_beside(path: Path) -> list[str] | None:
         except (OSError, ValueError) as error:
             raise RagdataError(f"{file} cannot be read: {one_line(str(error))}") from error
         if not isinstance(found, list) or not all(isinstance(i, str | int) for i in found):
-            raise RagdataError(f"{file} is no JSON array of ids")
+            raise RagdataError(f"{file} is not a JSON array of ids")
         return [str(i) for i in found]
     return None
 

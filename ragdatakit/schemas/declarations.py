@@ -36,7 +36,7 @@ Damage = Literal[
     "top-level-string",  # ... but a string (else as top-level)
     "top-level-lines",  # ... but JSON Lines (else as syntax)
     "item-range",  # a list item or object value outside minimum..maximum
-    "no-header",  # a CSV file without a line; in a file of columns, a first line that is no header
+    "no-header",  # a CSV file without a line; in a file of columns, a first line that is not a header
     "missing-column",  # a CSV header without a required column
     "long-row",  # a CSV row with more cells than the rows before
     "short-row",  # a CSV row without a declared column
@@ -121,7 +121,7 @@ class Field:
     as pydantic reads them. In a CSV file, ``inferred``: the loader's look-ups see the cell as pandas' type inference
     left it (the key column ``@<name>`` holds it so), and a column that ``replaces`` another is used instead of it where
     it is there (``@key`` is the one that is used). ``rules`` maps a kind of damage to the name of the rule it breaks,
-    before the record's own map; a damage mapped to ``""`` is no fault here.
+    before the record's own map; a damage mapped to ``""`` is not a fault here.
     """
 
     name: str

@@ -301,5 +301,5 @@ def _doc(table: Table) -> str:
     whole = [*(r.name for _, r in table.key_rules()), *(r.name for r in (table.extra_rule(), table.empty_rule()) if r)]
     if whole:
         lines += ["", f"Of the table as a whole: {', '.join(dict.fromkeys(whole))}."]
-    lines += ["", f"Format ``{table.fmt.name}``, kind ``{table.file.kind}``. `ragdata explain RULE` tells more."]
+    lines += ["", f"Format ``{table.fmt.name}``, kind ``{table.file.kind}``. `ragdata explain RULE` has the details."]
     return "\n".join(lines)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LFS = b"version https://git-lfs"
-_HINT = "`ragdata validate` tells what is wrong with it"
+_HINT = "`ragdata validate` shows what is wrong with it"
 
 
 def read_table(path: str | os.PathLike[str], file: File | None) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
         raise RagdataError(f"{path} has no header; {_HINT}") from None
     except ParserError as error:
         words = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        raise RagdataError(f"{path} is no table: {words}; {_HINT}") from None
+        raise RagdataError(f"{path} is not a table: {words}; {_HINT}") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise RagdataError(
             f"{path}: the rows have more cells than the header; pandas would take the first column for the index and "

@@ -57,7 +57,7 @@ def read(path: str | os.PathLike[str], model: type[DataFrameModel] | None = None
     """A file as a table in which every cell is as it stands in the file.
 
     CSV cells are text: ``007``, ``NA`` and empty cells stay what they are. Values of JSON (lines, an array, one object;
-    plain or gzip) keep their types: ``"12"`` is no number, ``12`` no float. ``None`` is null, ``pandas.NA`` a field
+    plain or gzip) keep their types: ``"12"`` is not a number, ``12`` no float. ``None`` is null, ``pandas.NA`` a field
     that the record does not have. ``model`` tells how the file is to be read where its name and content do not:
     one JSON object is one row, but many where each of its members is a record (GFM-RAG's ``documents.json``).
 

@@ -19,7 +19,7 @@ RULES: tuple[Rule, ...] = (
         message="not all of its quality could be checked: {part0}{part1}{part2}",
         upstream="what is wrong with the rest is not known",
         hint=(
-            "see that the file can be read (`ragdata validate` without --select tells what is wrong with it), or give "
+            "see that the file can be read (`ragdata validate` without --select says what is wrong with it), or give "
             "the reader the `--option` that it asks for"
         ),
         bad="corpus.jsonl.gz: cut off in the middle",
@@ -63,7 +63,7 @@ RULES: tuple[Rule, ...] = (
         summary=(
             "Two documents or chunks that share `near-similarity` of their runs of 3 words, where one has but words "
             "more; `near-similarity-replaced` where each has a word that the other lacks. Texts of fewer than "
-            "`near-words` words are not compared, nor those told apart by a number."
+            "`near-words` words are not compared, nor those that differ by a number only."
         ),
         message="{table} {id} is {similarity} the same as {other}",
         upstream="results repeat themselves, and a copy of the gold counts as wrong",
@@ -95,7 +95,7 @@ RULES: tuple[Rule, ...] = (
             "A control character in a text, one that turns the direction of all behind it (U+202D, U+202E), or U+FFFD, "
             "which stands for a character that was lost."
         ),
-        message="the {what} stands in the {field} of {table} {id}{more}{obeyed}",
+        message="the {what} is in the {field} of {table} {id}{more}{obeyed}",
         upstream="tokenizers see another word than was meant",
         hint="remove it, or put back the character that it stands for",
         bad='{"_id": "d1", "text": "Prune pear\\u0008 trees in late winter."}',
@@ -118,7 +118,7 @@ RULES: tuple[Rule, ...] = (
         code="QU301",
         name="leaked-question",
         severity="warning",
-        summary="A question of an evaluated split stands in the training split, too, with the same words.",
+        summary="A question of an evaluated split is also in the training split, with the same words.",
         message="question {id} of {split} is question {other} of {trained}",
         upstream="a system that was trained has seen it: its score says nothing about new questions",
         hint="take it out of one of the splits",
@@ -160,7 +160,7 @@ RULES: tuple[Rule, ...] = (
         code="QU304",
         name="answer-not-in-texts",
         severity="warning",
-        summary="A short answer of which a word stands in no gold text of its question (yes, no, numbers aside).",
+        summary="A short answer of which a word is in no gold text of its question (yes, no, numbers aside).",
         message="question {id}: its answer {answer} is not in its {texts}",
         upstream="who is given the gold cannot answer from it",
         hint="check the answer and the gold; give other spellings of the answer as aliases",
@@ -213,7 +213,7 @@ RULES: tuple[Rule, ...] = (
             "`least-hub-edges`), in many more than the mean of all nodes (`least-hub-ratio` times)."
         ),
         message="node {id} takes part in {edges:,} of {all:,} edges ({share})",
-        upstream="walks and neighbourhoods all lead through it, and nothing near it tells one question from another",
+        upstream="walks and neighbourhoods all lead through it, and nothing near it tells questions apart",
         hint="take it out, make its edges more specific, or leave out edges to it when you build neighbourhoods",
         bad="source,relation,target\nosprey,mentions,thing\nlena,mentions,thing\n… 4,000 further edges to `thing`",
         good="source,relation,target\nosprey,tows,lena",

@@ -150,7 +150,7 @@ class CsvRun(FileRun):
     def _header_note(self, line: str, missing: list[str]) -> str:
         """What a header is where it has none of the columns: no text, of another separator, or no header at all."""
         if "\0" in line:
-            return ", which is no text: save the table as CSV in UTF-8"
+            return ", which is not a text: save the table as CSV in UTF-8"
         for separator, called in SEPARATORS.items():
             if set(missing) <= {name.strip(' "') for name in line.split(separator)}:
                 return f": {called} stand between the columns, and pandas splits at commas"

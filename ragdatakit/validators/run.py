@@ -102,7 +102,7 @@ def _detected(path: Path, format_name: str | None, options: RunOptions) -> Detec
     if format_name in PLAIN_SOURCES:
         if quality is None:
             told = f"nothing is declared of plain data ({format_name}) that could be checked"
-            raise RagdataError(f"{told}; with --quality it is read, and what it says is looked at")
+            raise RagdataError(f"{told}; with --quality its texts are checked")
         return Detected(quality.plain(path, format_name, options.follow_links))
     try:
         return detect(path, format_name, options.follow_links)
@@ -138,7 +138,7 @@ def _tell_unreadable(
     """Folders (and files) that nobody could look into: what is in them was not checked."""
     collector = Collector(dataset.format, (), selection, options.on_finding, carried, keep)
     for path in paths:
-        facts = {"reason": "no permission to look into it"}
+        facts = {"reason": "permission denied"}
         collector.add(DataFile(Path(path), path, path, ""), Problem("unreadable-file", facts=facts), Place())
     _add_to(report, collector)
 

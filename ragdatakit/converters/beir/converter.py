@@ -201,7 +201,7 @@ def _metadata(
             why = "the metadata have a member of the name of a field"
             records.tell_once("coerced", kind.table, "metadata", why, file, number, f"{name} became {own}")
         if name == "metadata":
-            why = "metadata that are no object became a member of that name"
+            why = "metadata that are not an object became a member of that name"
             records.tell_once(
                 "coerced", kind.table, "metadata", why, file, number, bytes(raw).decode("utf-8", "replace")
             )
@@ -264,7 +264,7 @@ def _write_corpus(tables: CanonicalTables, out: Output, ids: SafeIds) -> set[str
     with out.lines("corpus.jsonl") as lines:
         for document in tables.take_passages("doc_id", "title", "text", "metadata"):
             if document.doc_id in written:
-                tables.drop(tables.passages, document, "its id was there before")
+                tables.drop(tables.passages, document, "duplicate id")
                 continue
             written.add(document.doc_id)
             record = {"_id": ids[document.doc_id], "title": document.title or "", "text": document.text}

@@ -63,7 +63,7 @@ class _Reading:
             if doc_id is None:
                 notes.append(("dropped", "documents", None, "it has neither doc_id nor original_uuid", text))
             elif text is None:
-                notes.append(("dropped", "documents", None, "its content is no text", doc_id))
+                notes.append(("dropped", "documents", None, "its content is not a text", doc_id))
             else:
                 left = {name: raw for name, raw in fields.items() if name not in _OF_DOCUMENT}
                 yield Document(doc_id, text, None, object_text(left))
@@ -149,12 +149,12 @@ def _chunk(fields: _Fields, doc_id: str | None, place: int, notes: list[Note]) -
     text = _text(content if content is not None else fields.get("content"))
     told = chunk_id or f"{doc_id}, chunk {place}"
     if text is None:
-        notes.append(("dropped", "chunks", None, "its content is no text", told))
+        notes.append(("dropped", "chunks", None, "its content is not a text", told))
         return None
     ordinal = _index(fields.get("original_index"))
     if ordinal is None:
         ordinal = place
-        notes.append(("derived", "chunks", "ordinal", "its place, as original_index is no index", told))
+        notes.append(("derived", "chunks", "ordinal", "its place, as original_index is not an index", told))
     if chunk_id is None:
         if doc_id is None:
             notes.append(("dropped", "chunks", None, "it has neither chunk_id nor doc_id", text))

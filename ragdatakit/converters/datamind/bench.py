@@ -83,7 +83,7 @@ def result_rows(files: list[DataFile], records: RecordReader) -> Iterator[Answer
             raw = fields.get("question_id", fields.get("index"))
             value = loads(raw) if raw is not None else None
             if value is None or isinstance(value, list | dict):
-                records.leave_out(file, number, "a result that does not tell its question", value)
+                records.leave_out(file, number, "a result that does not name its question", value)
                 continue
             text, seconds = string_of(fields.pop("answer", None)), fields.get("latency_s")
             taken = loads(seconds) if seconds is not None else None
@@ -118,7 +118,7 @@ def _record(tables: CanonicalTables, question: Question, extras: bool) -> dict[s
         return fields
     why = "an answer without words is contained in any reply"
     if extras:
-        tables.losses.add("coerced", "questions", "answer", f"{why}; it stands in {_UNUSABLE}", dumps(answer))
+        tables.losses.add("coerced", "questions", "answer", f"{why}; it is in {_UNUSABLE}", dumps(answer))
         return {_UNUSABLE if name == _ANSWER else name: value for name, value in fields.items()}
     tables.losses.add("lost", "questions", "answer", why, dumps(answer))
     return {name: value for name, value in fields.items() if name != _ANSWER}

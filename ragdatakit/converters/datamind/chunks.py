@@ -318,7 +318,7 @@ class ChunkWriting:
         if path is None:
             self._lost("image_path", "there is no such image in the dataset", chunk.image_path)
         elif path != chunk.image_path:
-            self._coerced(chunk, "image_path", "images stand in images/", chunk.image_path)
+            self._coerced(chunk, "image_path", "images are in images/", chunk.image_path)
         return path
 
     def _has_place(self, chunk: Chunk, image_path: str | None) -> bool:

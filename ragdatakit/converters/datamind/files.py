@@ -179,7 +179,7 @@ class FileWriting:
     def _database(self, asset: Asset) -> None:
         path = f"storage/{PurePosixPath(self._profile).name}/demo.db"
         if path in self._out.files:
-            self._tables.drop("assets", asset, "the tables of --option tables stand in a database of this name")
+            self._tables.drop("assets", asset, "the tables of --option tables are in a database of this name")
         else:
             self._out.write(path, asset.content)
 
@@ -207,7 +207,7 @@ class FileWriting:
         text = document.text
         if document.title is not None and not self._is_told(document, path):
             text = f"# {document.title}\n\n{text}"
-            why = "the title stands as a heading before the text"
+            why = "the title is a heading before the text"
             self._tables.losses.add("coerced", "documents", "title", why, document.title)
         for name in others:
             why = "raw documents have no metadata but their folder"

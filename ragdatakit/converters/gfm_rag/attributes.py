@@ -105,7 +105,7 @@ def _json_value(value: Any, note: Note) -> Any:
 def _json_key(key: Any, note: Note) -> str:
     if isinstance(key, str):
         return _joined(key, note)
-    note("a key that is no text became one", key)
+    note("a key that is not a text became one", key)
     return str(key)
 
 
@@ -115,7 +115,7 @@ def _joined(text: str, note: Note) -> str:
         text.encode()
     except UnicodeEncodeError:
         joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        note("surrogate escapes became the character that they stand for", joined)
+        note("surrogate escapes became the character that they encode", joined)
         return joined
     return text
 

@@ -227,7 +227,7 @@ class Graph:
             losses.add("derived", "nodes", None, "a node that only edges name", name)
             file.write((self.names(name), self._type(name), NOTHING))
         for name in self._stand_ins.values():
-            losses.add("derived", "nodes", None, "a document that stands for the source of edges", name)
+            losses.add("derived", "nodes", None, "a document made as the source of edges", name)
             marked = {"content": name, DERIVED_BY: "ragdata"}
             file.write((self.names(name), DOCUMENT, cell_of_json(json_text.dumps(marked), note)))
 

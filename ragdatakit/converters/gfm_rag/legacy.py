@@ -40,7 +40,7 @@ class LegacyReader:
             for title, raw in self._records.members(file):
                 text = json_text.string_of(raw)
                 if text is None:
-                    notes.append(("dropped", "documents", None, "the text of the document is no text", title))
+                    notes.append(("dropped", "documents", None, "the text of the document is not a text", title))
                 else:
                     yield Document(title, text, title)
 

@@ -145,7 +145,7 @@ class Questions:
             add("lost", "qrels", "node_type", "it judges a passage, not a node", f"{told}: {qrel.node_type}")
         split = self._split_called(self._ids[qrel.question_id] or self._split_of.get(qrel.question_id))
         if qrel.split is not None and qrel.split != split:
-            add("coerced", "qrels", "split", "judgements stand in the file of their question", f"{told}: {qrel.split}")
+            add("coerced", "qrels", "split", "judgements are in the file of their question", f"{told}: {qrel.split}")
 
     def _add(self, found: dict[str, Found], question: str, name: str, kind: str | None) -> bool:
         """Whether it is new."""
@@ -247,7 +247,7 @@ class Questions:
         return {kind: list(dict.fromkeys(map(self._graph.names, names))) for kind, names in nodes.items()}
 
     def _account_raw_only(self, key: str, question: Question, missing: list[str]) -> None:
-        why = f"it stands in raw/ only: the graph has {' and '.join(f'no {what} node' for what in missing)} for it"
+        why = f"it is in raw/ only: the graph has {' and '.join(f'no {what} node' for what in missing)} for it"
         self._tables.losses.add("derived", "questions", None, why, f"{key}: {question.text}")
         for name, kind in _listed(self._starts.get(key, {})):
             self._tables.drop("start_nodes", StartNode(key, name, kind), "the question is raw only")

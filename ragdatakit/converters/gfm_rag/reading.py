@@ -81,7 +81,7 @@ class GraphReader:
             for title, raw in self._records.members(file):
                 text = json_text.string_of(raw)
                 if text is None:
-                    notes.append(("dropped", "documents", None, "the text of the document is no text", title))
+                    notes.append(("dropped", "documents", None, "the text of the document is not a text", title))
                     continue
                 seen.add(title)
                 yield Document(title, text, titles.get(title, title))
@@ -255,7 +255,7 @@ class QuestionReader:
         names = {form.supporting: CURRENT.supporting, form.start: CURRENT.start, form.target: CURRENT.target}
         text = json_text.string_of(fields.get("question"))
         if text is None:
-            notes.append(("coerced", "questions", "text", "it is no text", key))
+            notes.append(("coerced", "questions", "text", "it is not a text", key))
         if _id_of(fields) is None:
             notes.append(("derived", "questions", "question_id", "the place in the file is the id", key))
         order: list[str] = []
@@ -287,7 +287,7 @@ class QuestionReader:
             return None
         text = json_text.string_of(raw)
         if text is None:
-            notes.append(("coerced", "questions", "answer", "an answer that is no text became one", key))
+            notes.append(("coerced", "questions", "answer", "an answer that is not a text became one", key))
             return json_text.compact(raw)
         return text
 
@@ -312,7 +312,7 @@ class QuestionReader:
                 (
                     "lost",
                     *table,
-                    "it is no object of types and names",
+                    "it is not an object of types and names",
                     bytes(bytes(raw)[:80]).decode("utf-8", "replace"),
                 )
             )
@@ -343,10 +343,10 @@ def _texts(raw: Raw | None, place: tuple[str, str], example: str, notes: list[No
         notes.append(("coerced", *place, "a text instead of a list of texts", value))
         value = [value]
     if not isinstance(value, list):
-        notes.append(("lost", *place, "it is no list of texts", example or value))
+        notes.append(("lost", *place, "it is not a list of texts", example or value))
         return []
     if not all(isinstance(item, str) for item in value):
-        notes.append(("coerced", *place, "a name that is no text became one", example or value))
+        notes.append(("coerced", *place, "a name that is not a text became one", example or value))
         value = [item if isinstance(item, str) else json_text.dumps(item) for item in value]
     return list(dict.fromkeys(value))
 

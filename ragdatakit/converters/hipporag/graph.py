@@ -101,7 +101,7 @@ def _entities_by_passage(tables: CanonicalTables, corpus: Corpus, named: set[str
         for place in dict.fromkeys(places):
             found.setdefault(place, []).append(node.name)
         if not places and node.name not in named:
-            tables.drop("nodes", node, "it comes from no passage and stands in no triple of one")
+            tables.drop("nodes", node, "it comes from no passage and is in no triple of one")
             continue
         lost = [n for n in _attributes(node) if n != "passages"]
         if lost or len(places) < len(passages):

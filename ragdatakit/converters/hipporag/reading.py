@@ -112,7 +112,7 @@ class HippoRagReading:
                 for title, raw in self.records.members(file):
                     sentences = loads(raw)
                     if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
-                        self._leave_out("documents", place, "its sentences are no texts", title)
+                        self._leave_out("documents", place, "its sentences are not texts", title)
                         continue
                     metadata = object_text([("sentences", raw)])
                     yield Document(str(place), self.joiner.join(sentences), title, metadata)
@@ -275,7 +275,7 @@ class HippoRagReading:
                 continue
             source, predicate, target = told = (str(triple[0]), str(triple[1]), str(triple[2]))
             if list(told) != triple:
-                self._tell("coerced", "edges", (place, i), "a member that is no text became one", triple)
+                self._tell("coerced", "edges", (place, i), "a member that is not a text became one", triple)
             if told in seen:
                 self._leave_out("edges", (place, i), "its passage has the same triple before", triple)
                 continue

@@ -212,7 +212,7 @@ class Teacher:
     def _why_not(self, row: PairScore) -> str:
         if row.doc_id not in self._numbers:
             return "its document is not there, or has no text"
-        return "" if math.isfinite(row.score) else "its score is no finite number"
+        return "" if math.isfinite(row.score) else "its score is not a finite number"
 
     def refuse(self, question_id: str, number: int, target: str | None) -> str:
         """Why a positive cannot be used; empty where it can. A validation split may do without negatives."""

@@ -187,6 +187,6 @@ CONVERTER = Converter(
         Option("row-ids", "read", "Call rows without an id by their numbers, from 0 or 1.", "", ("", "0", "1")),
         Option("gold-separator", "read", "What stands between several ids of documents in one cell."),
         Option("header", "read", "Whether the first line of CSV files names the columns (else 1, 2, …).", True),
-        Option("quoting", "read", "Whether cells of CSV files may stand in quotes.", "csv", ("csv", "none")),
+        Option("quoting", "read", "Whether cells of CSV files may be quoted.", "csv", ("csv", "none")),
     ),
 )

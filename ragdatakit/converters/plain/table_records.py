@@ -71,7 +71,7 @@ class TableRow:
         if tell:
             reason = "the number of the row, which has no id"
             if target not in self.map.columns and (like := id_like_columns(self.file, self.map)):
-                reason += f" (if a column holds it, --map {target}=COLUMN tells which: {like})"
+                reason += f" (if a column holds it, name it with --map {target}=COLUMN: {like})"
             self.notes.append(("derived", table, column, reason, made))
         return made
 
@@ -148,7 +148,7 @@ def _targets(row: TableRow) -> list[str]:
     for item in json_text.loads(cell):
         if item == "" or isinstance(item, list | dict | bool | float | None):
             told = f"{row.place}: {json_text.dumps(item)}"
-            row.notes.append(("dropped", "qrels", None, "a member of the list that is no id", told))
+            row.notes.append(("dropped", "qrels", None, "a member of the list that is not an id", told))
         else:
             found.append(str(item))
     return found
@@ -167,7 +167,7 @@ def _grade(row: TableRow) -> int | None:
     match = _INTEGER.fullmatch(text)
     if match is None:
         shown = f"{row.place}: {row.map.columns['grade']} {text}"
-        row.notes.append(("dropped", "qrels", None, "the grade is no integer", shown))
+        row.notes.append(("dropped", "qrels", None, "the grade is not an integer", shown))
         return None
     return int(match.group(1))
 

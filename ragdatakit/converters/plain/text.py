@@ -45,7 +45,7 @@ def _text_of(file: DataFile, records: RecordReader, encoding: str, notes: list[N
         text = data.decode(encoding)
     except UnicodeError as error:
         where = f"byte {error.start:,}" if isinstance(error, UnicodeDecodeError) else str(error)
-        reason = f"not {encoding.upper()}; --option encoding=… tells what it is"
+        reason = f"not {encoding.upper()}; give its encoding with --option encoding=…"
         notes.append(("dropped", "documents", None, reason, f"{file.name}: {where}"))
         return None
     if marked:

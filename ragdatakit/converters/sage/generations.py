@@ -267,7 +267,7 @@ class _Renaming:
         if is_string(raw) or bytes(raw) == b"null":
             self.changed.note("dropped", key, "it holds no text", raw)
             return None
-        self.changed.note("coerced", key, "a value that is no string became its text", raw)
+        self.changed.note("coerced", key, "a value that is not a string became its text", raw)
         return raw_of(json_text.compact(raw))
 
     def _merge(self, key: str, stage: str) -> None:
@@ -366,7 +366,7 @@ def to_operators(record: Fields, move_reranked: bool = False) -> Changed:
             changed.record.setdefault(TIMES[key], raw)
         elif key == "prompt":
             changed.record[KEPT_PROMPT] = raw
-            changed.note("coerced", key, f"today's generator stumbles over prompt: it stands under {KEPT_PROMPT}", raw)
+            changed.note("coerced", key, f"today's generator stumbles over prompt: it is kept as {KEPT_PROMPT}", raw)
         elif key == "generated" and bytes(raw) == b'""':
             changed.note("lost", key, "an empty answer stops today's metrics")
         elif stage == "reranking" and part in ("results", "docs", "time"):

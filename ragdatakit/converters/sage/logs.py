@@ -88,7 +88,7 @@ class _Results:
                         place = f"{file.display}, result {number + 1}"
                         self._found.setdefault(_key(fields), deque()).append((place, _of_result(fields, about_run)))
                     else:
-                        why = f"result {number + 1} is no object"
+                        why = f"result {number + 1} is not an object"
                         records.tell_once("dropped", file.kind, "results", why, file, count, json_text.compact(item))
 
     def pop(self, key: str, question: str | None) -> Fields | None:

@@ -214,7 +214,7 @@ def _write_documents(tables: CanonicalTables, out: Output, ids: SafeIds) -> None
     with out.lines("documents.trec") as lines:
         for document in tables.take_passages("doc_id", "title", "text", "metadata"):
             if document.doc_id in written:
-                tables.drop(tables.passages, document, "its id was there before")
+                tables.drop(tables.passages, document, "duplicate id")
                 continue
             written.add(document.doc_id)
             shown = _Shown(tables, tables.passages, document.doc_id)

@@ -173,7 +173,7 @@ def _named_cells(header: tuple[str, ...], cells: list[str]) -> dict[str, str]:
 def comparable(raw: bytes) -> str:
     """A JSON value as text: equal where the values are, whatever the order of fields, white space and spelling.
 
-    A text stands as it is, but for one that could be taken for other JSON, which is quoted (``"12"``); what is no JSON
+    A text stands as it is, but for one that could be taken for other JSON, which is quoted (``"12"``); what is not JSON
     stands as it is, too.
     """
     try:

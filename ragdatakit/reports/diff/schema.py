@@ -102,11 +102,11 @@ def _dataset_pair() -> Schema:
             "place": text("Its path below the two folders."),
             "status": {
                 "enum": states,
-                "description": "same: no record differs; unread: one side may have it where nobody may look.",
+                "description": "same: no record differs; unread: one side may have it where permission is denied.",
             },
             "diff": {
                 "type": "object",
-                "description": "What differs, as this document tells it of two datasets, without version; name and "
+                "description": "What differs, as this document has it of two datasets, without version; name and "
                 "format are empty on the side that does not have it.",
             },
         },

@@ -22,7 +22,7 @@ _LONGEST = 100
 def check_folder(folder: Path) -> None:
     """Raise `RagdataError` unless pages can go there: to a folder that is empty, has earlier ones, or is not there."""
     if folder.exists() and not folder.is_dir():
-        raise RagdataError(f"{folder} is no folder")
+        raise RagdataError(f"{folder} is not a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "index.html").is_file():
         raise RagdataError(f"{folder} has other files in it; give a folder of their own for the pages")
     if not folder.absolute().parent.is_dir():

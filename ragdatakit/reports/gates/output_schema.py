@@ -76,7 +76,7 @@ def _table() -> Schema:
             "name": text("A canonical table, or files.KIND for the files as they are."),
             "rows": count("Its rows."),
             "checked": count("How many of them were looked at; rows are counted all."),
-            "sampled": truth("Whether a part of them stands for all."),
+            "sampled": truth("Whether a sample of them was checked."),
         },
     )
 

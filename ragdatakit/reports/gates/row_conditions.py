@@ -48,11 +48,11 @@ def condition_columns(condition: Any) -> Iterator[str]:
     column = condition.get("column") if isinstance(condition, dict) else None
     name = column.get("name") if isinstance(column, dict) else None
     if kind not in ("comparison", "nullity") or not isinstance(name, str):
-        raise RagdataError("its row_condition is no comparison, nullity, and, or")
+        raise RagdataError("its row_condition is not a comparison, a test for null, or these joined by and, or")
     parameter = condition.get("parameter")
     plain = parameter if isinstance(parameter, list) else [parameter]
     if not all(isinstance(value, str | int | float | bool | None) for value in plain):
-        raise RagdataError("its row_condition compares with something that is no text and no number")
+        raise RagdataError("its row_condition compares with something that is neither a text nor a number")
     yield name
 
 

@@ -261,7 +261,7 @@ def _check(suite: Suite, expectation: Expectation, found: Any) -> Check:
         if found_type := _NO_NUMBERS.search(fault):
             fault = f"the column holds texts, which have no {found_type[1]}"
         if "json_schema" in expectation.type and _NO_JSON.search(fault):
-            fault = f"a value is no JSON ({fault}); expect_column_values_to_be_json_parseable tells which"
+            fault = f"a value is not JSON ({fault}); expect_column_values_to_be_json_parseable finds which"
         return Check(suite.name, expectation, False, fault=fault, error=True)
     if not found.success and not result and expectation.type not in NAMES_ONLY:
         return Check(suite.name, expectation, False, fault="it gave no result", error=True)

@@ -67,12 +67,12 @@ def read_suite(path: Path, table: str = "") -> Suite:
     """
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise RagdataError(f"{path} has more than {_MOST_BYTES >> 20} MiB; that is no suite")
+            raise RagdataError(f"{path} has more than {_MOST_BYTES >> 20} MiB, too much for a suite")
         content = orjson.loads(path.read_bytes())
     except OSError as error:
         raise RagdataError(f"{path} cannot be read: {error.strerror}") from None
     except (orjson.JSONDecodeError, RecursionError) as error:
-        raise RagdataError(f"{path} is no JSON: {error}") from None
+        raise RagdataError(f"{path} is not JSON: {error}") from None
     return parse_suite(content, str(path), table)
 
 
@@ -80,7 +80,7 @@ def parse_suite(content: Any, path: str, table: str = "") -> Suite:
     """The suite in decoded JSON; see `read_suite`."""
     listed = content.get("expectations") if isinstance(content, dict) else None
     if not isinstance(listed, list):
-        raise RagdataError(f"{path} is no suite: expected an object with a list of expectations")
+        raise RagdataError(f"{path} is not a suite: expected an object with a list of expectations")
     if len(listed) > _MOST_EXPECTATIONS:
         raise RagdataError(f"{path} has {len(listed):,} expectations; at most {_MOST_EXPECTATIONS:,} are run")
     _refuse_depth(listed, path)
@@ -103,7 +103,7 @@ def _expectation(given: Mapping[str, Any], number: int, place: str, table: str) 
         raise RagdataError(f"{place}: it has no type")
     kwargs = given.get("kwargs", {})
     if not isinstance(kwargs, dict):
-        raise RagdataError(f"{place}: its kwargs are no object")
+        raise RagdataError(f"{place}: its kwargs are not an object")
     severity = given.get("severity") or "critical"
     if severity not in SEVERITIES:
         raise RagdataError(f"{place}: severity is {severity!r}, expected {', '.join(SEVERITIES)}")

@@ -41,9 +41,7 @@ def summary_schema() -> Schema:
         "A folder.",
         {
             "path": text("Its path."),
-            "files": optional(
-                count("Its data files, those of its subfolders, too; null where nobody may look into it.")
-            ),
+            "files": optional(count("Its data files, those of its subfolders, too; null where permission is denied.")),
         },
     )
     not_read = object_of("A file.", {"path": text("Its path."), "bytes": count("Its size as it is.")})
@@ -53,7 +51,7 @@ def summary_schema() -> Schema:
             "version": VERSION,
             "datasets": list_of("What was found, in the order of the paths.", "dataset"),
             "left_out": list_of(
-                "Folders whose data is of no known format, or into which nobody may look, where other data is of one.",
+                "Folders whose data is of no known format, or without permission to read, where other data is of one.",
                 left_out,
             ),
             "not_read": list_of("Files at the paths that no dataset reads.", not_read),
@@ -89,7 +87,7 @@ def _dataset() -> Schema:
         {
             "name": text("What it is about: an identifier."),
             "words": text("A sentence."),
-            "value": optional(number("The share or count it tells.")),
+            "value": optional(number("The share or count in it.")),
             "level": {"enum": ["info", "warning"], "description": "Whether something is to be done about it."},
         },
     )
@@ -149,7 +147,7 @@ def _ids() -> Schema:
             "integers": count("Ids that are integers."),
             "minimum": {**integer, "description": "The smallest integer, where all are integers."},
             "maximum": {**integer, "description": "The largest."},
-            "gaps": {**integer, "description": "Integers in between that are no id."},
+            "gaps": {**integer, "description": "Integers in between that are not an id."},
             "examples": list_of("Some ids.", text("An id.")),
         },
     )

@@ -135,13 +135,13 @@ def left_out_words(left_out: Sequence[LeftOut], most: int = MOST_LEFT_OUT) -> tu
     files."""
     paths = without_common_folder([each.path for each in left_out])
     listed = [
-        f"{path} ({'no permission to look into it' if each.files is None else many(each.files, 'file')})"
+        f"{path} ({'permission denied' if each.files is None else many(each.files, 'file')})"
         for path, each in zip(paths, left_out, strict=True)
     ]
     rest = listed[most:]
     first = [*listed[:most], *([f"{len(rest):,} more"] if rest else [])]
     locked = sum(each.files is None for each in left_out)
-    told = [f"{many(locked, 'folder')} that may not be looked into"] if locked else []
+    told = [f"{many(locked, 'folder')} without permission"] if locked else []
     if unknown := len(left_out) - locked:
         what = f"{many(unknown, 'folder')} whose data is of no known format"
         told.append(f"{what}; name one to read it as texts or tables")

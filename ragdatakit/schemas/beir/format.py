@@ -198,7 +198,7 @@ BEIR = Format(
         "byte-order-mark": Adopted(
             severity="error", upstream="the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"
         ),
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins without a word"),
+        "duplicate-key": Adopted(severity="error", upstream="the last value silently wins"),
         "lone-surrogate": Adopted(
             severity="error", upstream="the loader accepts it; the tokenizer stops with UnicodeEncodeError"
         ),

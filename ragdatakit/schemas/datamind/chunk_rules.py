@@ -238,7 +238,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         name="duplicate-chunk-id",
         severity="error",
         summary='Two chunks of a profile have the same id, compared as text (1 and "1" are the same).',
-        message="id {value} stands in the profile already",
+        message="duplicate id {value}",
         upstream={
             "v2": "stores nothing of the batch (DuplicateIDError), or replaces the first chunk where the two are "
             "more than 64 chunks apart"
@@ -253,7 +253,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         name="duplicate-chunk",
         severity="error",
         summary="Two chunks without an id have the same text and source.",
-        message="the same text and source stand twice, and neither has an id",
+        message="the same text and source appear twice, and neither has an id",
         upstream={
             "v2": "makes one id of both: stores nothing of the batch (DuplicateIDError), or replaces the first chunk"
         },
@@ -267,7 +267,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         name="repeated-text",
         severity="warning",
         summary="Two chunks have the same text.",
-        message="the same text stands in the profile already: {value}",
+        message="the same text is already in the profile: {value}",
         upstream={"v1": "keeps both, and retrieves both", "v2": "keeps both, and retrieves both"},
         hint="remove one of the two, unless the repetition is meant",
         bad='{"id": "1", "text": "same"}\n{"id": "2", "text": "same"}',
@@ -333,7 +333,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         code="DM225",
         name="partial-index",
         severity="warning",
-        summary="A record that stops the build stands in a corpus of more than 2,048 chunks.",
+        summary="A record that stops the build, in a corpus of more than 2,048 chunks.",
         message="{count} record(s) stop the build of {records} chunks, which are stored 2,048 at a time",
         upstream={
             "v1": "keeps the batches stored before the fault, finds a filled collection at the next start, and serves "

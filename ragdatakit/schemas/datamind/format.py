@@ -245,17 +245,17 @@ DATAMIND = Format(
             severity="error",
             upstream={
                 "v1": f"{_STOPS} (in raw documents its reader decides)",
-                "v2": f"{_STOPS} (in raw documents and CSV imports it replaces the bytes without a word)",
+                "v2": f"{_STOPS} (in raw documents and CSV imports it silently replaces the bytes)",
             },
         ),
         "byte-order-mark": Adopted(
             severity="error",
             upstream={
-                "v1": "the first line is no JSON for it: skipped with a warning, in a question set asked as it stands",
-                "v2": "the first line is no JSON for it: skipped with a warning",
+                "v1": "the first line is not JSON for it: skipped with a warning, in a question set asked as it is",
+                "v2": "the first line is not JSON for it: skipped with a warning",
             },
         ),
-        "duplicate-key": Adopted(severity="warning", upstream="the last value wins without a word"),
+        "duplicate-key": Adopted(severity="warning", upstream="the last value silently wins"),
         "non-finite-number": Adopted(
             severity="warning",
             upstream={

@@ -117,7 +117,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         name="duplicate-triple",
         severity="warning",
         summary="The same subject, relation and object twice.",
-        message="the same triple stands in the profile already",
+        message="the same triple is already in the profile",
         upstream={
             "v1": "keeps one edge",
             "v2": "keeps one edge with the last confidence and properties",
@@ -158,7 +158,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         severity="warning",
         summary="Triples give subject_properties or object_properties, which only v1 reads.",
         message="{count} triple(s) give subject_properties or object_properties",
-        upstream={"v2": "ignores them without a word"},
+        upstream={"v2": "silently ignores them"},
         hint="for v2, put what belongs to the edge into properties (`--profile v1` where v2 does not matter)",
         bad='{"subject": "A", "relation": "r", "object": "B", "subject_properties": {"since": "1982"}}',
         good='{"subject": "A", "relation": "r", "object": "B", "properties": {"since": "1982"}}',
@@ -170,7 +170,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         severity="warning",
         summary="Triples give properties, which only v2 reads.",
         message="{count} triple(s) give properties",
-        upstream={"v1": "ignores them without a word"},
+        upstream={"v1": "silently ignores them"},
         hint="for v1, put what belongs to an entity into subject_properties or object_properties (`--profile v2` where "
         "v1 does not matter)",
         bad='{"subject": "A", "relation": "r", "object": "B", "properties": {"since": "1982"}}',

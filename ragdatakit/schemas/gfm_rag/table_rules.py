@@ -150,7 +150,7 @@ FILE_RULES: tuple[Rule, ...] = (
         summary="From the first row on there are more cells than columns: an unquoted or a trailing comma everywhere.",
         message="the first row has {fields} cells, the header {expected} columns",
         upstream=(
-            "pandas makes an index of the first column and moves the others to the left, without a word: names come "
+            "pandas silently makes an index of the first column and moves the others to the left: names come "
             "from the wrong column"
         ),
         hint=(
@@ -191,7 +191,7 @@ FILE_RULES: tuple[Rule, ...] = (
         code="GF113",
         name="questions-not-list",
         severity="error",
-        summary='A file of questions whose top level is no list, such as {"data": […]}.',
+        summary='A file of questions whose top level is not a list, such as {"data": […]}.',
         message="the file holds {value}, not a list",
         upstream="the loaders take each thing in it for a question and stop with TypeError",
         hint="write the list of questions itself",
@@ -215,7 +215,7 @@ FILE_RULES: tuple[Rule, ...] = (
         code="GF115",
         name="question-not-object",
         severity="error",
-        summary="A question that is no JSON object.",
+        summary="A question that is not a JSON object.",
         message="{value} is not an object",
         upstream="the loaders stop with TypeError",
         hint="write an object with id, question, start_nodes and target_nodes",
@@ -258,7 +258,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
             "Attributes that Python's literal parser refuses: JSON's true, false, null and NaN, bare words, calls, "
             "unbalanced quotes."
         ),
-        message="the attributes are no Python literal: {reason}",
+        message="the attributes are not a Python literal: {reason}",
         upstream="both loaders parse the cell with ast.literal_eval and stop with ValueError or SyntaxError",
         hint=(
             "write what is both JSON and Python: an object of texts, finite numbers, lists and objects; leave out what "
@@ -340,7 +340,7 @@ NAME_RULES: tuple[Rule, ...] = (
         name="edge-attributes-like-missing",
         severity="error",
         summary="The attributes of an edge are a word that pandas takes for a missing value, such as nan or null.",
-        message="attributes {value} are no Python literal",
+        message="attributes {value} are not a Python literal",
         upstream={"reasoner": "parses the cell as Python and stops with ValueError or SyntaxError"},
         hint="write `{}`; the entity loader takes the word for no attributes, the graph loader does not",
         bad="source,relation,target,attributes\nosprey,towed,lena,nan",
@@ -363,8 +363,8 @@ NAME_RULES: tuple[Rule, ...] = (
         code="GF211",
         name="duplicate-node",
         severity="error",
-        summary="One node stands twice in nodes.csv, also under two types, or spelled as two equal numbers (1 and 01).",
-        message="the node {value} stands in an earlier row",
+        summary="A node appears twice in nodes.csv, also under two types, or spelled as two equal numbers (1 and 01).",
+        message="duplicate node {value}: it is in an earlier row",
         upstream="both loaders stop with ValueError: the column must contain unique values",
         hint="keep one of the rows; a name can have one type only",
         bad=f"{_GOOD_NODES}\nosprey,document,{{}}",
@@ -375,8 +375,8 @@ NAME_RULES: tuple[Rule, ...] = (
         code="GF212",
         name="duplicate-relation",
         severity="error",
-        summary="One relation stands twice in relations.csv.",
-        message="the relation {value} stands in an earlier row",
+        summary="One relation appears twice in relations.csv.",
+        message="duplicate relation {value}: it is in an earlier row",
         upstream="both loaders stop with ValueError: the column must contain unique values",
         hint="keep one of the rows",
         bad="name,attributes\ntowed,{}\ntowed,{}",

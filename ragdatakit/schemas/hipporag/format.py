@@ -145,7 +145,7 @@ HIPPORAG = Format(
             kind="graph",
             title="Graph",
             container="opaque",
-            description="A pickle, which can run code when it is opened: only its presence is told.",
+            description="A pickle, which can run code when it is opened: only its presence is reported.",
             suffixes=(".pickle",),
         ),
         File(

@@ -13,7 +13,7 @@ _NO_CORPUS = {"syntax": "corpus-not-json", "top-level": "corpus-not-list", "no-r
 PASSAGE = Record(
     name="passage",
     title="Passage",
-    description="One passage; it is indexed as its title, a line feed, and its text. Other fields may stand in it.",
+    description="One passage; it is indexed as its title, a line feed, and its text. It may have other fields.",
     fields=(
         Field(
             name="title",

@@ -340,7 +340,7 @@ LIGHT_SPLADE = Format(
             upstream="the loader goes by the name and stops with BadGzipFile or UnicodeDecodeError",
         ),
         "broken-compression": Adopted(severity="error", upstream="the loader stops there with EOFError or BadGzipFile"),
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins without a word"),
+        "duplicate-key": Adopted(severity="error", upstream="the last value silently wins"),
         "lone-surrogate": Adopted(
             severity="error", upstream="the loader accepts it and the tokenizer stops in the middle of training"
         ),

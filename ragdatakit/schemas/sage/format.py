@@ -140,8 +140,7 @@ SAGE = Format(
     layouts=(
         Layout(
             name="folder",
-            description="JSON files, of which the first records tell what they are, or the name does; SAGE itself has "
-            "no layout",
+            description="JSON files, recognised by their first records or their names; SAGE itself has no layout",
             files={
                 "*mapping*.json": "mapping",
                 **{f"{name}_*.json": "dumps" for name in _DUMPS},
@@ -164,13 +163,13 @@ SAGE = Format(
         Key(kind="records", fields=("@record",), rule="repeated-record"),
     ),
     adopts={
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are lost without a word"),
+        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are silently lost"),
         "non-finite-number": Adopted(
             severity="error", upstream="Python reads it, and other readers refuse the record: it is not JSON"
         ),
         "byte-order-mark": Adopted(
             severity="error",
-            upstream="the first line is no JSON to its reader: of documents it is skipped with a warning, and all "
+            upstream="the first line is not JSON to its reader: of documents it is skipped with a warning, and all "
             "others move one place against their vectors",
         ),
         "invalid-utf8": Adopted(

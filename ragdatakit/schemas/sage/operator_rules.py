@@ -14,7 +14,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         message="{field} is an older name: {migration}",
         upstream={
             "unified": "no documented operator reads it (where it is pred or golds, every metric is 0)",
-            "operators": "rerankers read results, nobody reads the others (where it is pred or golds, every metric "
+            "operators": "rerankers read results, nothing reads the others (where it is pred or golds, every metric "
             "is 0)",
         },
         hint="rename the key as the message says, or convert the file: `ragdata convert --to sage SRC DST`",
@@ -74,7 +74,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         code="SG606",
         name="docs-without-results",
         severity="error",
-        summary="Texts stand under the docs keys alone, which today's operators do not read.",
+        summary="Texts are under the docs keys alone, which today's operators do not read.",
         message="{present} is there, and nothing that the operators read their texts from",
         upstream={
             "operators": "the promptor gets no context, the refiner gives [], TokenCount and CompressionRate are 0"
@@ -116,7 +116,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         code="SG609",
         name="reranked-results-only",
         severity="error",
-        summary="Texts stand under results alone, as the rerankers leave them.",
+        summary="Texts are under results alone, as the rerankers leave them.",
         message="results has {count}, and there is nothing else that the next operators read",
         upstream={"operators": "the promptor finds no context and the refiner gives []: what was reranked is lost"},
         hint="move results to retrieval_results before the next operator",
@@ -158,7 +158,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         summary="The refined texts are the references, and nothing was retrieved.",
         message="the refined texts are {value}, the same as references, and no other stage has a text",
         upstream={
-            "unified": "the refiner took the references for documents: the gold answers stand in the context, and "
+            "unified": "the refiner took the references for documents: the gold answers are in the context, and "
             "every score is too good"
         },
         hint="run the retriever before the refiner, or leave the refiner out",

@@ -24,7 +24,9 @@ STAGE_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="The docs and the results of a stage differ in number.",
         message="{stage}_docs has {docs}, {stage}_results has {results}; as many of each are expected, in one order",
-        upstream={"unified": "the two are documented as parallel and nobody checks; texts and scores no longer match"},
+        upstream={
+            "unified": "the two are documented as parallel, which is not checked; texts and scores no longer match"
+        },
         hint="make docs from results: the text of each, in the same order",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a", "b"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}, {"text": "b"}], "retrieval_docs": ["a", "b"]}',
@@ -36,7 +38,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="A text of a stage's docs is not that of the result in the same place.",
         message="{field} is {value}, and the text of {stage}_results[{index}] is {text}; the same is expected",
-        upstream={"unified": "nobody compares them: readers of docs and of results see different contexts"},
+        upstream={"unified": "they are not compared: readers of docs and of results see different contexts"},
         hint="make docs from results: the text of each, in the same order",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["b"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
@@ -90,7 +92,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         code="SG307",
         name="text-under-other-key",
         severity="warning",
-        summary="The text of a result stands under content or contents.",
+        summary="The text of a result is under content or contents.",
         message="{field} has its text under {key}; text is expected",
         upstream="promptor and TokenCount take the Python text of the whole object; "
         "CompressionRate reads content, and not contents",
@@ -234,7 +236,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         code="SG318",
         name="doc-not-text",
         severity="error",
-        summary="An item of a stage's docs that is no string.",
+        summary="An item of a stage's docs that is not a string.",
         message="{field} is {value}; a string is expected",
         upstream={
             "unified": "docs are documented as strings: operators that join them raise TypeError, others print the "
@@ -397,7 +399,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         per_file=True,
         summary="One refined text where there were several.",
         message="refining has one text, {source} has {others}",
-        upstream="LongRefiner and the like join everything: no number can be told for a single document",
+        upstream="LongRefiner and the like join everything: no number can be given for a single document",
         hint="nothing to do where the refiner joins; take ratios over the whole set, never per document",
         bad='{"query": "q", "retrieval_docs": ["a", "b"], "refining_docs": ["ab"]}',
         good='{"query": "q", "retrieval_docs": ["a", "b"], "refining_docs": ["a", "b"]}',

@@ -103,7 +103,7 @@ TOPIC = Record(
             type="string",
             required=False,
             description="What counts as relevant.",
-            examples=("Relevant documents tell who mapped a reef.",),
+            examples=("Relevant documents say who mapped a reef.",),
         ),
     ),
     examples=({"num": "401", "title": "mapping of reefs"},),

@@ -92,7 +92,7 @@ def _content_fault(path: Path, suffix: str) -> ImageFault | None:
     if head.startswith(_LFS_PREFIX):
         return ImageFault("not-image", "is a Git LFS pointer, not the picture")
     if not is_image(head):
-        return ImageFault("not-image", "is no PNG, JPEG, GIF or WebP by its content")
+        return ImageFault("not-image", "is not a PNG, JPEG, GIF or WebP by its content")
     if suffix.lower() not in IMAGE_SUFFIXES:
         return ImageFault("not-image", "does not end in .png, .jpg, .jpeg, .gif or .webp")
     return None

@@ -101,7 +101,7 @@ def _missing_graph(dataset: Dataset, places: Places) -> Iterator[Placed]:
         if name not in there:
             others = " and ".join(there) or first.name.rsplit("/", 1)[-1]
             if alike := [n for n in _files(places.stage1) if n != name and n.casefold().startswith(name[:-3])]:
-                others += f" (and {alike[0]}, which nobody reads)"
+                others += f" (and {alike[0]}, which nothing reads)"
             missing = _absent(dataset, places.stage1 / name, name.removesuffix(".csv"))
             yield missing, Problem("missing-graph-file", facts={"file": name, "others": others})
 

@@ -51,7 +51,7 @@ def _row_problems(file: Any, prefix: str) -> Iterator[Problem]:
         names, texts = batch.column("hash_id").to_pylist(), batch.column("content").to_pylist()
         for name, text in zip(names, texts, strict=True):
             if not isinstance(text, str):
-                yield _unreadable(f"content is no text in row {row}")
+                yield _unreadable(f"content is not a text in row {row}")
                 return
             expected = f"{prefix}-{passage_id(text).removeprefix('chunk-')}"
             if name != expected:

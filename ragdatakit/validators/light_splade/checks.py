@@ -248,7 +248,7 @@ class LightSpladeChecks(FormatChecks):
             emit(
                 config,
                 Problem(
-                    "broken-config", facts={"reason": "gives an eval_loss_size that is no whole number"}, line=line
+                    "broken-config", facts={"reason": "gives an eval_loss_size that is not a whole number"}, line=line
                 ),
             )
         elif size >= samples:

@@ -37,7 +37,7 @@ def suspect_masters(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
 
 
 def suspect_positives(table: pa.Table) -> npt.NDArray[np.intp]:
-    """Lists of more than one document: one may stand twice."""
+    """Lists of more than one document: one may appear twice."""
     column = one_array(table, "positive_doc_ids")
     lists = int64_values(pc.list_value_length(column))
     several = np.flatnonzero(lists > 1)

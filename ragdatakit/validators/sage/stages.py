@@ -130,7 +130,7 @@ def _result_problems(stage: Stage, told: set[str]) -> Iterator[Problem]:
         elif isinstance(element, str):
             strings.append(i)
         else:
-            facts = {"field": f"{stage.name}_results[{i}]", "state": "is no object"}
+            facts = {"field": f"{stage.name}_results[{i}]", "state": "is not an object"}
             yield Problem("result-without-text", f"/{stage.name}_results/{i}", element, facts)
     if strings:
         i = strings[0]
@@ -179,7 +179,7 @@ def _no_text(name: str, i: int, element: dict[str, Any]) -> Problem:
             "result-without-text",
             f"{pointer}/text",
             element["text"],
-            {**facts, "state": "has a text that is no string"},
+            {**facts, "state": "has a text that is not a string"},
         )
     key = next((k for k in _OTHER_KEYS if isinstance(element.get(k), str)), "")
     if key:

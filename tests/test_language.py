@@ -1,0 +1,63 @@
+"""What users read is plain English: rules, help and docs have none of the phrases that a tired reader has to decode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from ragdatakit.cli import COMMANDS, group
+from ragdatakit.schemas import all_rules
+from ragdatakit.schemas.declarations import Rule
+from tests.command_line import ROOT
+
+BANNED = {
+    r"without a word": "silently",
+    r"\bstands? (twice|already|there already)\b": "appears twice, already exists",
+    r"\bstands? in\b": "is in",
+    r"\b(is|are) no (string|text|object|array|list|integer|number|JSON)\b": "is not a …",
+    r"all the same\b": "anyway",
+    r"\bfound out\b": "auto-detected",
+    r"\bwas there before\b": "duplicate",
+    r"\bnobody may\b": "permission denied",
+    r"\bcould not be done\b": "failed",
+    r"\btold apart\b": "distinguished",
+    r"\b(is|are) told\b": "is reported",
+}
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OF_DATA = "orchard"
+"""A word of lines that show data of ours, whose texts are prose."""
+
+
+def banned(text: str) -> list[str]:
+    """The phrases in a text, each with what to write instead."""
+    return [f"{found[0]!r}: write {better!r}" for bad, better in BANNED.items() for found in re.finditer(bad, text)]
+
+
+@pytest.mark.parametrize("rule", [rule for rule, _ in all_rules()], ids=lambda rule: rule.code)
+def test_rules(rule: Rule) -> None:
+    upstream = [rule.upstream] if isinstance(rule.upstream, str) else list(rule.upstream.values())
+
+    assert banned("\n".join([rule.summary, rule.message, rule.hint, *upstream])) == []
+
+
+def helps() -> Iterator[tuple[str, str]]:
+    context = click.Context(group)
+    for name in COMMANDS:
+        command = group.get_command(context, name)
+        assert command is not None
+        yield name, re.sub(r"\s+", " ", command.get_help(click.Context(command, info_name=name)))
+
+
+@pytest.mark.parametrize(("name", "text"), list(helps()), ids=COMMANDS)
+def test_help(name: str, text: str) -> None:
+    assert banned(text) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages(page: object) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()  # type: ignore[attr-defined]
+
+    assert [f"{i}: {words}" for i, line in enumerate(lines, 1) if OF_DATA not in line for words in banned(line)] == []
