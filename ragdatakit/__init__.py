@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ragdatakit.version import __version__
 
 __all__ = [
@@ -32,7 +30,12 @@ __all__ = [
     "verify",
 ]
 
+TYPE_CHECKING = (
+    False  # as of `typing`, whose import takes the command as long as all that comes before a signal is seen to
+)
 if TYPE_CHECKING:
+    from typing import Any
+
     from ragdatakit.api.convert import convert
     from ragdatakit.api.diff import diff
     from ragdatakit.api.evaluate import evaluate

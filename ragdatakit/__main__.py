@@ -1,5 +1,10 @@
 """The command `ragdata`, also as ``python -m ragdatakit``: sees to signals before anything else is imported."""
 
+import _signal  # type: ignore[import-not-found] # the part of `signal` that is in C: there at once
+
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # no traceback while modules are imported
+
 from ragdatakit.stopping import end_at_once
 
 

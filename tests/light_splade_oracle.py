@@ -232,7 +232,7 @@ def _triplet_losses(dataset: Any) -> list[str]:
     for qid, positive, negative in dataset.triplets:
         known = positives.get(qid, ()) if type(qid) is int else ()
         if known and positive not in known:
-            losses.append(f"triplets: {positive!r} is no positive of {qid!r}")
+            losses.append(f"triplets: {positive!r} is not a positive of {qid!r}")
         if negative in known or negative == positive:
             losses.append(f"triplets: negative {negative!r} is a positive of {qid!r}")
     return losses
@@ -243,7 +243,7 @@ def _score_losses(dataset: Any) -> list[str]:
     losses = []
     for qid, scores in dataset.similarities.pair_scores.items():
         drawn = {doc: score for doc, score in scores.items() if qid in dataset.queries and doc in dataset.docs}
-        losses += [f"scores: {s!r} of ({qid!r}, {doc}) is no number" for doc, s in drawn.items() if not _finite(s)]
+        losses += [f"scores: {s!r} of ({qid!r}, {doc}) is not a number" for doc, s in drawn.items() if not _finite(s)]
     return losses
 
 

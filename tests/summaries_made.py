@@ -185,7 +185,7 @@ def trace_summary() -> Summary:
             distribution("runs.seconds", "Time of a stage", counts, "seconds", step=0.4, by=stage)
             for stage, counts in stages.items()
         ],
-        losses=["1 record is no JSON object and was left out"],
+        losses=["1 record is not a JSON object and was left out"],
         seconds=0.1,
     )
 

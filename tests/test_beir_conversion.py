@@ -319,8 +319,8 @@ def test_what_the_loader_would_stop_at_is_left_out(tmp_path: Path) -> None:
 
     dropped = {loss.reason: loss.count for loss in tables.losses if loss.kind == "dropped"}
     assert dropped == {
-        "its id was there before": 1,
-        "its id was there before, with another text": 1,
+        "duplicate id": 1,
+        "duplicate id, with another text": 1,
         "it is judged before in this split": 1,
         "it is for a question that is not there": 1,
         "it judges a passage that is not there": 1,

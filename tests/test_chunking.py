@@ -226,7 +226,7 @@ def test_a_tokenizer_that_cannot_be_read(tmp_path: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text("{}")
 
-    with pytest.raises(RagdataError, match=r"broken\.json is no tokenizer\.json"):
+    with pytest.raises(RagdataError, match=r"broken\.json is not a tokenizer\.json"):
         splitter(ChunkOptions("tokens", 50, tokenizer=broken))
     with pytest.raises(RagdataError, match=r"none\.json cannot be read: No such file"):
         splitter(ChunkOptions("tokens", 50, tokenizer=str(tmp_path / "none.json")))

@@ -259,3 +259,13 @@ def test_scripts_of_a_page_stay_scripts() -> None:
     script = b'<script>x = "\\u0023#[a]";\n\\u003a:b</script>'
     style = b"<style>\n::before {}</style>"
     assert broken_up(page, "html")[0] == style + b"<p>&#35;#[a]\n&#58;:b</p>" + script + b"&#35;#vso[c]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no /dev/stdout")
+def test_a_loss_report_on_standard_output_is_guarded(hostile: Path, tmp_path: Path) -> None:
+    words = ["convert", str(hostile), str(tmp_path / "out"), "--to", "trec", "--keep-going", "-q"]
+
+    done = spawn(*words, "--loss-report", "/dev/stdout")
+
+    assert '"losses"' in done.out
+    assert_harmless(done, lines=False)

@@ -151,9 +151,9 @@ def test_records_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     assert told == {
         "no JSON object": 2,  # a record, and a chunk
         "it has neither doc_id nor original_uuid": 1,
-        "its content is no text": 2,
+        "its content is not a text": 2,
         "the document has no list of chunks": 1,
-        "its place, as original_index is no index": 1,
+        "its place, as original_index is not an index": 1,
         "made of the document's id and the index": 1,
         "it has no query": 1,
         "the place of the record, which has no id": 4,

@@ -109,7 +109,7 @@ def test_a_question_that_names_nothing_is_told(tmp_path: Path) -> None:
     asked = [*QUESTIONS, {"id": "h3", "question": "why?", "answer": "x", "supporting_documents": ["Port Hale"]}]
     done = run(*RAW, raw(tmp_path / "src", asked), tmp_path / "out", "--strict")
     assert done.code == 0, done.err
-    assert "questions  1 value: it stands in raw/ only: the graph has no start node and no target node" in done.out
+    assert "questions  1 value: it is in raw/ only: the graph has no start node and no target node" in done.out
     assert len(json.loads((tmp_path / "out/raw/test.json").read_bytes())) == 3
     assert len(json.loads((tmp_path / "out/processed/stage1/test.json").read_bytes())) == 2
 

@@ -137,7 +137,7 @@ def test_fields_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     assert question.metadata == '{"id":7,"answer":1901}'
     assert Qrel("7", "lena", 1, "node", "test", "entity") in found["qrels"]
     assert {loss.reason for loss in tables.losses} == {
-        "an answer that is no text became one",
+        "an answer that is not a text became one",
         "a text instead of a list of texts",
     }
 
@@ -561,7 +561,7 @@ def test_questions_without_a_start_or_a_target_say_which(text: str, judged: str,
     write_tables(tables, "gfm-rag", tmp_path)
 
     told = [x.reason for x in tables.losses if x.table == "questions" and x.column is None]
-    assert told == ([f"it stands in raw/ only: the graph has {missing} for it"] if missing else [])
+    assert told == ([f"it is in raw/ only: the graph has {missing} for it"] if missing else [])
 
 
 def test_nothing_to_write(tmp_path: Path) -> None:
@@ -607,4 +607,4 @@ def test_nodes_that_are_no_object_are_told(name: str) -> None:
     list(tables.peek("start_nodes"))
     list(tables.peek("qrels"))
 
-    assert "it is no object of types and names" in {loss.reason for loss in tables.losses}
+    assert "it is not an object of types and names" in {loss.reason for loss in tables.losses}

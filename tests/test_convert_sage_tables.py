@@ -172,7 +172,7 @@ def test_what_no_record_of_a_question_can_hold_of_a_run_is_told_once(tmp_path: P
     name = "benchmark-results"
 
     assert told(full, "lost") == {(name, "metadata.config", why): 1, (name, "notes", why): 1}
-    assert told(full, "dropped") == {(name, "results", "result 2 is no object"): 1}
+    assert told(full, "dropped") == {(name, "results", "result 2 is not an object"): 1}
     assert told(empty, "lost") == {(name, "metadata.total_samples", why): 1}
     assert told(misshapen, "lost") == {(name, "metadata", why): 1}
 

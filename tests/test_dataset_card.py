@@ -30,7 +30,7 @@ def facts(name: str = "chunks.json", **words: Any) -> CardFacts:
     ],
 )
 def test_headers_that_none_should_read_are_errors_of_the_run(header: str) -> None:
-    with pytest.raises(RagdataError, match=r"README\.md: its header is no YAML mapping"):
+    with pytest.raises(RagdataError, match=r"README\.md: its header is not a YAML mapping"):
         card(facts(), f"---\n{header}\n---\nWords.\n")
 
 

@@ -150,9 +150,9 @@ def test_a_file_that_nobody_could_look_for_is_not_removed(two: tuple[Path, Path]
     assert shown.code == 2
     assert "removed" not in shown.out and "? notes/first.bin" in shown.out
     assert shown.out.splitlines()[-1].startswith(f"Not all compared: notes/first.bin of {b} could not be read; nothing")
-    assert shown.err == "ragdata: not all was compared\n"
+    assert shown.err == "ragdata: not everything was compared\n"
     assert run("diff", a, b, "--output-format", "json").err == (
-        f"ragdata: not all was compared: notes/first.bin of {b} could not be read\n"
+        f"ragdata: not everything was compared: notes/first.bin of {b} could not be read\n"
     )
 
 
@@ -176,7 +176,7 @@ def test_a_folder_that_nobody_may_look_into(two: tuple[Path, Path], monkeypatch:
     diff = ragdatakit.diff(a, b)
 
     assert [(f.path, f.status) for f in diff.other_files] == [("README.md", "same"), ("notes/first.bin", "unread")]
-    assert "Not compared: notes (it cannot be looked into: Permission denied)." in diff.notes
+    assert "Not compared: notes (it cannot be read: Permission denied)." in diff.notes
     assert [what for _, what in diff.unread] == ["notes/first.bin"] and not diff.different
 
 
@@ -215,7 +215,7 @@ def test_a_table_that_could_not_be_read_is_not_compared(content: bytes | None, t
     diff = ragdatakit.diff(b, a, metrics=False)
 
     assert shown.code == 2
-    assert shown.err == "ragdata: not all was compared\n"
+    assert shown.err == "ragdata: not everything was compared\n"
     assert "not compared: unread after" in shown.out and "documents: rows" not in shown.out
     assert "removed" not in shown.out.split("Files")[0].splitlines()[-2] and shown.out.count("could not be read") == 2
     documents = next(table for table in diff.tables if table.name == "documents")

@@ -228,7 +228,7 @@ def test_damaged_cache_is_asked_for_again(server: ModelServer, tmp_path: Path, d
 
 @pytest.mark.parametrize("name", ["small", "cohere:x", "openai:", "openai", ":x", "openai: "])
 def test_unknown_embedder_is_told_with_examples(name: str) -> None:
-    with pytest.raises(RagdataError, match=r"is no embedder; .*openai:.*sentence-transformers:"):
+    with pytest.raises(RagdataError, match=r"is not an embedder; .*openai:.*sentence-transformers:"):
         make_embedder(SearchOptions(embedder=name))
 
 
@@ -290,9 +290,9 @@ def test_local_model(library: type[Model], tmp_path: Path) -> None:
 
 
 def test_local_model_that_is_not_there(library: type[Model]) -> None:
-    library.fails = "tiny is not a local folder\nand is no model"
+    library.fails = "tiny is not a local folder\nand is not a model"
     with pytest.raises(
-        RagdataError, match="the model tiny cannot be loaded: tiny is not a local folder and is no model"
+        RagdataError, match="the model tiny cannot be loaded: tiny is not a local folder and is not a model"
     ):
         local().embed(["a"])
 

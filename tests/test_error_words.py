@@ -98,8 +98,8 @@ def test_files_that_are_left_out_are_told_by_their_names(tmp_path: Path) -> None
     told = " ".join(run("report", tmp_path, "-q").out.split())
 
     assert (
-        "5 files left out: a file with no column that is asked for (other0.csv, other1.csv, other2.csv and 2 more)"
-        in told
+        "5 files left out: a file without a text, question, judgement or edge (other0.csv, other1.csv, other2.csv and "
+        "2 more)" in told
     )
 
 

@@ -196,7 +196,7 @@ def test_a_graph_that_was_made_is_said_to_be(reefs: Path) -> None:
 def test_what_was_changed_to_be_read_is_said_each_time(tmp_path: Path) -> None:
     folder = write_beir(tmp_path / "reefs", splits={"test": {"q1": {"1": 1}}})
     write_lines(folder / "corpus.jsonl", [{"_id": n, "text": text} for n, text in enumerate(REEFS.values(), 1)])
-    note = "read leniently: 6 of documents: a number as _id became text (1); `ragdata validate` tells what is wrong"
+    note = "read leniently: 6 of documents: a number as _id became text (1); `ragdata validate` shows what is wrong"
 
     assert [note in evaluated(folder).out.splitlines() for _ in range(2)] == [True, True]
 
@@ -317,7 +317,7 @@ def test_no_gold(tmp_path: Path) -> None:
     done = evaluated(FIXTURES / "arag" / "valid" / "predictions")
 
     assert "No gold: no judgement says what is relevant, so retrieval is not scored." in done.out
-    assert "How often the answer stands in the first k passages (3 questions" in done.out
+    assert "How often the answer is in the first k passages (3 questions" in done.out
     assert "contain_arag" in done.out
     assert "ceiling 1.000: so often it stands anywhere in the corpus" in done.out
 

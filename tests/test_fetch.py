@@ -296,7 +296,7 @@ class TestDamaged:
         outcome = run_with(hub, tmp_path, *WORDS)
 
         assert outcome.code == 2
-        assert "is no file name that can be written" in outcome.err
+        assert "is not a file name that can be written" in outcome.err
         assert hub.gets("/resolve/") == []
         assert litter(tmp_path) == []
 
@@ -413,9 +413,9 @@ class TestAccess:
         [
             ("hf:keeper/nothing", "has no dataset keeper/nothing, or it is private"),
             (f"hf:{REPO}@v9", f"{REPO} has no revision 'v9'"),
-            ("hf:a/b/c", "'a/b/c' is no name of a repository; expected OWNER/NAME"),
-            ("hf:../x", "is no name of a repository"),
-            ("hf:", "is no name of a repository"),
+            ("hf:a/b/c", "'a/b/c' is not the name of a repository, expected OWNER/NAME"),
+            ("hf:../x", "is not a name of a repository"),
+            ("hf:", "is not a name of a repository"),
             ("arag/2wiki", "unknown dataset 'arag/2wiki', did you mean arag/2wikimultihop"),
         ],
     )

@@ -73,7 +73,7 @@ CODE_GOES_FURTHER = {
     ("gfm-rag", "attributes-not-literal"): "a column of nothing but numbers, which pandas leaves no text of",
     ("hipporag", "unusable-results"): "what is wrong with the results of one passage, below docs",
     ("sage", "empty-contents"): "a text of blanks is as empty as an empty one",
-    ("sage", "time-not-seconds"): "the times by their older names, which are no declared fields",
+    ("sage", "time-not-seconds"): "the times by their older names, which are not a declared fields",
 }
 
 

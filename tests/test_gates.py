@@ -117,11 +117,11 @@ def one(**given: Any) -> dict[str, Any]:
 
 
 NO_SUITES: list[tuple[str, Any, str]] = [
-    ("a list", [], "is no suite"),
+    ("a list", [], "is not a suite"),
     ("no expectations", {"expectations": []}, "has no expectations"),
     ("an expectation that is a text", {"expectations": ["x"]}, "expectation 1: expected an object"),
     ("no type", one(type=None), "expectation 1: it has no type"),
-    ("kwargs that are a list", one(kwargs=[1]), "kwargs are no object"),
+    ("kwargs that are a list", one(kwargs=[1]), "kwargs are not an object"),
     ("meta that is a list", one(meta=[1]), "expected an object as meta"),
     ("a table that is a number", one(meta={"ragdata_table": 1}), "the name of a table"),
     ("an unknown table", one(meta={"ragdata_table": "document"}), "did you mean documents"),
@@ -248,13 +248,17 @@ def test_one_expectation_that_cannot_be_checked_hides_no_other(tmp_path: Path) -
     assert [check.error for check in result.checks] == [True, True, False, False, True, False, False]
     assert "did you mean" in result.checks[0].fault and "did you mean text" in result.checks[1].fault
     assert expectation_words(result.checks[3].expectation) == "values to be in set {7} where doc_id is d1"
-    assert "a value is no JSON" in result.checks[4].fault
+    assert "a value is not JSON" in result.checks[4].fault
     assert result.checks[6].observed == ["doc_id", "text", "title", "metadata", "field_order"]
 
 
 def test_files_that_are_no_suites(tmp_path: Path) -> None:
     file = tmp_path / "suite.json"
-    for content, told in ((b"{", "is no JSON"), (b"[" * 100_000, "is no JSON"), (b" " * (16 << 20) + b"{}", "16 MiB")):
+    for content, told in (
+        (b"{", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b" " * (16 << 20) + b"{}", "16 MiB"),
+    ):
         file.write_bytes(content)
         with pytest.raises(RagdataError, match=told):
             read_suite(file)

@@ -188,7 +188,7 @@ DAMAGES = {
     "another layout": lambda f: reseal(f / "index.json", layout=0),
     "a text is cut": lambda f: cut(f / "passages" / "text.bin"),
     "ids are missing": lambda f: (f / "passages" / "id.order.npy").unlink(),
-    "offsets are no array": lambda f: (f / "passages" / "text.offsets.npy").write_bytes(
+    "offsets are not an array": lambda f: (f / "passages" / "text.offsets.npy").write_bytes(
         b"\0" * (f / "passages" / "text.offsets.npy").stat().st_size
     ),
     "no passages": lambda f: [p.unlink() for p in (f / "passages").iterdir()],
@@ -528,11 +528,11 @@ def test_a_folder_with_other_files_is_refused(dataset: Path, tmp_path: Path) -> 
     (place / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
 
-    with pytest.raises(RagdataError, match=r"is no index: it has notes\.txt in it"):
+    with pytest.raises(RagdataError, match=r"is not an index: it has notes\.txt in it"):
         opened(dataset, index_dir=place)
     with pytest.raises(RagdataError, match="is a file; give a folder"):
         opened(dataset, index_dir=tmp_path / "file")
-    with pytest.raises(RagdataError, match=r"is no index: it has file and 2 more in it"):
+    with pytest.raises(RagdataError, match=r"is not an index: it has file and 2 more in it"):
         opened(dataset, index_dir=tmp_path)
 
     assert (place / "notes.txt").read_text() == "mine"

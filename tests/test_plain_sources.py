@@ -122,7 +122,7 @@ def test_texts_that_are_not_unicode(tmp_path: Path) -> None:
     ]
     list(tables.peek("documents"))
     assert told(tables) == [
-        ("dropped", "documents", None, "not UTF-8; --option encoding=… tells what it is", 2),
+        ("dropped", "documents", None, "not UTF-8; give its encoding with --option encoding=…", 2),
         ("coerced", "documents", "text", "the byte-order mark is left out", 1),
     ]
     assert next(iter(tables.losses)).examples == ["2.txt: byte 4", "4.txt: byte 1"]
@@ -370,8 +370,8 @@ def test_corpus_questions_and_judgements_of_one_folder(tmp_path: Path) -> None:
         "qrels": [Qrel("q1", "d3", 1), Qrel("q1", "d1", 2), Qrel("q1", "d2", 0)],
     }
     assert told(tables) == [
-        ("dropped", "table", None, "a file with no column that is asked for", 1),
-        ("dropped", "qrels", None, "the grade is no integer", 1),
+        ("dropped", "table", None, "a file without a text, question, judgement or edge", 1),
+        ("dropped", "qrels", None, "the grade is not an integer", 1),
         ("dropped", "qrels", None, "an id is missing", 1),
         ("lost", "table", "by", "a judgement has no place for it", 2),
     ]
@@ -422,7 +422,7 @@ def test_grades_beside_texts_and_questions(tmp_path: Path, grade: str, given: di
     assert rows(tables)["qrels"] == [Qrel("q1", "d1", 0), Qrel("q1", "d2", 2), Qrel("q4", "d5", 1)]
     assert [d.metadata for d in tables.peek("documents")] == [None] * 5
     assert told(tables) == [
-        ("dropped", "qrels", None, "the grade is no integer", 2),
+        ("dropped", "qrels", None, "the grade is not an integer", 2),
         ("derived", "qrels", "grade", "1, because no grade is given", 1),
     ]
     assert next(iter(tables.losses)).examples == [f"t.csv: 3: {grade} 0.5", f"t.csv: 4: {grade} high"]
@@ -545,7 +545,7 @@ def test_made_ids_are_the_same_in_all_tables_and_told_once(tmp_path: Path) -> No
     rows(tables)
     rows(tables)
     reason = "the number of the row, which has no id"
-    more = 'if a column holds it, --map {}=COLUMN tells which: page_id, "note id"'
+    more = 'if a column holds it, --map {}=COLUMN: page_id, "note id"'
     assert told(tables) == [
         ("derived", "documents", "doc_id", f"{reason} ({more.format('id')})", 1),
         ("derived", "documents", "doc_id", reason, 1),
@@ -560,7 +560,7 @@ def test_made_ids_are_the_same_in_all_tables_and_told_once(tmp_path: Path) -> No
         (
             "a,b\n1,2\n",
             {},
-            "nothing tells what the columns are; columns: t.csv has a, b; say what they are, for example --map",
+            "the columns cannot be recognised; columns: t.csv has a, b; say what they are, for example --map",
         ),
         (
             "text,body\n1,2\n",
@@ -708,7 +708,7 @@ def test_a_list_of_documents_is_several_judgements(tmp_path: Path) -> None:
         Qrel("q3", "7"),
         Qrel("q5", "Skagen"),
     ]
-    assert ("dropped", "qrels", None, "a member of the list that is no id", 6) in told(tables)
+    assert ("dropped", "qrels", None, "a member of the list that is not an id", 6) in told(tables)
     assert ("dropped", "qrels", None, "an id is missing", 1) in told(tables)
 
 
@@ -751,5 +751,5 @@ def test_vectors_written_as_text_are_no_documents(tmp_path: Path) -> None:
 
     assert [row.text for row in rows(source)["documents"]] == ["The lamp was lit in 1871."]
     assert [(kind, reason) for kind, _, _, reason, _ in told(source)] == [
-        ("dropped", "a file with no column that is asked for")
+        ("dropped", "a file without a text, question, judgement or edge")
     ]

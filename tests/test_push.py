@@ -321,8 +321,8 @@ class TestCard:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("---\na: [\n---\n", "its header is no YAML"),
-            ("---\n- a\n---\n", "its header is no YAML mapping"),
+            ("---\na: [\n---\n", "its header is not a YAML"),
+            ("---\n- a\n---\n", "its header is not a YAML mapping"),
             (f"{BEGIN}\nno end\n", "does not end with"),
             (b"\xff\xfe", "is not UTF-8"),
         ],

@@ -74,7 +74,7 @@ TABLE = [
     ('"{"a": "b"}"', "invalid", "the syntax is wrong", False, False),
     ('{"a" 1}', "invalid", "the syntax is wrong", False, False),
     ('{"a": 01}', "invalid", "a number with leading zeros", False, False),
-    ('{"a": "\\x4"}', "invalid", "an escape that is no character", False, False),
+    ('{"a": "\\x4"}', "invalid", "an escape that is not a character", False, False),
     ('{"a": "x\0"}', "invalid", "a NUL character", False, False),
     ('{"a": "\ud800"}', "invalid", "a lone surrogate", True, False),
     ("{[]: 1}", "invalid", "a list, dict or set as a key or in a set", False, False),

@@ -1,4 +1,4 @@
-"""A key that stands twice in one object is found in small and in big datasets, at any depth."""
+"""A key that appears twice in one object is found in small and in big datasets, at any depth."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_a_database_that_cannot_be_written_is_no_fault_of_the_data(tmp_path: Pat
     outcome = run("report", GRAPHS, "--save-database", tmp_path / "x" / "y.duckdb")
 
     assert outcome.code == 2
-    with pytest.raises(RagdataError, match="is no folder"):
+    with pytest.raises(RagdataError, match="is not a folder"):
         ragdatakit.report(GRAPHS, save=tmp_path / "x" / "y.duckdb")
 
 

@@ -263,7 +263,7 @@ def test_a_graph_of_names_without_names(tmp_path: Path) -> None:
 
     assert outcome.out.splitlines() == [
         "Nothing was found.",
-        "No names were found in the texts (capital letters tell them): the graph has nothing to search.",
+        "No names were found in the texts (they are recognised by capital letters): the graph has nothing to search.",
     ]
 
 
@@ -415,11 +415,15 @@ def test_questions_of_a_file(dataset: Path, tmp_path: Path) -> None:
         ("q.txt", b"", "has no questions"),
         ("q.txt", b"\n \n", "has no questions"),
         ("q.txt", b"a\n\xff\n", "q.txt:2 is not UTF-8"),
-        ("q.jsonl", b"{\n", "q.jsonl:1 is no JSON"),
+        ("q.jsonl", b"{\n", "q.jsonl:1 is not JSON"),
         ("q.jsonl", b"[1]\n", "q.jsonl:1: expected an object"),
         ("q.jsonl", b'{"id": "a"}\n', "q.jsonl:1 has no text"),
         ("q.jsonl", b'{"id": [], "text": "x"}\n', "q.jsonl:1: its id is neither"),
-        ("q.jsonl", b'{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}\n', "q.jsonl:2: the id 'a' stands in line 1"),
+        (
+            "q.jsonl",
+            b'{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}\n',
+            "q.jsonl:2: the id 'a' , already in line 1",
+        ),
     ],
     ids=["empty", "blank", "bytes", "no JSON", "a list", "no text", "id", "twice"],
 )
@@ -449,7 +453,7 @@ def test_files_of_questions_that_are_refused(
         (("ferry", "--fuse", "bm52=1"), "unknown mode to fuse 'bm52', did you mean bm25"),
         (("ferry", "--fuse", "bm25=0"), "expected MODE=WEIGHT with a weight above 0"),
         (("ferry", "--fuse", "bm25=x"), "expected MODE=WEIGHT with a weight above 0"),
-        (("ferry", "--fuse", "bm25,bm25"), "bm25 stands there twice"),
+        (("ferry", "--fuse", "bm25,bm25"), "bm25 is given twice"),
         (("ferry", "-o", "novalue"), "expected NAME=VALUE"),
         (("ferry", "--damping", "1"), "1.0 is not in the range"),
         (("--id", "q9"), "unknown question 'q9' of"),

@@ -120,3 +120,15 @@ def test_scratch_folders_go_although_threads_are_busy(tmp_path: Path) -> None:
     assert stopped(script, signal.SIGTERM, tmp_path, "validate", GOOD) == (143, "", "ragdata: stopped")
     assert list(tmp_path.iterdir()) == []
     assert time.monotonic() - started < 15
+
+
+def test_before_the_first_module_of_ours_is_imported(tmp_path: Path) -> None:
+    script = (
+        "import importlib.abc\n"
+        "class Slow(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'ragdatakit.stopping': print('here', flush=True); time.sleep(20)\n"
+        "sys.meta_path.insert(0, Slow())\n"
+    )
+
+    assert stopped(script, signal.SIGINT, tmp_path, "rules") == (-signal.SIGINT, "", "")

@@ -108,7 +108,7 @@ def test_judgements_that_gfm_rag_has_no_place_for(tmp_path: Path) -> None:
         ("dropped", None, "a judgement of the same target comes before"): 1,
         ("dropped", None, "there is no passage of this id"): 1,
         ("coerced", "grade", "there are no grades"): 1,
-        ("coerced", "split", "judgements stand in the file of their question"): 2,
+        ("coerced", "split", "judgements are in the file of their question"): 2,
         ("lost", "node_type", "it judges a passage, not a node"): 1,
     }
     (first,), (second, third) = (

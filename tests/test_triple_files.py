@@ -192,7 +192,7 @@ def test_a_small_file_beside_a_proved_one(tmp_path: Path) -> None:
 
     assert next((e[:3], e.attributes) for e in tables.peek("edges")) == (("x", "r", "y"), '{"split":"test"}')
     assert len(list(tables.peek("edges"))) == 4
-    assert [reason for _, _, reason, _, _ in told(tables)] == ["a file with no column that is asked for"]
+    assert [reason for _, _, reason, _, _ in told(tables)] == ["a file without a text, question, judgement or edge"]
 
 
 def test_rows_that_lack_a_name_are_told(tmp_path: Path) -> None:

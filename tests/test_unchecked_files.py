@@ -17,7 +17,7 @@ BROKEN = {
     "three-columns": b"q1 d1 1\nq2 d2 1\n",
     "tag-with-a-blank": b"q1 Q0 d1 1 7.5 my run\nq2 Q0 d3 1 4 my run\n",
     "csv": b"a,b,c\n1,2,3\n4,5,6\n",
-    "prose": b"this is no data at all\nreally not\n",
+    "prose": b"this is not a data at all\nreally not\n",
     "page": b"<html><body>404 not found</body></html>\n",
     "empty": b"",
     "blank": b"\n\n",

@@ -87,8 +87,8 @@ def test_a_validation_names_it_once(dataset: Path) -> None:
 def test_a_report_tells_it_as_a_loss(dataset: Path) -> None:
     (summary,) = ragdatakit.report(dataset)
 
-    assert summary.losses == [f"files: {TOLD} {dataset / 'qrels'}: no permission"]
-    assert run("report", dataset, "-q").out.count(f"{TOLD} qrels: no permission") == 1
+    assert summary.losses == [f"files: {TOLD} {dataset / 'qrels'}: permission denied"]
+    assert run("report", dataset, "-q").out.count(f"{TOLD} qrels: permission denied") == 1
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_there_is_no_answer_from_the_rest(dataset: Path, sql: str) -> None:
 
     assert (asked.code, asked.out) == (2, "")
     assert asked.err == (
-        f"ragdata: no answer from a part of the data: files: {TOLD} {dataset / 'qrels'}: no permission\n"
+        f"ragdata: no answer from a part of the data: files: {TOLD} {dataset / 'qrels'}: permission denied\n"
     )
 
 
@@ -155,7 +155,7 @@ def test_nothing_is_converted(dataset: Path, tmp_path: Path, more: list[str]) ->
 
 
 def test_it_is_not_read_as_tables(dataset: Path) -> None:
-    with pytest.raises(RagdataError, match=f"{TOLD} .*qrels: no permission"):
+    with pytest.raises(RagdataError, match=f"{TOLD} .*qrels: permission denied"):
         ragdatakit.read(dataset)
 
 
@@ -166,7 +166,7 @@ def test_nothing_is_searched(dataset: Path, tmp_path: Path, command: str) -> Non
 
     done = run(command, dataset, *words, "--index-dir", tmp_path / "index")
 
-    assert done.code == 2 and f"{TOLD} {dataset / 'qrels'}: no permission" in done.err
+    assert done.code == 2 and f"{TOLD} {dataset / 'qrels'}: permission denied" in done.err
 
 
 def test_a_folder_in_which_the_dataset_has_nothing(tmp_path: Path, lock: Lock) -> None:
@@ -177,8 +177,8 @@ def test_a_folder_in_which_the_dataset_has_nothing(tmp_path: Path, lock: Lock) -
     assert run("query", folder, "select count(*) as n from qrels", "--output-format", "ndjson").lines == [{"n": 27}]
     for more in ([], ["-q"], ["--output-format", "markdown"], ["--output-format", "html"]):
         told = " ".join(run("report", folder, *more).out.split())
-        assert "Left out: 1 folder that may not be looked into" in told
-        assert "notes (no permission to look into it)" in told
+        assert "Left out: 1 folder without permission" in told
+        assert "notes (permission denied)" in told
     (left,) = run("report", folder, "--json").json["left_out"]
     assert left == {"path": str(folder / "notes"), "files": None}
 
@@ -232,7 +232,7 @@ def test_what_a_conversion_kept_beside_its_output(tmp_path: Path, lock: Lock) ->
     assert run("convert", SEARCH, made, "--to", "arag", "--sidecar", "--keep-going").code == 0
     lock(made / "ragdata.sidecar")
 
-    with pytest.raises(RagdataError, match=f"{TOLD} .*ragdata.sidecar: no permission"):
+    with pytest.raises(RagdataError, match=f"{TOLD} .*ragdata.sidecar: permission denied"):
         ragdatakit.report(made)
 
 
@@ -240,7 +240,7 @@ def test_a_list_of_all_tables_names_what_is_left_out(tmp_path: Path, lock: Lock)
     for name in ("a", "b", "c"):
         shutil.copytree(SEARCH, tmp_path / name)
     lock(tmp_path / "b")
-    reason = f"{TOLD} {tmp_path / 'b'}: no permission"
+    reason = f"{TOLD} {tmp_path / 'b'}: permission denied"
 
     for sql in ("show tables", "show all tables"):
         listed = run("query", tmp_path, sql, "--output-format", "ndjson")
@@ -276,7 +276,7 @@ def test_other_readers_refuse_it(dataset: Path, tmp_path: Path, lock: Lock) -> N
     shards = next(place for place in sorted(pairs.rglob("*")) if place.is_dir() and "master" in place.name)
     lock(shards)
 
-    with pytest.raises(RagdataError, match=f"{TOLD} .*qrels: no permission"):
+    with pytest.raises(RagdataError, match=f"{TOLD} .*qrels: permission denied"):
         open_views(dataset)
-    with pytest.raises(RagdataError, match=f"{TOLD} .*{shards.name}: no permission"):
+    with pytest.raises(RagdataError, match=f"{TOLD} .*{shards.name}: permission denied"):
         ragdatakit.training_samples(pairs)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import PathLike, Progress, refuse_memory, refuse_number, word
+from ragdatakit.files.boundary import real_path
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
 
@@ -153,7 +154,7 @@ def _preparation(
 
 def _refuse_nested(source: Path, target: Path) -> None:
     """What is being read must not be replaced."""
-    source, target = source.resolve(), target.resolve()
+    source, target = real_path(source), real_path(target)
     if target.exists() and source.is_relative_to(target):
         raise RagdataError(f"{target} holds the source; give another folder to write to")
 

@@ -38,10 +38,16 @@ _WITHOUT_SETTINGS = ("fetch", "verify", "formats", "rules", "explain", "schema",
 _MEANT = {
     "--output": ("--output-file",),
     "--out": ("--output-file",),
+    "--report": ("--output-file",),
     "--format": ("--from (the format of the data)", "--output-format"),
     "--queries": ("--questions",),
     "--json": ("--output-format json",),
     "--html": ("--output-format html",),
+    "--csv": ("--output-format csv",),
+    "--encoding": ("--option encoding=…",),
+    "--delimiter": ("--option delimiter=…",),
+    "--top-k": ("-k",),
+    "--k": ("-k",),
 }
 """Options that a command may lack, and what it has instead, the likeliest first."""
 
@@ -164,6 +170,9 @@ def _told(error: OSError) -> str:
 
 def _show(error: click.ClickException) -> None:
     """The error on one line, below the usage of the command; what was typed may hold anything."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return
     message = _with_meant(error) if isinstance(error, click.NoSuchOption) else error.format_message()
     click.UsageError(_printable(message), error.ctx if isinstance(error, click.UsageError) else None).show()
 

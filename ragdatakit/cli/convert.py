@@ -144,10 +144,9 @@ def command(**words: Any) -> int:
         raise click.UsageError(f"--loss-report: there is no folder {report.absolute().parent}")
     result = _run(words)
     if report is not None:
-        from ragdatakit.files.writing import write_whole
         from ragdatakit.reports.conversion import loss_report
 
-        write_whole(report, loss_report(result))
+        write_output([loss_report(result)], report, "json")
     _print(result, words)
     return 0 if result.ok else 1
 

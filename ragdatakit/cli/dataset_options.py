@@ -180,7 +180,7 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
     for text in words["options"]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise click.UsageError(f"--option {text}: expected NAME=VALUE{_file_hint(text)}")
+            raise click.UsageError(f"--option {text}: expected NAME=VALUE{file_hint(text)}")
         options[name.strip()] = value
     if words["maps"]:
         options["map"] = ",".join(words["maps"])
@@ -195,7 +195,7 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
     return {**found, "dataset": words["dataset"]} if "dataset" in words else found
 
 
-def _file_hint(text: str) -> str:
+def file_hint(text: str) -> str:
     """What to say where ``-o`` was taken for the option of the output."""
     opts = [opt for param in click.get_current_context().command.params for opt in param.opts]
     option = next((opt for opt in ("--output-file", "--report") if opt in opts), None)

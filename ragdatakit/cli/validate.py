@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import follow_links_option
+from ragdatakit.cli.dataset_options import file_hint, follow_links_option
 from ragdatakit.cli.old_spellings import old_spelling
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
@@ -179,7 +179,8 @@ def _quality(words: dict[str, Any], selection: Selection) -> Quality | None:
     if not words["quality"] and not asks_for_quality(selection):
         for name in ("quality_options", "options"):
             if words[name]:
-                raise click.UsageError(f"--{name[:-1].replace('_', '-')} needs --quality")
+                option = name[:-1].replace("_", "-")
+                raise click.UsageError(f"--{option} needs --quality{file_hint(next(iter(words[name])))}")
         return None
     from ragdatakit.files.configuration import project_settings
     from ragdatakit.quality.options import QualityOptions

@@ -9,7 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from ragdatakit.converters.usual_names import EDGE, OF_QUESTION, USUAL_NAMES, Columned, are_one, usual_columns
+from ragdatakit.converters.usual_names import (
+    EDGE,
+    OF_OTHERS,
+    OF_QUESTION,
+    USUAL_NAMES,
+    Columned,
+    are_one,
+    usual_columns,
+)
 from ragdatakit.schemas.errors import RagdataError
 
 TARGETS: dict[str, str] = {
@@ -21,26 +29,31 @@ TARGETS: dict[str, str] = {
     "answer": "the gold answer (of a JSON list the first one, the others are further right answers)",
     "aliases": "further right answers",
     "split": "which split a question or judgement is of",
-    "doc_id": "the id of the document that answers the question (of a JSON list each one is)",
+    "doc_id": "the id of the document that answers the question (of a list, or of several columns, each one is)",
     "grade": "how well it does (an integer)",
     "source": "the node from which an edge leads",
     "relation": "the relation of an edge",
     "target": "the node to which an edge leads",
     "metadata": "columns to pass on as metadata, of an edge as attributes; * (all others) unless given",
 }
-_SEVERAL = ("metadata", "aliases")
+_SEVERAL = ("metadata", "aliases", "doc_id")
 _MOST_SHOWN = 5
 _LIKE_AN_ID = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id)$|[a-z]I[dD]$")
+_OF_DOCUMENTS = re.compile(r"doc|passage|chunk|corpus|segment", re.I)
+_GOLD = re.compile(r"(?:^|[^a-z])(?:gold|pos|positives?|relevant|evidence)(?:[^a-z]|$)", re.I)
+_GOLD_ID = re.compile(r"^(?:doc|document|passage|chunk)[_-]?ids?[_-]?[0-9]+$", re.I)
 _PIECE = re.compile(r'"((?:[^"]|"")*)"|([^",=+:]+)|([,=+:])')
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """Which column of one file is what; ``metadata`` None: all that are nothing else."""
+    """Which column of one file is what; ``metadata`` None: all that are nothing else. ``more_gold`` are the columns of
+    documents that answer the question, behind the first."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
     metadata: tuple[str, ...] | None = None
+    more_gold: tuple[str, ...] = ()
 
     @property
     def documents(self) -> bool:
@@ -81,11 +94,12 @@ class ColumnMap:
         if self.edges:
             wanted |= {*EDGE, "split"}
         columns = {target: column for target, column in self.columns.items() if target in wanted}
-        return ColumnMap(columns, self.aliases if self.questions else (), self.metadata)
+        gold = self.more_gold if "doc_id" in columns and self.qrels else ()
+        return ColumnMap(columns, self.aliases if self.questions else (), self.metadata, gold)
 
     def used(self) -> set[str]:
         """The columns that mean something."""
-        return {*self.columns.values(), *self.aliases}
+        return {*self.columns.values(), *self.aliases, *self.more_gold}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +123,12 @@ def map_columns(files: Sequence[Columned], text: str) -> list[ColumnMap | None]:
     columns do not tell what they are.
     """
     found = _given(files, parse(text)) if text.strip() else guess_columns(files)
-    if not any(found):
-        raise RagdataError(f"the columns cannot be recognised; {_advice(files, files)}")
-    return found
+    if any(found):
+        return found
+    why = "the columns cannot be recognised"
+    if text.strip():
+        why = f"--map {text}: no text, question or edge is mapped; with --map nothing is auto-detected"
+    raise RagdataError(f"{why}; {_advice(files, files)}")
 
 
 def guess_columns(files: Sequence[Columned]) -> list[ColumnMap | None]:
@@ -172,12 +189,13 @@ def _item(pieces: _Pieces, text: str) -> _Item:
     colon = max((i for i, piece in enumerate(head) if piece == (":", True)), default=-1)
     target, file = _joined(head[colon + 1 :]).lower().replace("-", "_"), _joined(head[: max(colon, 0)])
     if target not in TARGETS:
-        near = difflib.get_close_matches(target, TARGETS, n=1)
+        near = [f"{columns[0]}={target}"] if columns and columns[0] in TARGETS else []
+        near = near or difflib.get_close_matches(target, TARGETS, n=1)
         told = f", did you mean {near[0]}?" if near else f"; known: {', '.join(TARGETS)}"
         raise RagdataError(f"--map {text}: unknown target {target!r}{told}")
     if target not in _SEVERAL and len(columns) != 1:
         raise RagdataError(
-            f"--map {text}: {target} takes one column (only {' and '.join(_SEVERAL)} take several); "
+            f"--map {text}: {target} takes one column ({', '.join(_SEVERAL[:-1])} and {_SEVERAL[-1]} take several); "
             'a name with + in it is quoted: "a+b"'
         )
     return _Item(target, tuple(columns), file)
@@ -193,6 +211,7 @@ def _given(files: Sequence[Columned], items: Sequence[_Item]) -> list[ColumnMap 
     for file in files:
         columns: dict[str, str] = {}
         aliases: list[str] = []
+        more_gold: list[str] = []
         metadata: tuple[str, ...] | None = None
         names = set(file.column_names())
         for item in items:
@@ -204,6 +223,9 @@ def _given(files: Sequence[Columned], items: Sequence[_Item]) -> list[ColumnMap 
                 metadata = None if "*" in item.columns else (*(metadata or ()), *present)
             elif item.target == "aliases":
                 aliases += present
+            elif item.target == "doc_id" and present:
+                more_gold += present[1:] if "doc_id" not in columns else present
+                columns.setdefault("doc_id", present[0])
             elif present:
                 _refuse_second(columns, item, file)
                 columns[item.target] = present[0]
@@ -211,7 +233,8 @@ def _given(files: Sequence[Columned], items: Sequence[_Item]) -> list[ColumnMap 
             # The only thing in the rows that could have this id.
             columns["question_id"] = columns.pop("id")
         _refuse_half_an_edge(columns, file)
-        made = ColumnMap(columns, tuple(aliases), metadata)
+        _refuse_gold_alone(columns, file)
+        made = ColumnMap(columns, tuple(aliases), metadata, tuple(more_gold))
         if made.qrels and "grade" not in columns:
             columns |= _known_grade(file, made)
         found.append(made.usable() if made.documents or made.questions or made.qrels or made.edges else None)
@@ -237,6 +260,14 @@ def _refuse_half_an_edge(columns: Mapping[str, str], file: Columned) -> None:
     if 0 < len(given) < len(EDGE):
         lacking = ", ".join(f"{target}=COLUMN" for target in EDGE if target not in columns)
         raise RagdataError(f"--map {given[0]}={columns[given[0]]}: an edge of {file.name} needs {lacking}, too")
+
+
+def _refuse_gold_alone(columns: Mapping[str, str], file: Columned) -> None:
+    if "doc_id" in columns and not {"question", "question_id", "text"} & columns.keys():
+        raise RagdataError(
+            f"--map doc_id={columns['doc_id']}: gold of {file.name} needs question=COLUMN or question_id=COLUMN, too; "
+            f"{_advice([file])}"
+        )
 
 
 def _refuse_second(columns: Mapping[str, str], item: _Item, file: Columned) -> None:
@@ -268,10 +299,20 @@ def _guessed(file: Columned, files: Sequence[Columned]) -> ColumnMap | None:
     return ColumnMap(columns, tuple(wanted.get("aliases", ()))).usable()
 
 
-def id_like_columns(file: Columned, columns: ColumnMap) -> str:
-    """The columns that mean nothing, but whose names end as those of ids do; empty where there are none."""
+def id_like_columns(file: Columned, columns: ColumnMap, target: str) -> str:
+    """The columns that mean nothing, but whose names end as those of ids do; empty where there are none. Those of
+    documents are not ids of questions."""
     used = columns.used()
-    return _listed(n for n in file.column_names() if n not in used and _LIKE_AN_ID.search(n))
+    named = [n for n in file.column_names() if n not in used and _LIKE_AN_ID.search(n)]
+    return _listed(n for n in named if target != "question_id" or not _OF_DOCUMENTS.search(n))
+
+
+def gold_like_columns(file: Columned, columns: ColumnMap) -> list[str]:
+    """The columns whose names say that they hold what answers a question, and that are passed on as metadata."""
+    used = {*columns.used(), *(columns.metadata or ())}
+    if not columns.questions:
+        return []
+    return [n for n in file.column_names() if n not in used and (_GOLD.search(n) or _GOLD_ID.search(n))]
 
 
 def _advice(told: Sequence[Columned], files: Sequence[Columned] = ()) -> str:
@@ -291,6 +332,8 @@ def _proposed(files: Sequence[Columned]) -> str:
         for target, listed in (usual_columns(file) or {}).items():
             if len(listed) > 1 and listed[1].endswith(OF_QUESTION):  # a question with its texts is one row
                 target, listed = "question_id", [listed[1].removesuffix(OF_QUESTION)]
+            elif len(listed) > 1 and listed[1].endswith(OF_OTHERS):
+                target, listed = "doc_id", [listed[1].removesuffix(OF_OTHERS)]
             for column in listed[: None if target in _SEVERAL else 1]:
                 items.setdefault((target, column), []).append(file)
     words: list[str] = []

@@ -95,6 +95,8 @@ def numbered_questions(tables: CanonicalTables, ids: SafeIds, *columns: str) -> 
         elif found in texts:
             if texts[found] != hash(question.text):
                 tables.drop("questions", question, "duplicate id, with another text")
+            else:
+                tables.losses.add("derived", "questions", None, "the same question again, written once", found)
             continue
         texts[found] = hash(question.text)
         yield found, question

@@ -11,6 +11,8 @@ from ragdatakit.files import triple_files
 EDGE = ("source", "relation", "target")
 """What a row needs to be an edge."""
 OF_QUESTION = " (of the question)"
+OF_TEXT = " (of the text)"
+OF_OTHERS = " (of other documents)"
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "text": ("text", "body", "content", "contents", "passage", "passage_text", "page_content", "document", "context"),
     "question": ("question", "query", "question_text", "query_text"),
@@ -20,13 +22,39 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "split": ("split",),
     "grade": ("grade", "relevance", "rel", "score", "label"),
     "question_id": ("question_id", "query_id", "query-id", "questionid", "queryid", "qid", "q_id"),
-    "doc_id": ("doc_id", "docid", "docno", "document_id", "corpus_id", "corpus-id", "passage_id", "pid"),
+    "doc_id": (
+        "doc_id",
+        "docid",
+        "docno",
+        "document_id",
+        "corpus_id",
+        "corpus-id",
+        "passage_id",
+        "passageid",
+        "psg_id",
+        "pid",
+    ),
     "id": ("id", "_id"),
     "source": triple_files.SOURCES,
     "relation": triple_files.RELATIONS,
     "target": triple_files.TARGETS,
 }
-_PASSAGE_IDS = ("chunk_id", "chunkid", "segment_id", "node_id", "text_unit_id", "text_id", "uuid", "guid")
+_PASSAGE_IDS = (
+    "chunk_id",
+    "chunkid",
+    "segment_id",
+    "node_id",
+    "text_unit_id",
+    "text_id",
+    "paragraph_id",
+    "article_id",
+    "uuid",
+    "guid",
+    "idx",
+    "index",
+    "_key",
+    "hash",
+)
 """Further names of a text's id, where the values are unique."""
 _LAST_IDS = ("key", "url", "uri", "link")
 """What a text is known by where nothing else tells its id, and the values are unique."""
@@ -36,6 +64,8 @@ _GOLD_IDS = (
     *("relevant_ids", "relevant_doc_ids", "relevant_docs", "positive_ids", "positive_doc_ids", "gold_passage_ids"),
 )
 """Further names of the documents that answer a question."""
+_OTHERS = frozenset(name for name in _GOLD_IDS if name.startswith(("gold", "relevant", "positive")) or name[-1] == "s")
+"""Those that hardly name the text of their own row."""
 _QUESTION_IDS = ("uuid", "guid", "key")
 _QUESTION_FILE = re.compile(r"(?:^|[^a-z])(?:quer(?:y|ies)|questions?|topics?)(?:[^a-z]|$)")
 _DOCUMENT_FILE = re.compile(r"(?:^|[^a-z])(?:corpus|collection|doc(?:ument)?s?|passages?|chunks?)(?:[^a-z]|$)")
@@ -66,11 +96,15 @@ def usual_columns(file: Columned) -> dict[str, list[str]] | None:
     """The targets that a file has by the usual names, each with the columns that may be meant."""
     names = list(file.column_names())
     lowered = {name.lower(): name for name in reversed(names)}
-    found = {target: [lowered[n] for n in usual if n in lowered] for target, usual in USUAL_NAMES.items()}
+    lowered = {**{re.sub("[ -]", "_", name): column for name, column in lowered.items()}, **lowered}
+    found = {target: _present(usual, lowered) for target, usual in USUAL_NAMES.items()}
     if not found["question"] and found["text"] and _names_questions(file):
         found["question"], found["text"] = found["text"], []
     if not found["doc_id"] and (found["question"] or found["question_id"]):
-        found["doc_id"] = _present(_GOLD_IDS, lowered)
+        gold = _present(_GOLD_IDS, lowered)
+        if found["text"] and found["question"] and any(name.lower() in _OTHERS for name in gold):
+            gold = [f"{gold[0]}{OF_TEXT}", f"{gold[0]}{OF_OTHERS}"]
+        found["doc_id"] = gold
     triples = triple_files.triple_columns(names)
     found |= {target: list(dict.fromkeys(t[n] for t in triples)) for n, target in enumerate(EDGE)}
     wanted = _wanted(found)
@@ -82,7 +116,7 @@ def usual_columns(file: Columned) -> dict[str, list[str]] | None:
 
 
 def _present(names: Sequence[str], lowered: Mapping[str, str]) -> list[str]:
-    return [lowered[name] for name in names if name in lowered]
+    return list(dict.fromkeys(lowered[name] for name in names if name in lowered))
 
 
 def _ids(file: Columned, usual: list[str], further: list[str], last: list[str]) -> list[str]:
@@ -124,7 +158,7 @@ def _wanted(found: Mapping[str, list[str]]) -> dict[str, list[str]] | None:
             if known == ["doc_id"]:
                 return {**{n: found[n] for n in names}, **wanted, "question_id": found["id"]}
             if not known:
-                wanted["id"] = [f"{found['id'][0]} (of the text)", f"{found['id'][0]}{OF_QUESTION}"]
+                wanted["id"] = [f"{found['id'][0]}{OF_TEXT}", f"{found['id'][0]}{OF_QUESTION}"]
     elif text:
         names += ["text", "title"]
         wanted["id"] = found["id"] + found["doc_id"]

@@ -83,7 +83,10 @@ class CanonicalTables:
 
     def drop(self, table: str, row: Any, why: str) -> None:
         """Say that a row which was taken is not written."""
-        self.losses.add("dropped", table, None, why, row[0] if TABLES[table].key else row)
+        shown = row[0] if TABLES[table].key else row
+        if table == "qrels":
+            shown = f"{row.question_id} → {row.target_id}"
+        self.losses.add("dropped", table, None, why, shown)
 
     def finish(self) -> None:
         """Count the tables that the writer did not take: all their rows are lost."""

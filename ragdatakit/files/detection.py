@@ -181,6 +181,7 @@ def _add_rest(found: Detected, tree: SniffedTree, layouts: list[Layout], claimed
         dataset.unreadable = [str(p) for p in tree.unreadable if _reaches(layout, dataset.root, p)]
         broken = _not_even_json(tree, dataset, layout, claimed)
         claimed.update(f.path for f in broken)
+        broken += _folders_instead(tree, dataset, layout)
         dataset.files = _in_order(dataset.format, layout, dataset.files + broken) if broken else dataset.files
         named = _files_by_name(tree, dataset.root, layout, claimed)
         looked_into.update(file.path for file in named)
@@ -188,7 +189,10 @@ def _add_rest(found: Detected, tree: SniffedTree, layouts: list[Layout], claimed
         claimed.update(file.path for file in dataset.outside)
     found.unreadable = [str(p) for p in tree.unreadable]
     for folder in tree.folders():
-        for path in tree.paths(folder, tree.names(folder)[0]):
+        files, folders = tree.names(folder)
+        if folder.name.lower().endswith(DATA_SUFFIXES) and not files and not folders and folder not in claimed:
+            found.unrecognised.append(str(folder))  # it has the name of a file
+        for path in tree.paths(folder, files):
             may_be_data = path.name.lower().endswith(DATA_SUFFIXES) or path in looked_into
             if may_be_data and path not in claimed and not path.name.startswith(".") and not is_about(path):
                 found.unrecognised.append(str(path))
@@ -209,6 +213,21 @@ def _not_even_json(tree: SniffedTree, dataset: Dataset, layout: Layout, claimed:
             head = tree.head(path) if new else None
             if new and (head is None or head.container == "csv"):
                 found[path] = DataFile(path, str(path), path.relative_to(dataset.root).as_posix(), kind)
+    return list(found.values())
+
+
+def _folders_instead(tree: SniffedTree, dataset: Dataset, layout: Layout) -> list[DataFile]:
+    """Folders with the names of files that the format opens; reading them tells so."""
+    known = {file.path for file in dataset.files}
+    found: dict[Path, DataFile] = {}
+    for pattern, kind in layout.patterns.items():
+        if pattern.endswith("/") or f"{pattern}/" in layout.files:
+            continue
+        declared = dataset.format.file(kind)
+        for path in tree.match(dataset.root, f"{pattern}/") if declared.container != "opaque" else ():
+            if path not in known and path.name.endswith(declared.suffixes or DATA_SUFFIXES):
+                name = path.relative_to(dataset.root).as_posix()
+                found.setdefault(path, DataFile(path, str(path), name, kind, layout.split_of(name)))
     return list(found.values())
 
 
@@ -432,6 +451,8 @@ def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forc
 
 
 def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
+    if not path.exists() and path.is_symlink():
+        return RagdataError(f"{path} is a link that leads nowhere")
     if not os.access(path, os.R_OK):
         return UnreadableError([str(path)])
     if not is_regular(path):

@@ -25,6 +25,7 @@ _NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
 _BEGINNINGS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
     ("a RAPTOR tree", (b"raptor.tree_structures",)),
     ("RAGChecker's input or output", (b'"results"', b'"gt_answer"')),
+    ("training data of FlagEmbedding (BGE)", (b'"query"', b'"pos"', b'"neg"')),
     ("FlashRAG questions", (b'"golden_answers"',)),
 )
 """What a file is called, and what its beginning has in it."""

@@ -204,7 +204,7 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
     left = paint("warning", f"; {_many(unchecked, 'file')} not checked") if unchecked else ""
     yield f"{verdict}: {what}{left}"
     if counts["error"] and not quiet and shown.error:
-        yield paint("dim", f"`ragdata explain {shown.error}` for details; --statistics counts by rule")
+        yield paint("dim", f"run `ragdata explain {shown.error}` for details; --statistics counts by rule")
 
 
 def _many(number: int, noun: str) -> str:

@@ -50,7 +50,7 @@ class UnknownNameError(RagdataError):
         if self.suggestions:
             text += f", did you mean {' or '.join(self.suggestions)}?"
         elif len(known) <= 20:
-            text += f"; known: {', '.join(known)}"
+            text += f"; known: {', '.join(known)}" if known else "; there are none"
         super().__init__(text)
 
 

@@ -173,7 +173,7 @@ def _trec_measured(read: dict[str, dict[str, Any]], runs: bool) -> str:
     import pytrec_eval
 
     if runs and not all(abs(score) < float("inf") for scores in read.values() for score in scores.values()):
-        return "scores that are no numbers"
+        return "scores that are not a numbers"
     other = {q: dict.fromkeys(documents, 1) for q, documents in read.items()}
     judged, run = (other, read) if runs else (read, {q: dict.fromkeys(d, 1.0) for q, d in other.items()})
     pytrec_eval.RelevanceEvaluator(judged, {"map"}).evaluate(run)

@@ -19,6 +19,9 @@ from ragdatakit.schemas.errors import RagdataError
 TRIPLE = ColumnMap({target: str(number) for number, target in enumerate(EDGE, 1)})
 """Of files of triples whose first line does not name the columns."""
 _SEPARATORS = (";", "|", ",", "\n", " ")
+_SURE = (";", "|", ",", "\n")
+_SEVERAL = "several ids in one cell"
+_WHOLE = re.compile(r"\s*([0-9]+)\.0\s*")
 
 
 class ColumnedFile(TableFile):
@@ -137,22 +140,30 @@ class RowIds:
         targets = {"id", "doc_id"} if table == "documents" else {"question_id"}
         return [] if any(targets & columns.columns.keys() for _, columns in having) else having
 
-    def in_cell(self, text: str) -> list[str]:
-        """The ids of documents in a cell: one, several in a list, or several with a separator between them."""
+    def in_cell(self, text: str) -> tuple[list[str], str]:
+        """The ids of documents in a cell: one, several in a list, or several with a separator between them; and why
+        they are not the text of the cell (empty where they are)."""
         if self._separator:
-            return _parts(text, self._separator) or [text]
+            parts = _parts(text, self._separator) or [text]
+            return parts, _SEVERAL if parts != [text] else ""
         listed = _listed(text) if text.lstrip()[:1] == "[" else []
         separators = [sign for sign in _SEPARATORS if sign in text.strip()]
-        if not listed and not separators:
-            return [text]
+        number = _WHOLE.fullmatch(text)
+        if not listed and not separators and not number and text == text.strip():
+            return [text], ""
         if self._documents is None:
             self._documents = self._document_ids()
         if text in self._documents:
-            return [text]
+            return [text], ""
+        if text.strip() in self._documents:
+            return [text.strip()], "without the blanks around the id"
+        if number and number[1] in self._documents:
+            return [number[1]], "a whole number, written with .0"
         for parts in (listed, *(_parts(text, sign) for sign in separators)):
             if parts and (parts is listed or any(part in self._documents for part in parts)):
-                return parts
-        return [text]
+                return parts, _SEVERAL
+        unclear = not self._documents and any(sign in _SURE for sign in separators)
+        return [text], "read as one id; --option gold-separator=… says what separates several" if unclear else ""
 
     def _document_ids(self) -> set[str]:
         found: set[str] = set()
@@ -185,6 +196,6 @@ def _unknown(file: ColumnedFile, columns: ColumnMap, table: str, target: str) ->
 
 
 def _advice(file: ColumnedFile, columns: ColumnMap, target: str) -> str:
-    like = id_like_columns(file, columns)
+    like = id_like_columns(file, columns, target)
     others = like or ", ".join(name for name in file.column_names() if name not in columns.used())
     return f"--map {file.name}:{target}=COLUMN says which" + (f" (it has {others})" if others else "")

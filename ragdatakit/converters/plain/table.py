@@ -52,7 +52,7 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
     mapped = list(zip(files, _maps(files, map_words), strict=True))
     for file, columns in mapped:
         if columns is None:
-            left_out.append(("dropped", "table", None, "a file with no column that is asked for", file.name))
+            left_out.append(("dropped", "table", None, "a file without a text, question, judgement or edge", file.name))
     for note in left_out:
         records.losses.add(*note)
     with_texts = [file for file, columns in mapped if columns is not None and columns.documents]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ragdatakit.converters.column_maps import ColumnMap, id_like_columns
+from ragdatakit.converters.column_maps import ColumnMap, gold_like_columns, id_like_columns
 from ragdatakit.converters.plain.row_ids import ColumnedFile, RowIds
 from ragdatakit.files import json_text
 from ragdatakit.files.json_text import Raw, dumps
@@ -16,6 +16,9 @@ from ragdatakit.files.table_rows import Row, text_of
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
+
+
+_MAY_BE_GOLD = "column {name} may hold gold; name it in --map, beside the others: doc_id={name} (or metadata={name})"
 
 
 @dataclass(slots=True)
@@ -70,7 +73,7 @@ class TableRow:
         made = self.ids.of(table, self.file.name, self.number)
         if tell:
             reason = "the number of the row, which has no id"
-            if target not in self.map.columns and (like := id_like_columns(self.file, self.map)):
+            if target not in self.map.columns and (like := id_like_columns(self.file, self.map, target)):
                 reason += f" (if a column holds it, name it with --map {target}=COLUMN: {like})"
             self.notes.append(("derived", table, column, reason, made))
         return made
@@ -93,6 +96,9 @@ def questions_of(row: TableRow) -> Iterator[Question]:
         row.notes.append(("dropped", "questions", None, "the row has no question", row.place))
         return
     answers = _answers(row)
+    for name in gold_like_columns(row.file, row.map):
+        if cell := text_of(row.cells.get(name)):
+            row.notes.append(("lost", "qrels", None, _MAY_BE_GOLD.format(name=name), cell))
     with_document = row.map.documents and row.document is not None
     yield Question(
         row.question_id(),
@@ -134,15 +140,21 @@ def qrels_of(row: TableRow) -> Iterator[Qrel]:
 
 
 def _targets(row: TableRow) -> list[str]:
-    """The documents that the row judges: one, or those of a JSON list. An empty id is a missing one."""
-    cell = row.cells.get(row.map.columns["doc_id"])
+    """The documents that the row judges. An empty id is a missing one."""
+    found = [t for column in (row.map.columns["doc_id"], *row.map.more_gold) for t in _targets_in(row, column)]
+    return [target for target in found if target] or found[:1]
+
+
+def _targets_in(row: TableRow, column: str) -> list[str]:
+    """The documents in a cell: one, several with a separator between them, or those of a JSON list."""
+    cell = row.cells.get(column)
     if not isinstance(cell, Raw) or bytes(cell)[:1] != b"[":
-        text = row.text("doc_id") or ""
+        text = text_of(cell) or ""
         if not text or (row.map.documents and "id" not in row.map.columns):
             return [text]
-        found = row.ids.in_cell(text)
-        if found != [text]:
-            row.notes.append(("derived", "qrels", "target_id", "several ids in one cell", f"{row.place}: {text}"))
+        found, why = row.ids.in_cell(text)
+        if why:
+            row.notes.append(("derived", "qrels", "target_id", why, f"{row.place}: {text}"))
         return found
     found = []
     for item in json_text.loads(cell):

@@ -280,4 +280,16 @@ FILE_RULES: tuple[Rule, ...] = (
         good='[{"timestamp": 1761523200.5, "query": "q", "prompt": "p", "response": "Paris", "model_name": "small"}]',
         source="sage_rag/operators/ (enable_profile)",
     ),
+    Rule(
+        code="SG733",
+        name="dump-entry-not-object",
+        severity="error",
+        summary="An entry of a profiling dump that is not an object.",
+        message="the entry is {value}, expected an object",
+        upstream="the entry cannot be made into a record",
+        hint="remove the entry, or restore the file",
+        bad="[42]",
+        good='[{"timestamp": 1761523200.5, "query": "q", "prompt": "p", "response": "Paris", "model_name": "small"}]',
+        source="sage_rag/operators/ (enable_profile)",
+    ),
 )

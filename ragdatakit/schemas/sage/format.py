@@ -85,7 +85,7 @@ SAGE = Format(
             records=(RECORD,),
             suffixes=_JSON,
             keys=("query",),
-            without=("qid", "query_id", "doc_id"),
+            without=("qid", "query_id", "doc_id", "pos", "neg"),
             signs=_SIGNS,
         ),
         File(

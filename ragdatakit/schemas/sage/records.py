@@ -261,7 +261,7 @@ DUMP_ENTRY = Record(
         _free("response", "The generator: the answer."),
         _free("model_name", "The generator: the model that answered."),
     ),
-    rules={"syntax": "dump-not-json"},
+    rules={"syntax": "dump-not-json", "not-object": "dump-entry-not-object"},
     examples=(
         {
             "timestamp": 1761523200.5,
