@@ -164,6 +164,15 @@ def test_a_copy_is_equal(folder: Path, tmp_path: Path) -> None:
     assert not diff.different, [t for t in (*diff.tables, *diff.kinds) if t.different]
 
 
+def test_a_folder_in_place_of_a_file_is_not_a_difference(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    shutil.copytree(FIXTURES / "beir/valid/folder", folder)
+    (folder / "corpus.jsonl").unlink()
+    (folder / "corpus.jsonl").mkdir()
+
+    assert run("diff", folder, folder).code == 2
+
+
 def test_equal_files_are_not_read(tmp_path: Path) -> None:
     diff = ragdatakit.diff(write_beir(tmp_path / "a"), write_beir(tmp_path / "b"))
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragdatakit.schemas import meant_by
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def get_converter(name: str) -> Converter:
     """The converter of a format; raises `UnknownNameError`."""
     if name not in CONVERTERS:
         further = () if name == _RAW else (_RAW,)
-        raise UnknownNameError("format", name, (*CONVERTERS, *further))
+        raise UnknownNameError("format", name, (*CONVERTERS, *further), hint=meant_by(name))
     converter: Converter = importlib.import_module(CONVERTERS[name]).CONVERTER
     return converter
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from errno import EACCES
+from errno import EACCES, EINVAL
 from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -283,6 +284,8 @@ def _file(side: Compared, name: str, file: DataFile | None) -> tuple[int, str] |
         for part in side.parts:
             if any((part.root / name).is_relative_to(folder) for folder in part.unreadable):
                 raise PermissionError(EACCES, "no permission", name)
+        if file is not None and os.path.lexists(file.path):
+            raise OSError(EINVAL, "it is not a regular file", name)
         return None
     return file.path.stat().st_size, file_digest(file.path)
 

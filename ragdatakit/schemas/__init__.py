@@ -48,10 +48,23 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+_AS_TABLE = "tables of any columns are converted, reported and queried with --from table"
+_NOT_OF_FRAMEWORKS = {
+    **dict.fromkeys(("csv", "tsv", "parquet", "jsonl", "ndjson", "xlsx"), _AS_TABLE),
+    **dict.fromkeys(("json", "html", "markdown", "md"), "the form of the output is --output-format"),
+}
+"""Names that are meant otherwise, and what to write."""
+
+
+def meant_by(name: str) -> str:
+    """What to write where that is no format; empty where nobody knows."""
+    return _NOT_OF_FRAMEWORKS.get(name.lower(), "")
+
+
 def get_format(name: str) -> Format:
     """The declaration of a format; raises `UnknownNameError`."""
     if name not in FORMATS:
-        raise UnknownNameError("format", name, FORMATS)
+        raise UnknownNameError("format", name, FORMATS, hint=meant_by(name))
     module, attribute = FORMATS[name]
     declared: Format = getattr(importlib.import_module(module), attribute)
     return declared
@@ -81,6 +94,7 @@ def find_rules(name: str) -> tuple[tuple[Rule, Format | None], ...]:
     if not found and name:
         found = tuple(p for p in rules if p[0].code.startswith(code) or p[0].name.startswith(lower))
     if not found:
-        is_code = name[:2].isalpha() and name[2:].isdigit()
-        raise UnknownNameError("rule", name, [p[0].code if is_code else p[0].name for p in rules])
+        raise UnknownNameError(
+            "rule", name, [*FORMATS, *(word for rule, _ in rules for word in (rule.code, rule.name))]
+        )
     return found

@@ -36,10 +36,11 @@ class NotMeantError(RagdataError):
 class UnknownNameError(RagdataError):
     """A format, rule, profile or file kind that does not exist.
 
-    ``suggestions`` holds the nearest existing names, best first. ``where`` ends the naming of it, as ``of DATASET``.
+    ``suggestions`` holds the nearest existing names, best first. ``where`` ends the naming of it, as ``of DATASET``;
+    ``hint`` says what to write instead of what exists.
     """
 
-    def __init__(self, what: str, name: str, known: Iterable[str], where: str = "") -> None:
+    def __init__(self, what: str, name: str, known: Iterable[str], where: str = "", hint: str = "") -> None:
         import difflib
 
         known = list(known)
@@ -47,7 +48,9 @@ class UnknownNameError(RagdataError):
         near = difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.5)
         self.suggestions = [lowered[n] for n in near]
         text = f"unknown {what} {name!r}{where and f' {where}'}"
-        if self.suggestions:
+        if hint:
+            text += f"; {hint}"
+        elif self.suggestions:
             text += f", did you mean {' or '.join(self.suggestions)}?"
         elif len(known) <= 20:
             text += f"; known: {', '.join(known)}" if known else "; there are none"
