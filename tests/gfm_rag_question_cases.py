@@ -174,7 +174,7 @@ RAW_CASES = (
         "supporting-facts-ignored",
     ),
     _raw(
-        "a title that is not a document",
+        "a title that is no document",
         [raw(supporting_documents=["Sea log"])],
         Does("risky", action="construct", options={"constructor": _NER}, shows={"documents": [["Sea log"]]}),
         "unknown-supporting-document",
@@ -484,7 +484,7 @@ WARNINGS = (
     ),
     _test(
         "3.5",
-        "W04 a supporting document that is not a node",
+        "W04 a supporting document that is no node",
         {"supporting_documents": ["Harbour log", "Sea log"]},
         RISKY,
         "supporting-document-not-node",

@@ -711,14 +711,14 @@ HEALTH = (
     Case("3.5", "W19 attributes on an edge", with_edge('"{""year"": 1901}"'), FINE, "edge-attributes-unused"),
     Case(
         "3.5",
-        "W16 a document that is not a node",
+        "W16 a document that is no node",
         {DOCUMENTS: '{"Harbour log": "x", "Sea log": "y"}'},
         RISKY,
         "raw-document-without-node",
     ),
     Case(
         "3.5",
-        "W16 a document node that is not a document",
+        "W16 a document node that is no document",
         {NODES: nodes('Sea log,document,"{""content"": ""y""}"'), EDGES: edges("lena,is_mentioned_in,Sea log,{}")},
         RISKY,
         "document-node-without-text",

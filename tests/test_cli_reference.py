@@ -74,6 +74,7 @@ def test_rules_as_text_and_as_json_are_all() -> None:
     assert [r["code"] for r in listed] == [rule.code for rule in RULES]
     assert [line.split()[0] for line in text.splitlines()] == [rule.code for rule in RULES]
     names = {"code", "name", "severity", "severities", "format", "summary", "upstream", "hint", "source"}
+    names |= {"since", "status", "replaced_by"}
     assert all(r.keys() == names for r in listed)
 
 
@@ -89,7 +90,7 @@ def test_a_severity_that_depends_on_the_profile_is_told() -> None:
 
     assert (listed["severity"], listed["severities"]) == ("warning", {"": "warning"})
     assert run("explain", "GF304").out.startswith(
-        "GF304 no-entity-edge  (error, or warning where no profile is chosen; gfm-rag)\n"
+        "GF304 no-entity-edge  (error, or warning where no profile is chosen; gfm-rag; since 0.1.0)\n"
     )
 
 

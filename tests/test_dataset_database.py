@@ -386,8 +386,8 @@ def test_saved_datasets_have_schemas_of_their_own(tmp_path: Path) -> None:
 def test_what_is_no_database_is_not_replaced(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("mine")
-    with pytest.raises(ragdatakit.RagdataError, match="no DuckDB database"):
+    with pytest.raises(ragdatakit.RagdataError, match="not a DuckDB database"):
         report(FIXTURES / "beir" / "valid" / "folder", save=file)
     assert file.read_text() == "mine"
-    with pytest.raises(ragdatakit.RagdataError, match="no folder"):
+    with pytest.raises(ragdatakit.RagdataError, match="not a folder"):
         report(FIXTURES / "beir" / "valid" / "folder", save=tmp_path / "missing" / "x.duckdb")

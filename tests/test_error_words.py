@@ -57,7 +57,7 @@ def test_an_archive_is_to_be_unpacked(name: str, tmp_path: Path) -> None:
 
     for words in (("report",), ("query", "select 1"), ("validate",)):
         outcome = run(words[0], tmp_path / name, *words[1:])
-        assert outcome.code == 2 and "is an archive, which is not looked into: unpack it first" in outcome.err
+        assert outcome.code == 2 and "is an archive, which is not read: unpack it first" in outcome.err
 
 
 def test_a_database_is_no_dataset(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_database_is_no_dataset(tmp_path: Path) -> None:
 )
 def test_a_name_with_a_hyphen_stands_in_quotes(sql: str, right: str) -> None:
     pytest.importorskip("duckdb")
-    with pytest.raises(QueryError, match=f"syntax error .* stands in quotes: {right}$"):
+    with pytest.raises(QueryError, match=f"syntax error .* must be quoted: {right}$"):
         parse_select(sql)
 
 

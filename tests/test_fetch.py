@@ -414,8 +414,8 @@ class TestAccess:
             ("hf:keeper/nothing", "has no dataset keeper/nothing, or it is private"),
             (f"hf:{REPO}@v9", f"{REPO} has no revision 'v9'"),
             ("hf:a/b/c", "'a/b/c' is not the name of a repository, expected OWNER/NAME"),
-            ("hf:../x", "is not a name of a repository"),
-            ("hf:", "is not a name of a repository"),
+            ("hf:../x", "is not the name of a repository"),
+            ("hf:", "is not the name of a repository"),
             ("arag/2wiki", "unknown dataset 'arag/2wiki', did you mean arag/2wikimultihop"),
         ],
     )

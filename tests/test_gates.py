@@ -154,7 +154,7 @@ FAULTS: list[tuple[str, Any, str]] = [
             },
             meta={"ragdata_table": "qrels"},
         ),
-        "no comparison, nullity, and, or",
+        "not a comparison, a test for null",
     ),
     (
         "a condition on an object",
@@ -164,7 +164,7 @@ FAULTS: list[tuple[str, Any, str]] = [
             },
             meta={"ragdata_table": "qrels"},
         ),
-        "no text and no number",
+        "neither a text nor a number",
     ),
     (
         "a parameter",

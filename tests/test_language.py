@@ -48,7 +48,14 @@ def helps() -> Iterator[tuple[str, str]]:
     for name in COMMANDS:
         command = group.get_command(context, name)
         assert command is not None
-        yield name, re.sub(r"\s+", " ", command.get_help(click.Context(command, info_name=name)))
+        yield (
+            name,
+            re.sub(
+                r"\s+",
+                " ",
+                command.get_help(click.Context(command, info_name=name, help_option_names=["-h", "--help"])),
+            ),
+        )
 
 
 @pytest.mark.parametrize(("name", "text"), list(helps()), ids=COMMANDS)

@@ -58,7 +58,7 @@ def test_commands_refuse_it_before_they_read(words: tuple[str, ...], tmp_path: P
 
     told = run(words[0], FIXTURES / "demo-search", *words[1:], "--output-file", out)
 
-    assert (told.code, told.out) == (2, "") and "the ending .xlsx stands for none of the forms" in told.err
+    assert (told.code, told.out) == (2, "") and "the ending .xlsx is not an output format" in told.err
     assert not out.exists()
 
 

@@ -55,11 +55,11 @@ def test_names_that_leave_the_folder_or_are_none_are_refused(name: str, dry: boo
     out = output(None if dry else inside)
 
     assert not is_safe_name(name)
-    with pytest.raises(RagdataError, match="no file name"):
+    with pytest.raises(RagdataError, match="not a file name"):
         out.write(name, b"x")
-    with pytest.raises(RagdataError, match="no file name"), out.lines(name):
+    with pytest.raises(RagdataError, match="not a file name"), out.lines(name):
         pass
-    with pytest.raises(RagdataError, match="no file name"), out.path(name):
+    with pytest.raises(RagdataError, match="not a file name"), out.path(name):
         pass
     assert not out.files
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []

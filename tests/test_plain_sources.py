@@ -545,7 +545,7 @@ def test_made_ids_are_the_same_in_all_tables_and_told_once(tmp_path: Path) -> No
     rows(tables)
     rows(tables)
     reason = "the number of the row, which has no id"
-    more = 'if a column holds it, --map {}=COLUMN: page_id, "note id"'
+    more = 'if a column holds it, name it with --map {}=COLUMN: page_id, "note id"'
     assert told(tables) == [
         ("derived", "documents", "doc_id", f"{reason} ({more.format('id')})", 1),
         ("derived", "documents", "doc_id", reason, 1),
@@ -578,7 +578,7 @@ def test_made_ids_are_the_same_in_all_tables_and_told_once(tmp_path: Path) -> No
         ("a,b\n1,2\n", {"map": 'text="a'}, "a quote is not closed"),
         ("a,b\n1,2\n", {"map": "text=a,text=b"}, "text of t.csv is given twice: a, b"),
         ("a,b\n1,2\n", {"map": "x.csv:text=a"}, "no such file; there are t.csv"),
-        ("a,b\n1,2\n", {"map": "id=a"}, "nothing tells what the columns are"),
+        ("a,b\n1,2\n", {"map": "id=a"}, "nothing is auto-detected"),
         ("a\tb\n1,2\n", {"delimiter": "ab"}, "delimiter=ab: expected one character, or one of tab, comma"),
         ("a\n1\n", {"encoding": "none"}, "encoding=none: no such encoding"),
         ("", {}, "t.csv has none"),
@@ -594,7 +594,10 @@ def test_maps_that_do_not_fit(tmp_path: Path, content: str, given: dict[str, str
     [
         (b'id,text\n1,one\n2,"two\n3,three\n', "behind line 2: a quote is not closed; .* --option quoting=none"),
         (b'id,text\n1,one\n2,"two" x\n', "behind line 2: ',' expected after '\"'; .* --option quoting=none"),
-        (b"id,text\n1,one\n2,\xff\n", r"line 3: not UTF-8 \(invalid start byte\); --option encoding="),
+        (
+            b"id,text\n1,one\n2,\xff\n",
+            r"line 3: not UTF-8 \(invalid start byte\); give its encoding with --option encoding=",
+        ),
         (b'id,text\n1,"one\r\nand\rmore"\n' * 3000 + b"2,\xff\n", r"line 12,001: not UTF-8"),
         (b'"id,text\n', "from the first line on: a quote is not closed"),
     ],

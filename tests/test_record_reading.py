@@ -294,7 +294,7 @@ def test_a_file_that_is_something_else_is_told(way: str, data: bytes, tmp_path: 
     found, told = read(tmp_path, data, way)
 
     assert found == []
-    assert told == {("dropped", f"the file is not JSON {'object' if way == 'members' else 'array'}"): 1}
+    assert told == {("dropped", f"the file is not a JSON {'object' if way == 'members' else 'array'}"): 1}
 
 
 @every_reader

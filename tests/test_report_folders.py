@@ -119,7 +119,7 @@ def test_a_folder_is_read_whole_where_a_format_is_given() -> None:
 
 def test_what_cannot_be_read_does_not_stop_the_rest(tmp_path: Path) -> None:
     folder(tmp_path, "good/a.csv", "last/a.tsv", **{"bad/a.csv": "when,what\n1,2\n"})
-    told = "nothing tells what the columns are"
+    told = "the columns cannot be recognised"
 
     bad, good, last = ragdatakit.report(tmp_path, examples=0, save=tmp_path / "x.duckdb")
 
@@ -149,7 +149,7 @@ def test_what_cannot_be_read_to_the_end(tmp_path: Path) -> None:
 def test_one_alone_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     folder(tmp_path, **{"a.csv": "when,what\n1,2\n"})
 
-    with pytest.raises(RagdataError, match="nothing tells what the columns are"):
+    with pytest.raises(RagdataError, match="the columns cannot be recognised"):
         ragdatakit.report(tmp_path)
 
 

@@ -263,7 +263,7 @@ def test_a_graph_of_names_without_names(tmp_path: Path) -> None:
 
     assert outcome.out.splitlines() == [
         "Nothing was found.",
-        "No names were found in the texts (they are recognised by capital letters): the graph has nothing to search.",
+        "No names were found in the texts (recognised by capital letters): the graph has nothing to search.",
     ]
 
 
@@ -422,7 +422,7 @@ def test_questions_of_a_file(dataset: Path, tmp_path: Path) -> None:
         (
             "q.jsonl",
             b'{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}\n',
-            "q.jsonl:2: the id 'a' , already in line 1",
+            "q.jsonl:2: duplicate id 'a', already in line 1",
         ),
     ],
     ids=["empty", "blank", "bytes", "no JSON", "a list", "no text", "id", "twice"],

@@ -310,7 +310,7 @@ def test_settings_are_locked_beyond_what_the_statement_says(database: DatasetDat
         ("select x.text from documents d", "there is no table x; did you mean d?", (1, "x.text")),
         ("select titel from documents", "there is no column titel; did you mean title?", (1, "titel")),
         ("from documents where doc_id = 1", "doc_id is text, and 'd1' no integer: compare it with text", (1, "doc_id")),
-        ("from documents where length(text) > 'x'", "'x' is not an integer", (1, "'x'")),
+        ("from documents where length(text) > 'x'", "'x' is not a valid integer", (1, "'x'")),
         ("select sum(text) from documents", "there is no sum for (VARCHAR); cast the values", (1, "sum(text)")),
     ],
 )

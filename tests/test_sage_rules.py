@@ -150,7 +150,7 @@ def test_severities_of_rules_are_those_of_the_page() -> None:
                 assert expected in rows[name, profile], rule.name
 
 
-SEVERAL_FILES = {"SG119", "SG614", "SG712", "SG713", "SG731", "SG732"}
+SEVERAL_FILES = {"SG119", "SG614", "SG712", "SG713", "SG731", "SG732", "SG733"}
 """Rules that take more than one file, or a file of another name, to be shown; their fixtures do."""
 EXAMPLES_OF_RULES = [
     pytest.param(rule, text, text == rule.bad, id=f"{rule.code}-{'bad' if text == rule.bad else 'good'}")

@@ -21,7 +21,6 @@ from tests.command_line import FIXTURES, run
 
 Lock = Callable[[Path], Path]
 SEARCH = FIXTURES / "demo-search"
-TOLD = "cannot look into"
 
 
 class InThisProcess:
@@ -87,8 +86,8 @@ def test_a_validation_names_it_once(dataset: Path) -> None:
 def test_a_report_tells_it_as_a_loss(dataset: Path) -> None:
     (summary,) = ragdatakit.report(dataset)
 
-    assert summary.losses == [f"files: {TOLD} {dataset / 'qrels'}: permission denied"]
-    assert run("report", dataset, "-q").out.count(f"{TOLD} qrels: permission denied") == 1
+    assert summary.losses == [f"files: {dataset / 'qrels'}: permission denied"]
+    assert run("report", dataset, "-q").out.count("qrels: permission denied") == 1
 
 
 @pytest.mark.parametrize(
@@ -98,15 +97,13 @@ def test_there_is_no_answer_from_the_rest(dataset: Path, sql: str) -> None:
     asked = run("query", dataset, sql)
 
     assert (asked.code, asked.out) == (2, "")
-    assert asked.err == (
-        f"ragdata: no answer from a part of the data: files: {TOLD} {dataset / 'qrels'}: permission denied\n"
-    )
+    assert asked.err == (f"ragdata: no answer from a part of the data: files: {dataset / 'qrels'}: permission denied\n")
 
 
 def test_the_list_of_tables_tells_it(dataset: Path) -> None:
     listed = run("query", dataset, "--tables")
 
-    assert listed.code == 0 and f"{TOLD} {dataset / 'qrels'}" in listed.err
+    assert listed.code == 0 and f"{dataset / 'qrels'}" in listed.err
 
 
 def test_a_gate_does_not_pass(dataset: Path, tmp_path: Path) -> None:
@@ -114,9 +111,9 @@ def test_a_gate_does_not_pass(dataset: Path, tmp_path: Path) -> None:
     assert run("gate", SEARCH, "--init", "--output-file", suite).code == 0
 
     refused = run("gate", dataset, "--init")
-    assert (refused.code, refused.out) == (2, "") and f"{TOLD} {dataset / 'qrels'}" in refused.err
+    assert (refused.code, refused.out) == (2, "") and f"{dataset / 'qrels'}" in refused.err
     pytest.importorskip("great_expectations")
-    assert any(f"{TOLD} {dataset / 'qrels'}" in told for told in ragdatakit.gate(dataset, suite).unread)
+    assert any(f"{dataset / 'qrels'}" in told for told in ragdatakit.gate(dataset, suite).unread)
 
 
 def test_quality_says_that_it_was_not_checked(dataset: Path) -> None:
@@ -126,7 +123,7 @@ def test_quality_says_that_it_was_not_checked(dataset: Path) -> None:
     found = ragdatakit.validate(dataset, select="QU")
 
     assert [f.code for f in found.findings] == ["QU101"]
-    assert f"{TOLD} {dataset / 'qrels'}" in found.findings[0].message
+    assert f"{dataset / 'qrels'}" in found.findings[0].message
 
 
 @pytest.mark.parametrize("turned", [False, True], ids=["before", "after"])
@@ -141,7 +138,7 @@ def test_a_comparison_says_nothing_of_its_tables(dataset: Path, turned: bool) ->
     ]
     assert not found.different and not found.metrics
     assert {file.path: file.status for file in found.files}["qrels/test.tsv"] == "unread"
-    assert any(f"{TOLD} {dataset / 'qrels'}" in note for note in found.notes)
+    assert any(f"{dataset / 'qrels'}" in note for note in found.notes)
     compared = run("diff", *sides)
     assert compared.code == 2 and "Not all compared" in compared.out and "; nothing else differs" in compared.out
 
@@ -155,7 +152,7 @@ def test_nothing_is_converted(dataset: Path, tmp_path: Path, more: list[str]) ->
 
 
 def test_it_is_not_read_as_tables(dataset: Path) -> None:
-    with pytest.raises(RagdataError, match=f"{TOLD} .*qrels: permission denied"):
+    with pytest.raises(RagdataError, match=r"qrels: permission denied"):
         ragdatakit.read(dataset)
 
 
@@ -166,7 +163,7 @@ def test_nothing_is_searched(dataset: Path, tmp_path: Path, command: str) -> Non
 
     done = run(command, dataset, *words, "--index-dir", tmp_path / "index")
 
-    assert done.code == 2 and f"{TOLD} {dataset / 'qrels'}: permission denied" in done.err
+    assert done.code == 2 and f"{dataset / 'qrels'}: permission denied" in done.err
 
 
 def test_a_folder_in_which_the_dataset_has_nothing(tmp_path: Path, lock: Lock) -> None:
@@ -232,7 +229,7 @@ def test_what_a_conversion_kept_beside_its_output(tmp_path: Path, lock: Lock) ->
     assert run("convert", SEARCH, made, "--to", "arag", "--sidecar", "--keep-going").code == 0
     lock(made / "ragdata.sidecar")
 
-    with pytest.raises(RagdataError, match=f"{TOLD} .*ragdata.sidecar: permission denied"):
+    with pytest.raises(RagdataError, match=r"ragdata\.sidecar: permission denied"):
         ragdatakit.report(made)
 
 
@@ -240,13 +237,13 @@ def test_a_list_of_all_tables_names_what_is_left_out(tmp_path: Path, lock: Lock)
     for name in ("a", "b", "c"):
         shutil.copytree(SEARCH, tmp_path / name)
     lock(tmp_path / "b")
-    reason = f"{TOLD} {tmp_path / 'b'}: permission denied"
+    reason = f"{tmp_path / 'b'}: permission denied"
 
     for sql in ("show tables", "show all tables"):
         listed = run("query", tmp_path, sql, "--output-format", "ndjson")
         assert listed.code == 0 and listed.lines
         assert listed.err == f"! b is left out: {reason}\n"
-        with pytest.warns(UserWarning, match="b is left out: cannot look into"):
+        with pytest.warns(UserWarning, match="b is left out: .*permission denied"):
             ragdatakit.query(tmp_path, sql)
     assert run("query", tmp_path, "select 1 from a.documents limit 1").err == ""
     assert run("query", tmp_path, "from b.documents").err == f"ragdata: {reason}\n"
@@ -276,7 +273,7 @@ def test_other_readers_refuse_it(dataset: Path, tmp_path: Path, lock: Lock) -> N
     shards = next(place for place in sorted(pairs.rglob("*")) if place.is_dir() and "master" in place.name)
     lock(shards)
 
-    with pytest.raises(RagdataError, match=f"{TOLD} .*qrels: permission denied"):
+    with pytest.raises(RagdataError, match=r"qrels: permission denied"):
         open_views(dataset)
-    with pytest.raises(RagdataError, match=f"{TOLD} .*{shards.name}: permission denied"):
+    with pytest.raises(RagdataError, match=f"{shards.name}: permission denied"):
         ragdatakit.training_samples(pairs)

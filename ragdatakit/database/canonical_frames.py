@@ -76,7 +76,7 @@ class Dataset:
                 try:
                     arrays.append(pa.array(_plain(values, field.name), field.type))
                 except (OverflowError, UnicodeEncodeError, pa.ArrowException) as error:
-                    told = f"{table}.{field.name} of {self.name} has a value that is no {field.type}: {error}"
+                    told = f"{table}.{field.name} of {self.name} has a value that is not of type {field.type}: {error}"
                     raise RagdataError(f"{told}; take its rows instead") from None
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 

@@ -105,7 +105,7 @@ def _mended(value: Any, table: str, field: pa.Field, losses: Losses) -> Any:
     if isinstance(value, tuple | list):
         losses.add("coerced", table, field.name, HALVES, value)
         return [_whole(str(item)) for item in value]
-    losses.add("lost", table, field.name, f"it is no {field.type}", value)
+    losses.add("lost", table, field.name, f"it is not of type {field.type}", value)
     return None
 
 

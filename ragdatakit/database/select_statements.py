@@ -256,7 +256,7 @@ def _of_types(told: str) -> str:
         value, kind, column = found.groups()
         wanted = "integer" if "INT" in kind else "number" if kind in ("DOUBLE", "FLOAT", "DECIMAL") else kind.lower()
         if not column:
-            return f"'{value}' is no {wanted}"
+            return f"'{value}' is not a valid {wanted}"
         return f"{column} is text, and '{value}' no {wanted}: compare it with text, as {column} = '1', or use try_cast"
     if found := _NO_FUNCTION.search(told):
         name, types = found.groups()

@@ -288,7 +288,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the entry is {value}, expected an object",
         upstream="the entry cannot be made into a record",
         hint="remove the entry, or restore the file",
-        bad="[42]",
+        bad='[{"timestamp": 1761523200.5, "query": "q", "prompt": "p", "response": "Paris", "model_name": "s"},\n 42]',
         good='[{"timestamp": 1761523200.5, "query": "q", "prompt": "p", "response": "Paris", "model_name": "small"}]',
         source="sage_rag/operators/ (enable_profile)",
     ),
