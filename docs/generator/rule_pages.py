@@ -91,7 +91,7 @@ def _quality_page() -> str:
             "# Rules of quality\n",
             (
                 "What loads but lowers the quality of a dataset, whatever its format. "
-                "`ragdata validate --quality` looks for it; [quality](../quality.md) says how, and lists the thresholds. "
+                "`ragdata validate --quality` looks for it; [quality](../quality.md) says how, and has the thresholds. "
                 f"Codes begin with {QUALITY}; `ragdata explain CODE` shows the same.\n"
             ),
             *(_section(rule, None) for rule in OF_QUALITY),
