@@ -50,6 +50,7 @@ def both_ways(path: Path) -> Iterator[tuple[DatasetDatabase, DatasetDatabase]]:
         yield fast, plain
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("path", FAST, ids=lambda p: f"{p.parents[1].name}-{p.parent.name}-{p.name}")
 def test_sql_gives_what_the_reader_gives(path: Path) -> None:
     try:
@@ -128,6 +129,7 @@ BAD_LINES = [
 ]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("line", BAD_LINES)
 def test_a_line_that_readers_differ_on(tmp_path: Path, line: str) -> None:
     folder = light_splade(tmp_path)
@@ -137,6 +139,7 @@ def test_a_line_that_readers_differ_on(tmp_path: Path, line: str) -> None:
         assert rows(fast, "triplets") == rows(plain, "triplets")
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("text", ["5", "true", "null", '{"a": 1}', "[1]", '"\\ud800"', '""', '"5"', "1.5e3"])
 def test_a_text_that_is_none(tmp_path: Path, text: str) -> None:
     folder = light_splade(tmp_path)
@@ -161,6 +164,7 @@ BEIR_LINES = [
 ]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("line", BEIR_LINES)
 def test_a_document_of_beir(tmp_path: Path, line: str) -> None:
     plain = '{"_id": "d1", "title": "t", "text": "é", "metadata": {}}\n'
@@ -170,6 +174,7 @@ def test_a_document_of_beir(tmp_path: Path, line: str) -> None:
         assert rows(fast, "documents") == rows(slow, "documents")
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     "element", ['"1:a"', '"1:a:b"', '":"', '"1"', "1", "null", '{"id": "1", "text": "a"}', '"1:é"']
 )
@@ -211,6 +216,7 @@ CHUNK_LINES = {
 }
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("line", CHUNK_LINES)
 def test_a_chunk_of_datamind(tmp_path: Path, line: str) -> None:
     (tmp_path / "chunks").mkdir()
@@ -251,6 +257,7 @@ TRIPLE_LINES = {
 }
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("line", TRIPLE_LINES)
 def test_a_triple_of_datamind(tmp_path: Path, line: str) -> None:
     (tmp_path / "triplets").mkdir()
@@ -292,6 +299,7 @@ CELLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("cell", CELLS)
 def test_attributes(tmp_path: Path, cell: str) -> None:
     folder = tmp_path / "stage1"

@@ -60,7 +60,7 @@ def dangling(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the peak is measured as Unix tells it")
-@pytest.mark.parametrize("form", ["text", "ndjson", "json"])
+@pytest.mark.parametrize("form", ["json", *(pytest.param(f, marks=pytest.mark.broad) for f in ("text", "ndjson"))])
 def test_all_findings_take_little_more_memory_than_few(dangling: Path, tmp_path: Path, form: str) -> None:
     few, out = peak(dangling, tmp_path / "few", form, 20), tmp_path / "all"
     everything = peak(dangling, out, form, 0)
@@ -98,6 +98,7 @@ def broken_sets() -> list[Path]:
     return sorted(p for p in FIXTURES.glob("*/broken/*") if "duplicate" in p.name or "dangling" in p.name)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("root", broken_sets(), ids=lambda p: f"{p.parts[-3]}-{p.name}")
 def test_parts_and_scratch_files_change_no_report(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = ragdatakit.validate(root, max_per_rule=0)
