@@ -13,6 +13,7 @@ from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:
     from ragdatakit.columnar.columnar import ColumnarDecoder, ColumnBlock
+    from ragdatakit.validators.checks import Candidates
 
 PART_BYTES = 1 << 16
 """A block that is refused is halved down to parts of this size; only those refused again go line by line."""
@@ -82,7 +83,7 @@ class JudgedBlock:
     kept: Counter[str] = field(default_factory=Counter)
 
 
-Suspects = Callable[[Any], Any]
+FindCandidates = Callable[[Any], "Candidates | None"]
 Take = Callable[[Segment], None]
 
 
@@ -103,8 +104,8 @@ def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str
 class BlockJudge:
     """Judges blocks of one file; `judge` may run in any thread.
 
-    ``decoder`` is the columnar one (None: always line by line), ``suspects`` names rows of clean columns that the
-    format's own checks must see. ``most`` is how many faults of one rule are kept per block (0: all).
+    ``decoder`` is the columnar one (None: always line by line), ``candidates`` finds the rows of clean columns that
+    the format's own checks must see. ``most`` is how many faults of one rule are kept per block (0: all).
     """
 
     _PATIENCE, _PAUSE = 16, 32
@@ -113,12 +114,12 @@ class BlockJudge:
         self,
         checker: RecordChecker,
         decoder: ColumnarDecoder | None = None,
-        suspects: Suspects | None = None,
+        candidates: FindCandidates | None = None,
         most: int = 0,
     ) -> None:
         self._checker = checker
         self._decoder = decoder
-        self._suspects = suspects
+        self._candidates = candidates
         self._most = most
         self._blank = checker.records[0].rules.get("blank", "")
         self._refused = 0
@@ -169,10 +170,10 @@ class BlockJudge:
         columns = self._decoder.decode(data)
         if columns is None:
             return False
-        suspects = self._suspects(columns) if self._suspects is not None else ()
-        if suspects is None:
+        candidates = self._candidates(columns.table) if self._candidates is not None else None
+        if candidates is None and self._candidates is not None:
             return False
-        for row in suspects:
+        for row in candidates.rows if candidates is not None else ():
             raw = columns.line(data, int(row))
             _, problems = self._checker.examine(raw)
             start = offset + columns.start(int(row))

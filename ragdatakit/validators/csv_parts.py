@@ -11,7 +11,7 @@ from ragdatakit.files.csv_rows import RawRow
 from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.sets import Hits
+    from ragdatakit.validators.row_problems import RowProblems
 
 Scans = dict[str, ColumnScan]
 
@@ -54,5 +54,5 @@ class CsvPart:
     values: list[dict[str, str]] = field(default_factory=list)
     table: Any = None
     batch: Any = None
-    hits: list[Hits] = field(default_factory=list)
+    found: list[RowProblems] = field(default_factory=list)
     numbers: Counter[str] = field(default_factory=Counter)

@@ -90,8 +90,7 @@ class CsvRun(FileRun):
             self.run_.emit_record(self.file, problem, None, self.reader.too_long, 0, b"")
         if self.reader.too_long:
             self.whole = self.to_end = False
-        for hits in self.run_.checks.finish_table(self.file, self.info):
-            self.run_.held.take(hits)
+        self.table_read = self.info
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again, by the table of blocks."""
@@ -347,16 +346,14 @@ class CsvRun(FileRun):
             if batch is None:
                 continue
             first_row = self.base + part.first_row
-            hits = part.hits
+            batch.first_row = first_row
+            found = part.found
             if part.batch is None:
-                batch.first_row = first_row
-                hits = self.sets.probe(self.file.kind, batch)
+                found = self.sets.probe(self.file.kind, batch)
             else:
-                batch.first_row = first_row
-                for hit in hits:
-                    hit.rows = [int(row) + first_row for row in hit.rows]
-            for hit in hits:
-                self.run_.held.take(hit)
+                for one in found:
+                    one.rows = [int(row) + first_row for row in one.rows]
+            self.run_.report(found)
             self._absorb(batch, part.values)
         self._pending = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
@@ -16,13 +17,15 @@ from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.validators.blocks import BlockJudge, JudgedBlock, LineEnds, Segment
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker, decoded_text
-from ragdatakit.validators.sets import Hits, SetChecks
+from ragdatakit.validators.row_problems import RowProblems
+from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ragdatakit.files.arrays import ArraySource, Part
     from ragdatakit.files.element_scans import Element
+    from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
 LONG_BLOCK = 32 << 20
@@ -36,10 +39,12 @@ class FileRun:
     """What all containers share: key columns go to the set checks, problems to the collector.
 
     ``form`` is what the text of one record is; ``whole`` whether all of the file could be read, ``to_end`` whether it
-    was read to its end, so that no more than single records are not known.
+    was read to its end, so that no more than single records are not known. ``table_read`` is what a CSV file is as a whole, once it
+    was read.
     """
 
     form: RecordForm
+    table_read: CsvTable | None = None
 
     def __init__(self, run: RunContext, sets: SetChecks, file: DataFile, fresh: bool) -> None:
         self.run_ = run
@@ -49,8 +54,9 @@ class FileRun:
         self.whole = self.to_end = True
         self.declared = run.kind(file)
         checks = run.checks
+        self.needs = checks.needs(file.kind, file.split)
         extra = None
-        if checks.record_checks(file.kind):
+        if self.needs.records:
 
             def extra(value: Any) -> list[Problem]:
                 with run.lock:  # checks keep counts of their own
@@ -63,7 +69,6 @@ class FileRun:
         self.base = run.rows.begin(file)
         self.table = BlockTable()
         self.source = run.source(file)
-        self.keep_values = checks.needs_values(file.kind)
 
     def run(self) -> None:
         """Read and judge the file."""
@@ -98,14 +103,12 @@ class FileRun:
             batch.first_row = self.base + first_record
         else:
             batch = self.columns.of_values(values, self.base + first_record)
-        for hits in self.sets.probe(self.file.kind, batch):
-            self.run_.held.take(hits)
+        self.run_.report(self.sets.probe(self.file.kind, batch))
         self._absorb(batch, values)
 
     def _absorb(self, batch: Any, values: list[Any] | None) -> None:
         self.sets.absorb(self.file.kind, batch)
-        for hits in self.run_.checks.batch(self.file.kind, self.sets.split, values, batch, self.sets):
-            self.run_.held.take(hits)
+        self.run_.report(self.run_.checks.batch(self.file.kind, self.sets.split, values, batch, self.sets))
 
 
 class LinesRun(FileRun):
@@ -140,15 +143,10 @@ class LinesRun(FileRun):
 
         record = self.declared.record
         usable = self.declared.container != "columns" and can_decode(record)
-        usable = usable and len(self.declared.records) == 1 and not self.keep_values
+        usable = usable and len(self.declared.records) == 1 and not self.needs.values
         decoder = ColumnarDecoder(record) if usable else None
-        suspects = None
-        if self.run_.checks.record_checks(self.file.kind):
-
-            def suspects(columns: Any) -> Any:
-                return self.run_.checks.suspects(self.file.kind, columns.table)
-
-        return BlockJudge(self.checker, decoder, suspects, most)
+        candidates = partial(self.run_.checks.candidates, self.file.kind) if self.needs.records else None
+        return BlockJudge(self.checker, decoder, candidates, most)
 
     def _judged(self, judge: BlockJudge) -> Iterator[tuple[Block, JudgedBlock]]:
         if not self.run_.big or self.run_.options.threads < 2:
@@ -172,7 +170,7 @@ class LinesRun(FileRun):
 
     def _work(self, judge: BlockJudge, block: Block) -> JudgedBlock:
         """In a worker: judge the block, take its key columns, probe references."""
-        batches: list[tuple[int, Any, list[Any] | None, list[Hits]]] = []
+        batches: list[tuple[int, Any, list[Any] | None, list[RowProblems]]] = []
         first = 0
 
         def take(segment: Segment) -> None:
@@ -181,8 +179,8 @@ class LinesRun(FileRun):
                 return
             if self.run_.big:
                 batch = self._coded(segment)
-                hits = self.sets.probe(self.file.kind, batch)
-                batches.append((first, batch, segment.values if self.keep_values else None, hits))
+                found = self.sets.probe(self.file.kind, batch)
+                batches.append((first, batch, segment.values if self.needs.values else None, found))
             else:
                 batches.append((first, None, segment.values, []))
             first += segment.length
@@ -210,18 +208,18 @@ class LinesRun(FileRun):
             for rule, number in judged.excess.items():
                 self.run_.collector.count(rule, self.file, number)
         if self.run_.big:
-            for first, batch, values, hits in judged.batches:
-                self._take_batch(self.base + self._records + first, batch, values, hits)
+            for first, batch, values, found in judged.batches:
+                self._take_batch(self.base + self._records + first, batch, values, found)
         elif judged.batches:
             self._take_values([v for _, _, values, _ in judged.batches for v in values], self._records)
         self._ends.add(judged.ends, self._lines, block.offset)
         self._records += judged.records
         self._lines += judged.lines
 
-    def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[Hits]) -> None:
-        for hits in found:
-            hits.rows = [int(row) + first_row for row in hits.rows]
-            self.run_.held.take(hits)
+    def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
+        for one in found:
+            one.rows = [int(row) + first_row for row in one.rows]
+        self.run_.report(found)
         batch.first_row = first_row
         self._absorb(batch, values)
 
@@ -314,9 +312,8 @@ class ElementsRun(FileRun):
         if part.proved:
             plain = self.checker.form.records(part.values)
             if not self.checker.all_plain_texts(plain):
-                suspects = self.run_.checks.suspect_values(self.file.kind, plain)
-                for place in range(len(plain)) if suspects is None else suspects:
-                    if problems := self.checker.problems(plain[place]):
+                for place, value in enumerate(plain):
+                    if problems := self.checker.problems(value):
                         self._emit(problems, part.elements()[place])
             return plain
         from ragdatakit.files.arrays import TOO_LONG

@@ -18,7 +18,7 @@ from ragdatakit.validators.collector import Collector, Place
 from ragdatakit.validators.excerpts import place_of
 from ragdatakit.validators.python_keys import nearly_the_same
 from ragdatakit.validators.records import readable_key
-from ragdatakit.validators.sets import Hits
+from ragdatakit.validators.row_problems import RowProblems
 
 _LONGEST_NAME = 1 << 12
 """Characters of a reference beyond which nothing like it is looked for."""
@@ -80,7 +80,7 @@ class RowMap:
         # an empty file shares its base with the next one: bisect finds the last, which has the row
         return rows.files[i], row - rows.bases[i]
 
-    def copies(self, repeats: Iterable[Hits]) -> dict[DataFile, DataFile]:
+    def copies(self, repeats: Iterable[RowProblems]) -> dict[DataFile, DataFile]:
         """The files each record of which repeats one of a single other file, with that file."""
         found: dict[DataFile, DataFile] = {}
         for hits in repeats:
@@ -96,7 +96,7 @@ class RowMap:
                     found.setdefault(file, other)
         return found
 
-    def outside(self, hits: Hits, copies: Mapping[DataFile, DataFile]) -> Hits:
+    def outside(self, hits: RowProblems, copies: Mapping[DataFile, DataFile]) -> RowProblems:
         """The hits but for those in a file that repeats another."""
         files = [self.find(hits.kind, int(row))[0] for row in hits.rows]
         kept = [i for i, file in enumerate(files) if file not in copies]
@@ -114,9 +114,9 @@ class HeldFindings:
     def __init__(self, collector: Collector, rows: RowMap) -> None:
         self._collector = collector
         self._rows = rows
-        self._held: list[Hits] = []
+        self._held: list[RowProblems] = []
 
-    def take(self, hits: Hits) -> None:
+    def take(self, hits: RowProblems) -> None:
         """Count all rows of a hit and hold those there is room for."""
         collector = self._collector
         if collector.state(hits.rule).rule.per_file:
@@ -135,7 +135,7 @@ class HeldFindings:
         if taken < total:
             self._count_rest(hits, taken)
 
-    def _hold(self, hits: Hits, start: int, end: int) -> None:
+    def _hold(self, hits: RowProblems, start: int, end: int) -> None:
         rows, values, firsts, facts = (
             None if column is None else copy(column[start:end])  # a view would hold all of an array
             for column in (hits.rows, hits.values, hits.firsts, hits.facts)
@@ -167,7 +167,7 @@ class HeldFindings:
         if part:
             yield part
 
-    def _take_per_file(self, hits: Hits) -> None:
+    def _take_per_file(self, hits: RowProblems) -> None:
         """The first row of each file, and the number of the others."""
         single = self._rows.only_file(hits.kind)
         rows = hits.rows[:1] if single is not None else hits.rows
@@ -184,7 +184,7 @@ class HeldFindings:
         for key, file in files.items():
             self._collector.count(hits.rule, file, len(hits.rows) if single is not None else number[key])
 
-    def _count_rest(self, hits: Hits, position: int) -> None:
+    def _count_rest(self, hits: RowProblems, position: int) -> None:
         """By file: the rows of one file are consecutive in most hits, but not in all."""
         number: dict[int, int] = {}
         files: dict[int, DataFile] = {}

@@ -6,12 +6,12 @@ Python for small datasets, typed arrays for big ones), which all have the same m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from ragdatakit.schemas.declarations import Consistency, Coverage, Format, Membership, Variants
 from ragdatakit.validators.python_keys import PythonBatch, PythonConsistency, PythonIndex, spelling
+from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
 
 IndexKey = tuple[str, tuple[str, ...]]
 
@@ -29,36 +29,6 @@ class Batch(Protocol):
 
     def heads(self, fields: tuple[str, ...]) -> tuple[Any, Any]:
         """Values of the first column where the second is a readable list with an item, and their rows."""
-
-
-@dataclass(slots=True)
-class Hits:
-    """Rows that break one rule, in one field; ``values`` and ``firsts`` (the rows they clash with) where known.
-
-    ``facts`` fill the message of each row, where its template asks for more than the value; one that is a function is
-    given the decoded record (None where it cannot be read again), for words that need not be kept for every row.
-    ``is_repeat``: the key of the row is that of the one it clashes with. ``are_keys`` says of each
-    text whether a reference to it would lead somewhere.
-    """
-
-    rule: str
-    kind: str
-    field: str
-    rows: Any
-    values: Any = None
-    firsts: Any = None
-    first_kind: str = ""
-    note: str = ""
-    facts: Sequence[Mapping[str, Any]] | None = None
-    are_keys: Callable[[Sequence[str]], list[bool]] | None = None
-    is_repeat: bool = False
-
-
-def unreliable_keys(kind: str, field: str, rows: Iterable[int]) -> Hits:
-    """What is reported, at the first of them, of rows whose key cannot be relied on while references lead nowhere."""
-    rows = set(rows)
-    more = f" (nor that of {len(rows) - 1:,} more)" if len(rows) > 1 else ""
-    return Hits("unreliable-key", kind, field, [min(rows)], facts=[{"more": more}])
 
 
 def key_columns(fmt: Format, kind: str) -> tuple[str, ...]:
@@ -147,9 +117,9 @@ class SetChecks:
         self._marks: dict[Coverage, Any] = {}
         self.heads = {key: new_index(key[0], key[1][:1], True) for key in sorted(within)}
 
-    def probe(self, kind: str, batch: Batch) -> list[Hits]:
+    def probe(self, kind: str, batch: Batch) -> list[RowProblems]:
         """What is wrong with references of these records, by the indexes that are complete."""
-        hits: list[Hits] = []
+        hits: list[RowProblems] = []
         dangling: set[int] = set()
         found_in: dict[tuple[IndexKey, str], Any] = {}
 
@@ -169,7 +139,7 @@ class SetChecks:
                 if len(missing):
                     values, rows = batch.codes((ref.field,))
                     at, of = _take(rows, missing), _take(values, missing)
-                    hits.append(Hits(ref.rule, kind, ref.field, at, of, are_keys=self.indexes[key].are_keys))
+                    hits.append(RowProblems(ref.rule, kind, ref.field, at, of, are_keys=self.indexes[key].are_keys))
                     dangling.update(map(int, hits[-1].rows))
                     self.missed.add(ref.to_kind)
         for member in self.memberships:
@@ -182,7 +152,7 @@ class SetChecks:
                     self.indexes[key].mark(find(key, field), self._marks[coverage])
         return hits
 
-    def _probe_membership(self, member: Membership, batch: Batch, dangling: set[int]) -> list[Hits]:
+    def _probe_membership(self, member: Membership, batch: Batch, dangling: set[int]) -> list[RowProblems]:
         index = self.indexes[member.to_kind, member.to_fields]
         pairs, rows = batch.codes(member.fields)
         looked_up = index.find(pairs)
@@ -198,7 +168,7 @@ class SetChecks:
             found = _also_equal(found, rows, batch, member)
         if not len(found):
             return []
-        return [Hits(member.rule, member.kind, member.fields[1], _take(rows, found))]
+        return [RowProblems(member.rule, member.kind, member.fields[1], _take(rows, found))]
 
     def lookup(self, kind: str, field: str) -> Any | None:
         """The index of a key column, if it is one that answers look-ups."""
@@ -222,9 +192,9 @@ class SetChecks:
             if variant.kind == kind:
                 _add_spellings(store, batch, variant)
 
-    def freeze(self, kind: str) -> list[Hits]:
+    def freeze(self, kind: str) -> list[RowProblems]:
         """After the last file of a kind: which of its keys repeat, which names disagree."""
-        hits: list[Hits] = []
+        hits: list[RowProblems] = []
         for (of_kind, _), index in (*self.indexes.items(), *self.heads.items()):
             if of_kind == kind:
                 index.freeze()
@@ -235,7 +205,9 @@ class SetChecks:
             if key.kind == kind:
                 rows, firsts = self.indexes[kind, key.fields].repeats()
                 if len(rows):
-                    first_seen = Hits(key.rule, kind, key.fields[-1], rows, None, firsts, kind, "first seen here")
+                    first_seen = RowProblems(
+                        key.rule, kind, key.fields[-1], rows, None, firsts, kind, "first seen here"
+                    )
                     first_seen.is_repeat = True
                     hits.append(first_seen)
         stores = [(c.rule, c.kind, c.names[0][1], s, "first given here") for c, s in self.consistencies]
@@ -244,31 +216,33 @@ class SetChecks:
             if of_kind == kind:
                 rows, firsts = store.hits()
                 if len(rows):
-                    hits.append(Hits(rule, kind, field, rows, None, firsts, kind, note))
+                    hits.append(RowProblems(rule, kind, field, rows, None, firsts, kind, note))
         return hits
 
-    def finish(self) -> list[Hits]:
+    def finish(self) -> list[RowProblems]:
         """After the last file: keys that nothing names."""
-        hits: list[Hits] = []
+        hits: list[RowProblems] = []
         for coverage in self.coverages:
             kinds = [k for k, _ in coverage.by if k in self.kinds]
             if coverage in self._marks and self.unreliable.isdisjoint(kinds) and self.partial.isdisjoint(kinds):
                 rows = self.indexes[coverage.kind, (coverage.field,)].unmarked(self._marks[coverage])
                 if len(rows):
-                    hits.append(Hits(coverage.rule, coverage.kind, coverage.field, rows))
+                    hits.append(RowProblems(coverage.rule, coverage.kind, coverage.field, rows))
         doubtful = [(kind, rows) for kind in sorted(self.missed) if (rows := self.keyless.get(kind))]
         return hits + [unreliable_keys(kind, self._named.get(kind, ""), rows) for kind, rows in doubtful]
 
-    def compare(self, earlier: SetChecks) -> list[Hits]:
+    def compare(self, earlier: SetChecks) -> list[RowProblems]:
         """What this split has in common with an earlier one and should not, and where they disagree."""
-        hits: list[Hits] = []
+        hits: list[RowProblems] = []
         both = self.kinds & earlier.kinds
         for apart in self.disjoints:
             if apart.kind not in both:
                 continue
             rows, firsts = self.indexes[apart.kind, (apart.field,)].common(earlier.indexes[apart.kind, (apart.field,)])
             if len(rows):
-                hits.append(Hits(apart.rule, apart.kind, apart.field, rows, None, firsts, apart.kind, "also here"))
+                hits.append(
+                    RowProblems(apart.rule, apart.kind, apart.field, rows, None, firsts, apart.kind, "also here")
+                )
         for same in self.agreements:
             for name, value in same.names if same.kind in both else ():
                 rows, firsts = self.indexes[same.kind, (name,)].common(earlier.indexes[same.kind, (name,)])
@@ -278,7 +252,7 @@ class SetChecks:
                 pairs = [(r, f) for r, f in zip(rows, firsts, strict=True) if r not in agreeing]
                 if pairs:
                     hits.append(
-                        Hits(
+                        RowProblems(
                             same.rule,
                             same.kind,
                             name,
