@@ -1,4 +1,4 @@
-"""One block of an NDJSON file judged: by columns where that proves it clean, by halves and lines where it does not."""
+"""One block of an NDJSON file checked: by columns where that proves it clean, by halves and lines where it does not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.lines import LONG_LINE, iter_lines
+from ragdatakit.files.positions import Located
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:
@@ -19,17 +21,8 @@ PART_BYTES = 1 << 16
 """A block that is refused is halved down to parts of this size; only those refused again go line by line."""
 
 
-@dataclass(slots=True)
-class Fault:
-    """Problems of one record: its number and line within the block (0-based), its offset in the block, its bytes."""
-
-    record: int
-    line: int
-    offset: int
-    raw: bytes
-    problems: list[Problem]
-    is_record: bool = True
-
+Faulty = tuple[Located, list[Problem]]
+"""A record with problems: its number, line and offset are counted from 0 at the beginning of its block."""
 
 _NAMES = {b"\n": "lf", b"\r\n": "crlf", b"\r": "cr"}
 
@@ -60,7 +53,7 @@ class LineEnds:
 
 @dataclass(slots=True)
 class Segment:
-    """Part of a block: either columns (all clean, but for rows in ``faults``), or decoded values, line by line."""
+    """Part of a block: either columns (all clean, but for the ``faulty`` rows), or decoded values, line by line."""
 
     length: int
     columns: ColumnBlock | None = None
@@ -68,13 +61,14 @@ class Segment:
 
 
 @dataclass(slots=True)
-class JudgedBlock:
+class CheckedBlock:
     """What one block holds.
 
-    ``faults`` are kept up to a limit per rule, ``excess`` counts the others. ``batches`` are for the caller.
+    Of ``faulty`` records problems are kept up to a limit per rule, ``excess`` counts the others. ``batches`` are for
+    the caller.
     """
 
-    faults: list[Fault] = field(default_factory=list)
+    faulty: list[Faulty] = field(default_factory=list)
     excess: Counter[str] = field(default_factory=Counter)
     records: int = 0
     lines: int = 0
@@ -101,8 +95,8 @@ def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str
     return few
 
 
-class BlockJudge:
-    """Judges blocks of one file; `judge` may run in any thread.
+class BlockChecker:
+    """Judges blocks of one file; `check` may run in any thread.
 
     ``decoder`` is the columnar one (None: always line by line), ``candidates`` finds the rows of clean columns that
     the format's own checks must see. ``most`` is how many faults of one rule are kept per block (0: all).
@@ -125,12 +119,12 @@ class BlockJudge:
         self._refused = 0
         self._paused = 0
 
-    def judge(self, data: bytes, take: Take, columns: bool = True) -> JudgedBlock:
+    def check(self, data: bytes, take: Take, columns: bool = True) -> CheckedBlock:
         """All records of a block of whole lines, given to ``take`` in order; ``columns`` false: line by line.
 
         After many refused blocks in a row the columnar way is not even tried for a while.
         """
-        block = JudgedBlock()
+        block = CheckedBlock()
         if self._decoder is None or not columns or self._paused > 0:
             self._paused -= 1
             self._by_parts(data, block, take)
@@ -143,7 +137,7 @@ class BlockJudge:
             self._by_halves(data, 0, block, take)
         return block
 
-    def _by_halves(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> None:
+    def _by_halves(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> None:
         """What was refused as a whole, half by half, so that only a small part around a fault goes line by line."""
         middle = data.rfind(b"\n", 0, len(data) // 2) + 1 or data.find(b"\n", len(data) // 2) + 1
         if len(data) <= PART_BYTES or not 0 < middle < len(data):
@@ -153,7 +147,7 @@ class BlockJudge:
             if not self._try_columns(part, begin, block, take):
                 self._by_halves(part, begin, block, take)
 
-    def _by_parts(self, data: bytes, block: JudgedBlock, take: Take) -> None:
+    def _by_parts(self, data: bytes, block: CheckedBlock, take: Take) -> None:
         """Line by line, a part at a time, so that little is held at once."""
         offset = 0
         while offset < len(data):
@@ -164,7 +158,7 @@ class BlockJudge:
             self._by_line(part, offset, block, take)
             offset = cut
 
-    def _try_columns(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> bool:
+    def _try_columns(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> bool:
         if self._decoder is None:
             return False
         columns = self._decoder.decode(data)
@@ -177,7 +171,7 @@ class BlockJudge:
             raw = columns.line(data, int(row))
             _, problems = self._checker.examine(raw)
             start = offset + columns.start(int(row))
-            self._add(block, Fault(block.records + int(row), block.lines + int(row), start, raw, problems))
+            self._add(block, Located(block.records + int(row), block.lines + int(row), start, raw), problems)
         ends = LineEnds()
         if ended := columns.length - (not data.endswith(b"\n")):
             setattr(ends, "crlf" if columns.crlf else "lf", (ended, 0, 0))
@@ -187,12 +181,11 @@ class BlockJudge:
         take(Segment(columns.length, columns))
         return True
 
-    def _add(self, block: JudgedBlock, fault: Fault) -> None:
-        fault.problems = few_of_each(fault.problems, block.kept, block.excess, self._most)
-        if fault.problems:
-            block.faults.append(fault)
+    def _add(self, block: CheckedBlock, located: Located, problems: list[Problem]) -> None:
+        if few := few_of_each(problems, block.kept, block.excess, self._most):
+            block.faulty.append((located, few))
 
-    def _by_line(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> None:
+    def _by_line(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> None:
         examine = self._checker.examine
         values: list[Any] = []
         records, lines = block.records, block.lines
@@ -204,11 +197,11 @@ class BlockJudge:
                 value, problems = examine(line)
                 values.append(value)
                 if problems:
-                    self._add(block, Fault(records, lines, offset + start, bytes(line[:LONG_LINE]), problems))
+                    self._add(block, Located(records, lines, offset + start, bytes(line[:LONG_LINE])), problems)
                 records += 1
             elif self._blank:
                 blank = Problem(self._blank, value=line.decode("utf-8", "replace"))
-                self._add(block, Fault(records, lines, offset + start, line, [blank], is_record=False))
+                self._add(block, Located(NO_RECORD, lines, offset + start, line), [blank])
             lines += 1
         block.ends.add(ends, block.lines, offset)
         block.records, block.lines = records, lines

@@ -101,10 +101,7 @@ class FormatChecks:
         return {}
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
-        """The same for a clean columnar block: fill the batch's columns; False where only `derive` can tell.
-
-        It has a hook of its own because it is worth one: with `derive` alone, 78 MB of DataMind take a third longer.
-        """
+        """The same for a clean columnar block: fill the batch's columns; False where only `derive` can tell."""
         return False
 
     def batch(

@@ -29,28 +29,29 @@ class ColumnarCsvRun(CsvRun):
     """A CSV file of a big dataset."""
 
     def _read(self) -> None:
-        self._blocks = CsvBlockJudge(self)
+        self._blocks = CsvBlockChecker(self)
         super()._read()
 
-    def judge(self, block: CsvBlock) -> CsvPart:
-        """As `CsvBlockJudge.judge`."""
-        return self._blocks.judge(block)
+    def check(self, block: CsvBlock) -> CsvPart:
+        """As `CsvBlockChecker.check`."""
+        return self._blocks.check(block)
 
     def batch(self, part: CsvPart, kinds: dict[str, Kind]) -> Any:
         """As codes."""
         return super().batch(part, kinds) if part.table is None else coded_table(self, part.table, part.rows, kinds)
 
 
-class CsvBlockJudge:
-    """Judges blocks of one file; `judge` may run in any thread."""
+class CsvBlockChecker:
+    """Judges blocks of one file; `check` may run in any thread."""
 
     def __init__(self, run: CsvRun) -> None:
         self._run = run
-        wanted = tuple(f.name for f in run.fields)
+        fields, record = run.present.fields, run.declared.record
+        wanted = tuple(f.name for f in fields)
         self._decoder = CsvDecoder(run.info.header, run.reader.width, wanted)
-        self._non_empty = [f.name for f in run.fields if f.non_empty and run.declared.record.rule_for("empty", f.name)]
+        self._non_empty = [f.name for f in fields if f.non_empty and record.rule_for("empty", f.name)]
 
-    def judge(self, block: CsvBlock) -> CsvPart:
+    def check(self, block: CsvBlock) -> CsvPart:
         """All rows of a block: their faults, and the key columns as far as they are certain."""
         run = self._run
         part = run.new_part(block)
@@ -61,13 +62,13 @@ class CsvBlockJudge:
             self._decode(block.ends, 0, block.rows, block, part, tables)
         table = tables[0] if len(tables) == 1 else _joined(tables)
         for name, scan in part.scans.items():
-            numbers = _scan(one_array(table, name), scan, count=name in run.inferred)
+            numbers = _scan(one_array(table, name), scan, count=name in run.present.inferred)
             if numbers:
                 part.numbers[name] = numbers
         if run.columns is None:
             return part
-        if all(part.scans[name].texts for name in run.inferred):
-            part.batch = coded_table(run, table, block.rows, dict.fromkeys(run.inferred, "text"))
+        if all(part.scans[name].texts for name in run.present.inferred):
+            part.batch = coded_table(run, table, block.rows, dict.fromkeys(run.present.inferred, "text"))
             part.found = run.sets.probe(run.file.kind, part.batch)
         else:
             part.table = table
@@ -126,7 +127,7 @@ class CsvBlockJudge:
     def _table_of(self, values: list[dict[str, str]]) -> pa.Table:
         import pyarrow as pa
 
-        names = [f.name for f in self._run.fields]
+        names = [f.name for f in self._run.present.fields]
         return pa.table({name: string_array([value.get(name) for value in values]) for name in names})
 
 

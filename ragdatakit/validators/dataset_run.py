@@ -26,11 +26,12 @@ from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
-from ragdatakit.validators.excerpts import excerpt, place_of
-from ragdatakit.validators.held import HeldFindings, RowMap
+from ragdatakit.validators.excerpts import excerpt
+from ragdatakit.validators.pending import PendingFindings, RowMap
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
-from ragdatakit.validators.sets import SetChecks, key_columns
+from ragdatakit.validators.set_plan import key_columns
+from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
@@ -84,7 +85,7 @@ class DatasetRun:
         self.options = options
         self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried, keep)
         self.rows = RowMap()
-        self.held = HeldFindings(self.collector, self.rows)
+        self.pending = PendingFindings(self.collector, self.rows)
         self._runs: dict[DataFile, FileRun] = {}
         self._containers: dict[DataFile, str] = {}
         self.big = sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
@@ -100,7 +101,7 @@ class DatasetRun:
         try:
             self._check()
         finally:
-            self.held.word(self._locate, self.form, self._derived_value)
+            self.pending.complete(self._locate, self.form, self._derived_value)
             self.collector.finish()
 
     def _check(self) -> None:
@@ -306,7 +307,7 @@ class DatasetRun:
         """All that a check found: problems with their file, or at rows."""
         for one in found:
             if isinstance(one, RowProblems):
-                self.held.take(one)
+                self.pending.take(one)
             else:
                 self.emit(*one)
 
@@ -322,21 +323,18 @@ class DatasetRun:
                 place = Place(problem.line, _column(problem), start, None, shown)
         self.collector.add(file, problem, place)
 
-    def emit_record(
-        self, file: DataFile, problem: Problem, record: int | None, line: int, offset: int, raw: bytes, indent: int = 0
-    ) -> None:
-        """A problem of one record, which begins on ``line`` behind ``indent`` characters."""
+    def emit_record(self, file: DataFile, problem: Problem, located: Located) -> None:
+        """A problem of one record, or of another piece of a file."""
         if not self.collector.room(problem.rule, file):
             self.collector.count(problem.rule, file)
             return
-        start, length = problem.position, problem.length
+        start, length, raw = problem.position, problem.length, located.raw
         longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
         text = raw[:longest].decode("utf-8", "replace") if len(raw) > MOST_LOCATED else raw.decode("utf-8", "replace")
         if start is None and problem.pointer:
             span = self.form(file).span(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
-        line, column, shown = place_of(text, start, length, line, indent)
-        self.collector.add(file, problem, Place(line, column, offset, record, shown))
+        self.collector.add(file, problem, Place.within(located, text, start, length))
 
     def _derived_value(self, file: DataFile, field_name: str, record: Any) -> Any:
         return self.checks.derive(file.kind, record, to_show=True).get(field_name) if record is not None else None
