@@ -20,7 +20,7 @@ from ragdatakit.reports.json import json_pieces
 from ragdatakit.reports.text import TextOptions, text_lines
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
-from ragdatakit.validators import held, kept_findings
+from ragdatakit.validators import kept_findings, pending
 from ragdatakit.validators.kept_findings import KeptFindings, Key
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -102,8 +102,8 @@ def broken_sets() -> list[Path]:
 @pytest.mark.parametrize("root", broken_sets(), ids=lambda p: f"{p.parts[-3]}-{p.name}")
 def test_parts_and_scratch_files_change_no_report(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = ragdatakit.validate(root, max_per_rule=0)
-    monkeypatch.setattr(held, "_PART_BYTES", 1)
-    monkeypatch.setattr(held, "_TOGETHER", 1)
+    monkeypatch.setattr(pending, "_PART_BYTES", 1)
+    monkeypatch.setattr(pending, "_TOGETHER", 1)
     monkeypatch.setattr(kept_findings, "_TOGETHER", 2)
     monkeypatch.setattr(KeptFindings.__init__, "__defaults__", (2,))
     in_parts = ragdatakit.validate(root, max_per_rule=0)

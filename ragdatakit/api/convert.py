@@ -179,7 +179,7 @@ class _ConversionRun:
     def run(self, keep_going: bool) -> None:
         """Check and convert; ``result`` tells what became of it."""
         from ragdatakit.converters import get_converter
-        from ragdatakit.converters.run import PLAIN, RAW, mends_raw
+        from ragdatakit.converters.run import PLAIN, RAW, repairs_raw
         from ragdatakit.files.record_reading import Refused
         from ragdatakit.validators.source_check import SourceCheck, check_source
 
@@ -189,8 +189,8 @@ class _ConversionRun:
             self._convert(refused, None)
             return
         values = converter.values(options.values, "read")
-        mends = mends_raw(self._found) if options.source_format == RAW else converter.mends
-        wanted = (self._path, converter.name, mends, values, options.memory_limit, options.follow_links)
+        repairs = repairs_raw(self._found) if options.source_format == RAW else converter.repairs
+        wanted = (self._path, converter.name, repairs, values, options.memory_limit, options.follow_links)
         if not keep_going and options.prepare is None and self._is_worth_a_process():
             with SourceCheck(*wanted) as check:
                 self._convert(refused, check)

@@ -480,7 +480,7 @@ class NumpyConsistency:
         chosen = by_row[np.sort(first)]
         return names[chosen], values[chosen], rows[chosen]
 
-    def hits(self) -> tuple[Rows, Rows]:
+    def disagreements(self) -> tuple[Rows, Rows]:
         """Rows that disagree with an earlier one, and those earlier rows."""
         if not self._odd:
             return _NO_ROWS, _NO_ROWS

@@ -35,7 +35,7 @@ from ragdatakit.version import __version__
 
 RAW = "gfm-rag-raw"
 """GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""
-Mends = Callable[[Finding, Mapping[str, Any]], bool]
+Repairs = Callable[[Finding, Mapping[str, Any]], bool]
 PLAIN = ("text", "table", "contextual-retrieval")
 """Sources that no format is declared for: they are found where they are asked for, or nothing else is."""
 
@@ -199,11 +199,11 @@ _RAW_DOCUMENTS = ("documents", "built-documents", "legacy-documents")
 _RAW_KINDS = (*_RAW_DOCUMENTS, "raw-questions", "built-raw-questions", "legacy-raw-questions")
 
 
-def mends_raw(sources: Iterable[Source]) -> Mends:
+def repairs_raw(sources: Iterable[Source]) -> Repairs:
     """For raw sources: findings about other files than theirs do not matter, nor does a missing answer, which the
     constructors of the framework want."""
     names = {path.name for source in sources for _, path in source.files()}
-    of_format = get_converter("gfm-rag").mends
+    of_format = get_converter("gfm-rag").repairs
     return lambda finding, values: (
         Path(finding.path).name not in names
         or "stage1" in Path(finding.path).parts[-3:-1]

@@ -33,7 +33,7 @@ _SUSPICIOUS = re.compile("[\x80-\x9fŒœÂÃ]|[\xa0-\u2dff\uf8ff\ufb00-\ufb06\uf
 _AROUND = 24
 _LONGEST = 200
 _MOST_TRIED = 50
-"""Places of a text at which it is tried whether it decodes to something else."""
+"""RecordFinder of a text at which it is tried whether it decodes to something else."""
 
 
 def garbled(text: str) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.flat_text import flat_words
-from ragdatakit.quality.hits import Checked, Hit, Sought, is_train, shown_id, sought_question
+from ragdatakit.quality.findings import Checked, RecordLookup, is_train, question_lookup, shown_id
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,9 +42,9 @@ class _Asked:
 
 
 def check_questions(run: Checked) -> None:
-    """Look at all questions; what is found are hits of the run. Memory: some 40 bytes a question, 24 a judgement."""
+    """Look at all questions. Memory: some 40 bytes a question, 24 a judgement."""
     rules = ("leaked-question", "nearly-leaked-question", "shared-positives", "identical-questions", "uneven-splits")
-    if not run.hits.wants(*rules):
+    if not run.findings.wants(*rules):
         return
     if run.progress is not None:
         run.progress.doing = "looking for leaks"
@@ -52,7 +52,7 @@ def check_questions(run: Checked) -> None:
     if not len(asked.words):
         return
     found = [*_leaked(asked), *_doubles(asked)]
-    near = list(_nearly_leaked(run, asked)) if run.hits.wants("nearly-leaked-question") else []
+    near = list(_nearly_leaked(run, asked)) if run.findings.wants("nearly-leaked-question") else []
     _keep(run, asked, found, near)
     _shared_positives(run, asked)
     _uneven_splits(run, asked)
@@ -241,16 +241,16 @@ def _similarity(mine: frozenset[str], other: frozenset[str], least: float) -> fl
 
 def _keep(run: Checked, asked: _Asked, *found: Iterable[_Found]) -> None:
     """Keep what there is room for, with the texts of the questions; count the rest."""
-    most = run.hits.collector.selection.max_per_rule
+    most = run.findings.collector.selection.max_per_rule
     kept: list[_Found] = []
     number: Counter[str] = Counter()
     for one in (f for several in found for f in several):
         rule, _, split, *_ = one
         number[rule] += 1
-        if run.hits.room(rule) and (not most or number[rule] <= most):
+        if run.findings.room(rule) and (not most or number[rule] <= most):
             kept.append(one)
         else:
-            run.hits.count(rule, asked.names[split])
+            run.findings.count(rule, asked.names[split])
     wanted = {number for one in kept for number in (one[1], one[3])}
     rows = {n: row for n, row in enumerate(run.questions() if wanted else ()) if n in wanted}
     for rule, question, split, other, of, facts in kept:
@@ -262,9 +262,9 @@ def _keep(run: Checked, asked: _Asked, *found: Iterable[_Found]) -> None:
             "trained": asked.names[of] or "training",
             **facts,
         }
-        place = sought_question(row, asked.names[split], question)
-        there = sought_question(first, asked.names[of], other)
-        run.hits.keep(Hit(rule, place, row.question_id, told, "", there, "the other one"))
+        place = question_lookup(row, asked.names[split], question)
+        there = question_lookup(first, asked.names[of], other)
+        run.findings.keep(rule, place, row.question_id, told, "", there, "the other one")
 
 
 def _shared_positives(run: Checked, asked: _Asked) -> None:
@@ -272,7 +272,7 @@ def _shared_positives(run: Checked, asked: _Asked) -> None:
 
     questions, splits, targets = asked.golds
     train = [n for n, name in enumerate(asked.names) if is_train(name)]
-    if not train or not run.hits.wants("shared-positives"):
+    if not train or not run.findings.wants("shared-positives"):
         return
     of_train = np.unique(targets[np.isin(splits, train)])
     for code, name in enumerate(asked.names):
@@ -285,7 +285,7 @@ def _shared_positives(run: Checked, asked: _Asked) -> None:
         if share > run.options.most_shared_positives:
             facts = {"share": f"{100 * share:.0f} %", "questions": len(every), "split": name}
             facts["trained"] = asked.names[train[0]] or "training"
-            run.hits.keep(Hit("shared-positives", Sought((), name), round(share, 4), facts))
+            run.findings.keep("shared-positives", RecordLookup((), name), round(share, 4), facts)
 
 
 def _uneven_splits(run: Checked, asked: _Asked) -> None:
@@ -302,4 +302,4 @@ def _uneven_splits(run: Checked, asked: _Asked) -> None:
             name = asked.names[code] or ""
             questions = f"{number:,} question" + ("" if number == 1 else "s")
             facts = {"split": name, "questions": questions, "other": asked.names[largest], "number": sizes[largest]}
-            run.hits.keep(Hit("uneven-splits", Sought((), name), number, facts))
+            run.findings.keep("uneven-splits", RecordLookup((), name), number, facts)

@@ -121,7 +121,7 @@ class PythonConsistency:
                 self._reported.add((name, value))
                 self._hits.append((row, first_row))
 
-    def hits(self) -> tuple[list[int], list[int]]:
+    def disagreements(self) -> tuple[list[int], list[int]]:
         """Rows that disagree with an earlier one, and those earlier rows."""
         return [r for r, _ in self._hits], [f for _, f in self._hits]
 

@@ -63,7 +63,7 @@ class TaggedRun(FileRun):
         return value
 
     def _emit(self, problems: list[Problem], element: TaggedElement) -> None:
-        if self.fresh:
+        if self.fresh and problems:
+            located = Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
             for problem in problems:
-                place = (element.record, element.line, element.byte_offset, element.raw, element.indent)
-                self.run_.emit_record(self.file, problem, *place)
+                self.run_.emit_record(self.file, problem, located)

@@ -82,7 +82,7 @@ _GIVEN = {
 }
 
 
-def _mends(finding: Finding, values: Mapping[str, Any]) -> bool:
+def _repairs(finding: Finding, values: Mapping[str, Any]) -> bool:
     """Whether a finding is about the layout of release 1.0, which is written in today's."""
     if finding.rule == "double-comma-delimiter":
         return bool(values["delimiter"] == ",,")
@@ -135,5 +135,5 @@ CONVERTER = Converter(
         Option("dedupe", "write", "Write equal edges once instead of keeping them as parallel edges.", False),
     ),
     profiles=("reasoner", "gfm-rag"),
-    mends=_mends,
+    repairs=_repairs,
 )

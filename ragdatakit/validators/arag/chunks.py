@@ -23,8 +23,6 @@ _DOT_INSIDE = re.compile(
     r"\d+\.\d+|\b(?:https?://|www\.)\S+|\b(?:e\.g|i\.e|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|Inc|Ltd|Vol|pp)\."
 )
 _DECIMAL_ID = re.compile(r"[0-9]+")
-# A decimal id, a text that begins with neither a blank nor ##, a first sentence that is long enough, and its end.
-_SOUND = re.compile(r"(?:0|[1-9][0-9]*):(?!##)[^\s.!?][^.!?\n]{9,}?[^\s.!?][^.!?\n]*+[.!?\n]")
 
 
 def id_and_text(value: Any) -> tuple[Any, Any]:
@@ -35,11 +33,6 @@ def id_and_text(value: Any) -> tuple[Any, Any]:
     if isinstance(value, dict):
         return value.get("id"), value.get("text")
     return None, None
-
-
-def is_sound(value: Any) -> bool:
-    """Whether an element is surely a string without fault, but for its place and the dots inside its sentences."""
-    return type(value) is str and _SOUND.match(value) is not None
 
 
 def text_digest(text: str) -> str:

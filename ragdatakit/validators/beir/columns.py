@@ -17,14 +17,14 @@ _BLANK = rf"\A[{_SPACE}{_INVISIBLE}]*\z"
 _ODD_ID = rf'\A\z|\A["{_SPACE}]|[\t\n\r]|[{_SPACE}]\z'
 
 
-def suspect_records(table: pa.Table) -> npt.NDArray[np.intp]:
+def record_candidates(table: pa.Table) -> npt.NDArray[np.intp]:
     """Texts that are blank, and ids that are empty, begin or end oddly, or hold what ends a cell."""
     blank = pc.match_substring_regex(one_array(table, "text"), _BLANK)
     odd = pc.match_substring_regex(one_array(table, "_id"), _ODD_ID)
     return np.flatnonzero(mask_of(pc.fill_null(pc.or_(blank, odd), True)))
 
 
-def suspect_judgements(table: pa.Table, measured: range) -> npt.NDArray[np.intp]:
+def judgement_candidates(table: pa.Table, measured: range) -> npt.NDArray[np.intp]:
     """Scores that are not among those that can be measured."""
     scores = one_array(table, "score")
     return np.flatnonzero(mask_of(pc.fill_null(pc.greater_equal(scores, measured.stop), True)))

@@ -27,7 +27,7 @@ _WIDE_BLANKS = {
 }
 
 
-def chunk_suspects(table: pa.Table) -> Rows:
+def chunk_candidates(table: pa.Table) -> Rows:
     """Chunks that `chunk_problems` may have a word on."""
     names = table.column_names
     mask = np.zeros(table.num_rows, dtype=np.bool_)
@@ -45,7 +45,7 @@ def chunk_suspects(table: pa.Table) -> Rows:
     return np.flatnonzero(mask)
 
 
-def triple_suspects(table: pa.Table) -> Rows:
+def triple_candidates(table: pa.Table) -> Rows:
     """Triples that `triple_problems` may have a word on."""
     names = table.column_names
     mask = np.zeros(table.num_rows, dtype=np.bool_)

@@ -9,7 +9,7 @@ from ragdatakit.columnar.small_graphs import Graph, PlainGraph
 from ragdatakit.files.python_literals import Judgement, judge
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.missing import MISSING
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
 from ragdatakit.validators.gfm_rag.graph import DOCUMENT, GraphFindings
 from ragdatakit.validators.gfm_rag.tables import GraphTables
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.validators.checks import CellSuspects
+    from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
-    from ragdatakit.validators.sets import Hits
+    from ragdatakit.validators.row_problems import RowProblems
 
 _NOTHING = ("{}", "None")
 _NAMES = {"nodes": ("uid", "name", "type"), "relations": ("uid", "name"), "edges": ()}
@@ -63,9 +63,10 @@ class TableChecks(FormatChecks):
 
     # rows
 
-    def record_checks(self, kind: str) -> bool:
-        """Every row has attributes."""
-        return True
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """Every row has attributes; the graph must know something of a node or relation besides its key."""
+        of_table = {"nodes": ("@spelled", "type", "@key"), "relations": ("@spelled", "@key")}
+        return Needs(records=True, columns=of_table.get(kind, ("@source", "@relation", "@target")))
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of the cells of one row."""
@@ -80,20 +81,14 @@ class TableChecks(FormatChecks):
             if file.kind == "nodes" and value.get("type") == DOCUMENT and readable and not judged.has_content:
                 yield Problem("document-without-content", "/attributes", value.get("uid", value.get("name")))
 
-    def cell_suspects(self, kind: str, table: pa.Table) -> CellSuspects | None:
+    def candidates(self, kind: str, table: pa.Table) -> Candidates:
         """Rows whose names have blanks at an end, or whose attributes are not plainly in order."""
         from ragdatakit.columnar.literal_cells import LearntForms
-        from ragdatakit.validators.gfm_rag.columns import suspects
+        from ragdatakit.validators.gfm_rag.columns import candidates
 
-        return suspects(kind, table, self._learnt.setdefault(kind, LearntForms()))
+        return candidates(kind, table, self._learnt.setdefault(kind, LearntForms()))
 
-    def key_columns(self, kind: str) -> tuple[str, ...]:
-        """What the graph needs to know of a node or relation besides its key."""
-        return {"nodes": ("@spelled", "type", "@key"), "relations": ("@spelled", "@key")}.get(
-            kind, ("@source", "@relation", "@target")
-        )
-
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """Of a document ``@document``, its key as the loader spells it, and ``@title``, its name."""
         if kind != "nodes" or not isinstance(value, dict) or value.get("type") != DOCUMENT:
             return {}
@@ -111,7 +106,9 @@ class TableChecks(FormatChecks):
 
     # tables
 
-    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
         """Hand the rows to the graph."""
         self._tables.batch(kind, batch, sets)
         return ()
@@ -120,17 +117,15 @@ class TableChecks(FormatChecks):
         """Whether names of this kind can be found at all."""
         return self._tables.accepts(kind, column, inferred)
 
-    def finish_table(self, file: DataFile, table: CsvTable) -> Iterator[Hits]:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[RowProblems]:
         """What type inference did to the columns."""
-        return self._tables.finish_table(table)
+        if table is not None:
+            yield from self._tables.finish_table(table)
 
-    def finish_sets(self) -> Iterator[Hits]:
-        """Edges that repeat, names that mislead."""
-        return self._findings.hits()
-
-    def finish(self, emit: Emit) -> None:
-        """The graph as a whole."""
-        self._findings.tell(emit)
+    def finish(self) -> Iterator[Placed | RowProblems]:
+        """Edges that repeat, names that mislead; the graph as a whole."""
+        yield from self._findings.of_rows()
+        yield from self._findings.of_files()
 
 
 def _attribute_problems(table: str, cell: str, judged: Judgement) -> Iterator[Problem]:

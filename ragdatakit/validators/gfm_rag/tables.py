@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph, RepeatedEdges
 from ragdatakit.files.csv_cells import Kind
 from ragdatakit.validators.python_keys import PythonBatch
-from ragdatakit.validators.sets import Hits
+from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -83,7 +83,7 @@ class GraphTables:
         kinds = self._kinds.get(_KEY_TABLE[column])
         return not kinds or _CLASS[inferred] in {_CLASS[k] for k in kinds}
 
-    def finish_table(self, table: CsvTable) -> Iterator[Hits]:
+    def finish_table(self, table: CsvTable) -> Iterator[RowProblems]:
         """What type inference did to the columns of one table."""
         self.read.add(table.kind)
         for column in table.inferred:
@@ -96,7 +96,7 @@ class GraphTables:
             self._chunk_rows[table.kind], self._first_rows[table.kind] = table.chunk_rows, table.first_row
             if kinds and all(k != "text" for k in kinds):
                 facts = {"kind": _KIND_IN_WORDS[kinds[0]]}
-                yield Hits(_ALL_NUMERIC[table.kind], table.kind, "@key", [table.first_row], facts=[facts])
+                yield RowProblems(_ALL_NUMERIC[table.kind], table.kind, "@key", [table.first_row], facts=[facts])
             return
         for column in table.inferred:
             yield from self._mismatches(table, column, table.kinds[column])
@@ -104,7 +104,7 @@ class GraphTables:
         if len(self.read) == len(TABLES) and isinstance(self._held, _Arrays):
             self._look_for_repeats()
 
-    def _mismatches(self, table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[Hits]:
+    def _mismatches(self, table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[RowProblems]:
         """Chunks of edges whose names are of a kind that no key is; chunks of keys whose kind no edge has."""
         keys_of = _KEY_TABLE[column]
         keys = self._kinds.get(keys_of, [])
@@ -114,23 +114,27 @@ class GraphTables:
             if not self.accepts("edges", column, kind):
                 facts = {"column": column, "kind": _CLASS[kind], "rows": rows}
                 facts |= {"keys": _KEYS_IN_WORDS[keys_of], "other": _CLASS[keys[0]]}
-                yield Hits("kind-mismatch", "edges", f"@{column}", [table.first_row + first], facts=[facts])
+                yield RowProblems("kind-mismatch", "edges", f"@{column}", [table.first_row + first], facts=[facts])
         used = {_CLASS[k] for k in kinds}
         if len(keys) > 1 and len({_CLASS[k] for k in keys}) > 1 and column != "target":
             for first, rows, kind in _runs(keys, self._chunk_rows[keys_of], 1 << 62):
                 if _CLASS[kind] not in used:
                     facts = {"column": "name", "kind": _CLASS[kind], "rows": min(rows, self._chunk_rows[keys_of])}
                     facts |= {"keys": f"the column {column} of edges.csv", "other": _CLASS[kinds[0]]}
-                    yield Hits("kind-mismatch", keys_of, "@key", [self._first_rows[keys_of] + first], facts=[facts])
+                    yield RowProblems(
+                        "kind-mismatch", keys_of, "@key", [self._first_rows[keys_of] + first], facts=[facts]
+                    )
 
-    def _bare_mismatches(self, table: CsvTable, column: str) -> Iterator[Hits]:
+    def _bare_mismatches(self, table: CsvTable, column: str) -> Iterator[RowProblems]:
         """Chunks of edges that are text only thanks to cells that the entity loader takes for missing."""
         bare, kinds = table.bare_kinds[column], table.kinds[column]
         for first, rows, kind in _runs(bare, table.chunk_rows, table.rows):
             chunk = first // table.chunk_rows
             if bare[chunk] != kinds[chunk] and not self.accepts("edges", column, kind):
                 facts = {"column": column, "kind": _CLASS[kind], "rows": rows}
-                yield Hits("numbers-but-for-missing", "edges", f"@{column}", [table.first_row + first], facts=[facts])
+                yield RowProblems(
+                    "numbers-but-for-missing", "edges", f"@{column}", [table.first_row + first], facts=[facts]
+                )
 
     def _look_for_repeats(self) -> None:
         """Begin to look for repeated edges: the questions are read and followed meanwhile."""
@@ -187,7 +191,7 @@ def _runs(kinds: list[Kind], chunk_rows: int, rows: int) -> Iterator[tuple[int, 
             start = number
 
 
-def _fragile(table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[Hits]:
+def _fragile(table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[RowProblems]:
     """Columns of text that more rows, or one cell less, would turn into numbers."""
     scan = table.scans.get(column)
     if scan is None or not kinds or any(kind != "text" for kind in kinds):
@@ -195,18 +199,20 @@ def _fragile(table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[Hits]:
     field = f"@{column}"
     alone = scan.first_text if scan.texts == 1 else scan.first_huge if not scan.texts and scan.huge == 1 else -1
     if alone >= 0 and scan.numbers and scan.cells > 2:
-        yield Hits("number-like-name", table.kind, field, [table.first_row + alone], facts=[{"column": column}])
+        yield RowProblems("number-like-name", table.kind, field, [table.first_row + alone], facts=[{"column": column}])
     elif table.rows > table.chunk_rows and table.numbers[column]:
         facts = {"column": column, "numeric": table.numbers[column], "rows": table.rows}
-        yield Hits("mixed-name-kinds", table.kind, field, [table.first_row], facts=[facts])
+        yield RowProblems("mixed-name-kinds", table.kind, field, [table.first_row], facts=[facts])
 
 
-def _number_attributes(table: CsvTable) -> Iterator[Hits]:
+def _number_attributes(table: CsvTable) -> Iterator[RowProblems]:
     """Attributes that are nothing but numbers, chunk by chunk: there is no text to be parsed."""
     for first, _, kind in _runs(table.kinds.get("attributes", []), table.chunk_rows, table.rows):
         if kind != "text":
             facts = {"reason": f"every cell is {_KIND_IN_WORDS[kind]}, and pandas leaves no text to be parsed"}
-            yield Hits("attributes-not-literal", table.kind, "attributes", [table.first_row + first], facts=[facts])
+            yield RowProblems(
+                "attributes-not-literal", table.kind, "attributes", [table.first_row + first], facts=[facts]
+            )
 
 
 class _Plain:

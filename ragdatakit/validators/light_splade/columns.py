@@ -18,7 +18,7 @@ _NUMBER_FIRST = np.zeros(256, np.bool_)
 _NUMBER_FIRST[list(b"0123456789+-. \t")] = True
 
 
-def suspect_masters(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
+def master_candidates(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
     """Texts that are empty, begin like white space and are short, or are very long; texts that look like numbers."""
     array = one_array(table, "text")
     offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
@@ -36,7 +36,7 @@ def suspect_masters(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
     return np.flatnonzero(suspect)
 
 
-def suspect_positives(table: pa.Table) -> npt.NDArray[np.intp]:
+def positive_candidates(table: pa.Table) -> npt.NDArray[np.intp]:
     """Lists of more than one document: one may appear twice."""
     column = one_array(table, "positive_doc_ids")
     lists = int64_values(pc.list_value_length(column))

@@ -31,7 +31,7 @@ def document_problems(value: Any) -> Iterator[Problem]:
         yield Problem("differing-contents-and-text", "/text", text, {"other": _shown(contents)})
 
 
-def suspect_documents(table: pa.Table) -> npt.NDArray[np.intp]:
+def document_candidates(table: pa.Table) -> npt.NDArray[np.intp]:
     """Documents that begin with white space, or have a text beside contents."""
     import numpy as np
     import pyarrow.compute as pc

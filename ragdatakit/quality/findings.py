@@ -1,4 +1,4 @@
-"""What quality checks find, before it is known where it stands: counted at once, kept up to the limit."""
+"""What quality checks find, before its place in the files is known: counted at once, kept up to the limit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.record_reading import Progress
 from ragdatakit.quality.options import QualityOptions
 from ragdatakit.schemas.declarations import Format
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.quality_rules import RULES
-from ragdatakit.validators.collector import Collector, RuleState
+from ragdatakit.validators.collector import Collector, Pending, RuleState
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 
 _RULES = {rule.name: rule for rule in RULES}
 _SAME_TEXT = ("duplicate-text", "repeated-text", "repeated-chunk-text")
-"""Rules of formats that tell of texts that are the same to the letter."""
+"""Rules of formats that report texts that are the same to the letter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """A record to look for in the files: values that it has, the one that is meant first; and its split, if known.
+class RecordLookup:
+    """By what a record is looked up in the files: values that it has, the one that is meant first; its split, if known.
 
     Without values it is a file of that split that is meant. ``row`` is the table and the number of its row there,
     ``text`` the one of the values that other records may have, too.
@@ -38,23 +39,10 @@ class Sought:
     row: tuple[str, int] | None = None
 
 
-@dataclass(slots=True)
-class Hit:
-    """A finding that is kept: ``fragment`` is what is at fault in its first value, ``other`` a second record."""
-
-    rule: str
-    place: Sought
-    value: Any = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    fragment: str = ""
-    other: Sought | None = None
-    note: str = ""
-
-
 class Repeats:
     """How many rows of a table before one have the same text, of all and of its split.
 
-    Where a reader made up the ids, nothing else tells which of several records is meant. Memory: 8 bytes a row, 16 for
+    Where a reader made up the ids, nothing else says which of several records is meant. Memory: 8 bytes a row, 16 for
     rows that have splits.
     """
 
@@ -85,7 +73,7 @@ class Repeats:
 
 
 def _ranks(codes: array[int]) -> npt.NDArray[np.int64]:
-    """How many times a code stands before each place."""
+    """How often a code occurs before each position."""
     import numpy as np
 
     given = np.array(codes, np.int64)
@@ -105,13 +93,13 @@ class QualityCollector(Collector):
         return RuleState(rule, rule.severity, rule.consequence(), wanted)
 
 
-class Hits:
+class QualityFindings:
     """All that was found in one dataset (its ``parts`` are several where they are read as one)."""
 
     def __init__(self, parts: Sequence[Dataset], collector: Collector) -> None:
         self.parts = parts
         self.collector = collector
-        self.kept: list[Hit] = []
+        self.kept: list[Pending[RecordLookup]] = []
         self.failed: set[str] = set()
         self.repeats: dict[str, Repeats] = {}
         self._files = [file for part in parts for file in part.files]
@@ -125,8 +113,8 @@ class Hits:
         """Whether any of the rules is looked for."""
         return any(map(self.collector.wants, rules))
 
-    def tells_same_text(self) -> bool:
-        """Whether a rule of the format's own that is wanted tells of texts that are the same to the letter."""
+    def reports_same_text(self) -> bool:
+        """Whether a rule of the format's own that is wanted reports texts that are the same to the letter."""
         takes = self.collector.selection.takes
         return any(r.name in _SAME_TEXT and takes(r.code, r.name, r.severity) for r in self.format.rules)
 
@@ -138,17 +126,27 @@ class Hits:
         """Count findings that are not kept."""
         self.collector.count(rule, self.file(split), number)
 
-    def keep(self, hit: Hit) -> None:
-        """Count a finding, and keep it where there is room."""
-        keep = self.room(hit.rule)
-        self.count(hit.rule, hit.place.split)
+    def keep(
+        self,
+        rule: str,
+        record: RecordLookup,
+        value: Any,
+        facts: Mapping[str, Any],
+        fragment: str = "",
+        other: RecordLookup | None = None,
+        note: str = "",
+    ) -> None:
+        """Count a problem of a record, and keep it where there is room; arguments are as for `Pending`."""
+        keep = self.room(rule)
+        self.count(rule, record.split)
         if keep:
-            self.collector.reserve(hit.rule, self.file())
-            self.kept.append(hit)
+            self.collector.reserve(rule, self.file())
+            problem = Problem(rule, value=value, facts=dict(facts))
+            self.kept.append(Pending(problem, record, other, note, fragment))
 
-    def before(self, sought: Sought) -> tuple[int, int]:
-        """How many records before the one that is sought have its text: of all, of those of its split."""
-        table, number = sought.row or ("", 0)
+    def before(self, lookup: RecordLookup) -> tuple[int, int]:
+        """How many records before the one that is looked up have its text: of all, of those of its split."""
+        table, number = lookup.row or ("", 0)
         return self.repeats[table].before(number) if table in self.repeats else (0, 0)
 
     def file(self, split: str | None = None) -> DataFile:
@@ -192,7 +190,7 @@ class Checked:
 
     tables: CanonicalTables
     options: QualityOptions
-    hits: Hits
+    findings: QualityFindings
     progress: Doing | None = None
     texts: TextKeys | None = None
     table: str = field(init=False)
@@ -213,7 +211,7 @@ class Checked:
         return self._rows("questions")
 
     def _rows(self, table: str) -> Iterator[Any]:
-        return self.hits.repeats.setdefault(table, Repeats()).noted(self.tables.peek(table))
+        return self.findings.repeats.setdefault(table, Repeats()).noted(self.tables.peek(table))
 
 
 class Doing:
@@ -228,10 +226,10 @@ class Doing:
         self._show(f"{self.doing}: {path.rpartition('/')[2]}", done, total)
 
 
-def sought_question(row: Any, split: str | None, number: int, *before: str | None) -> Sought:
-    """A question to look for, by its row, the split it is meant in, its number, and what else is said of it."""
+def question_lookup(row: Any, split: str | None, number: int, *before: str | None) -> RecordLookup:
+    """How to look up a question: by its row, the split it is meant in, its number, and what else is said of it."""
     values = tuple(value for value in (*before, row.text, row.question_id) if value)
-    return Sought(values, split, row.text or "", ("questions", number))
+    return RecordLookup(values, split, row.text or "", ("questions", number))
 
 
 def is_train(split: str | None) -> bool:

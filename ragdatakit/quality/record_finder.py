@@ -1,9 +1,9 @@
-"""Where the records that quality checks found stand: file, line, offset, pointer.
+"""Where the records that quality checks found are: file, line, offset, pointer.
 
 The checks read a dataset as tables, which have no lines. So the files are read once more, and a record is recognised by
 values that it has: the text and the id of a document, the three ids of a triplet. The record with most of them is the
-one; of several with as many, the one before which as many records have the text as rows stand before its row. A value
-that stands in no file as it is (a text that its reader puts together of sentences, an id that was made up) takes no
+one; of several with as many, the one before which as many records have the text as rows come before its row. A value
+that is in no file as it is (a text that its reader puts together of sentences, an id that was made up) takes no
 part; where none is found, a finding names the file, or the dataset, and no line.
 """
 
@@ -22,23 +22,23 @@ from ragdatakit.files.csv_rows import CsvReader
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.lines import iter_lines
 from ragdatakit.files.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.positions import Located
 from ragdatakit.files.record_forms import JSON, REFUSED, JsonForm, MemberForm, RecordForm, form_of
 from ragdatakit.files.record_reading import Progress
 from ragdatakit.files.sniffing import beginning, json_container
 from ragdatakit.files.sources import HeadedSource, Source
 from ragdatakit.files.strict_json import escape
 from ragdatakit.files.tagged_text import ElementFinder
-from ragdatakit.quality.hits import Hits, Sought
+from ragdatakit.quality.findings import QualityFindings, RecordLookup
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Related
 from ragdatakit.validators.collector import Place
-from ragdatakit.validators.excerpts import place_of
 
 _ELEMENTS = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
 _DEEPEST = 12
 _HEAD = 1 << 10
-_Record = tuple[RecordForm, int, int, int, bytes, int, Any]
-"""Form, number, line, offset, bytes, indent, decoded value."""
+_Record = tuple[RecordForm, Located, Any]
+"""Form, the record, its decoded value."""
 _NAMED = re.compile(r"([^:]{1,60}):(.*)", re.DOTALL)
 """A record that is one text: an id, a colon, and the text that it names."""
 _ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
@@ -48,21 +48,17 @@ _MOST_TEXT = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A record that was found; ``pointer`` is where the first of the sought values stands in it, else None."""
+class FoundRecord:
+    """A record that was found; ``pointer`` is where the first of the values looked up is in it, else None."""
 
     file: DataFile
     form: RecordForm
-    record: int
-    line: int
-    byte_offset: int
-    raw: bytes
-    indent: int
+    located: Located
     pointer: str | None
 
     def place(self, fragment: str) -> Place:
-        """Where the fragment stands in the value at the pointer; without one, where the value stands."""
-        text = self.raw.decode("utf-8", "replace")
+        """Where the fragment is in the value at the pointer; without one, where the value is."""
+        text = self.located.raw.decode("utf-8", "replace")
         start, length = None, 0
         span = self.form.span(text, self.pointer) if self.pointer is not None else None
         if span is not None:
@@ -72,23 +68,22 @@ class Found:
                 if inside >= 0:
                     start, length = inside, len(written)
                     break
-        line, column, shown = place_of(text, start, length, self.line, self.indent)
-        return Place(line, column, self.byte_offset, self.record, shown)
+        return Place.within(self.located, text, start, length)
 
     def related(self, note: str) -> Related:
         """This place as the second one of a finding."""
-        return Related(self.file.display, self.line, note)
+        return Related(self.file.display, self.located.line, note)
 
 
 class _Seen:
-    """Counts the records that have a text that is sought, in files of the split that is meant and in others."""
+    """Counts the records that have a text that is looked up, in files of the split that is meant and in others."""
 
     def __init__(self, before: tuple[int, int]) -> None:
         self._before = before
         self._others = self._of_split = 0
 
     def meant(self, of_split: bool) -> bool:
-        """Whether one more record stands at the place of the one that is sought."""
+        """Whether one more record is at the position of the one that is looked up."""
         if of_split:
             self._of_split += 1
             return self._of_split == self._before[1] + 1
@@ -96,23 +91,23 @@ class _Seen:
         return self._others == self._before[0] + 1
 
 
-class Places:
+class RecordFinder:
     """Looks for records in the files of a dataset; all at once, in one pass over each file."""
 
-    def __init__(self, hits: Hits, memory_limit: int, progress: Progress | None = None) -> None:
-        self._parts = hits.parts
-        self._before = hits.before
+    def __init__(self, findings: QualityFindings, memory_limit: int, progress: Progress | None = None) -> None:
+        self._parts = findings.parts
+        self._before = findings.before
         self._longest = max(memory_limit // 4, 1 << 16)
         self._progress = progress
 
-    def find(self, sought: Iterable[Sought]) -> dict[Sought, Found]:
-        """Those that stand in a record."""
-        wanted = [one for one in dict.fromkeys(sought) if one.values]
+    def find(self, lookups: Iterable[RecordLookup]) -> dict[RecordLookup, FoundRecord]:
+        """Those for which there is a record."""
+        wanted = [one for one in dict.fromkeys(lookups) if one.values]
         by_value: dict[str, list[int]] = {}
         for number, one in enumerate(wanted):
             for value in dict.fromkeys(one.values):
                 by_value.setdefault(value, []).append(number)
-        best: dict[int, tuple[float, Found]] = {}
+        best: dict[int, tuple[float, FoundRecord]] = {}
         seen = [_Seen(self._before(one)) for one in wanted]
         for part in self._parts if wanted else ():
             for file in part.files:
@@ -125,12 +120,12 @@ class Places:
         self,
         part: Dataset,
         file: DataFile,
-        wanted: Sequence[Sought],
+        wanted: Sequence[RecordLookup],
         by_value: dict[str, list[int]],
         repeats: Sequence[_Seen],
-        best: dict[int, tuple[float, Found]],
+        best: dict[int, tuple[float, FoundRecord]],
     ) -> None:
-        for form, record, line, offset, raw, indent, value in self._records(part, file):
+        for form, located, value in self._records(part, file):
             if _has_none(value, by_value):
                 continue
             seen: dict[int, dict[str, str]] = {}
@@ -145,7 +140,7 @@ class Places:
                 score = len(values) + (0.5 if of_split else 0) + (0.25 if meant else 0)
                 before = best.get(number)
                 if before is None or (score > before[0] and _may_replace(before[1], file, one, of_split)):
-                    found = Found(file, form, record, line, offset, raw, indent, values.get(one.values[0]))
+                    found = FoundRecord(file, form, located, values.get(one.values[0]))
                     best[number] = (score, found)
                     better = True
             if better and _all_whole(wanted, best):
@@ -170,39 +165,37 @@ class Places:
         form = form_of(kind)
         if kind.container == "opaque":
             form = {"tabs": _TABS, "json-object": _MEMBERS}.get(container, JSON)
-        for record, line, offset, raw, indent in self._raw(file, kind, container, source):
-            value = form.plain(raw)
+        for located in self._raw(file, kind, container, source):
+            value = form.plain(located.raw)
             if value is REFUSED:
-                value = form.value(raw.decode("utf-8", "replace"))
+                value = form.value(located.raw.decode("utf-8", "replace"))
             if value is not None:
-                yield form, record, line, offset, raw, indent, value
+                yield form, located, value
 
-    def _raw(
-        self, file: DataFile, kind: File, container: str, source: Source
-    ) -> Iterator[tuple[int, int, int, bytes, int]]:
+    def _raw(self, file: DataFile, kind: File, container: str, source: Source) -> Iterator[Located]:
         if container in _ELEMENTS:
             for part in _ELEMENTS[container](source).parts():
-                self._told(file, source)
+                self._show_progress(file, source)
                 for element in part.elements():
                     if not element.error:
-                        yield element.record, element.line, element.byte_offset, element.raw, element.indent
+                        yield Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
         elif container == "tagged":
             pieces = source.pieces()
             head = list(islice(pieces, 1))  # by which it is known whether there is a byte-order mark
             finder = ElementFinder(kind.tags, self._longest)
             for tagged in finder.elements(chain(head, pieces), 3 if source.bom else 0):
-                self._told(file, source)
+                self._show_progress(file, source)
                 if not tagged.too_long:
-                    yield tagged.record, tagged.line, tagged.byte_offset, tagged.raw, tagged.indent
+                    yield Located(tagged.record, tagged.line, tagged.byte_offset, tagged.raw, tagged.indent)
         else:
             record, number = 0, int(kind.columns.header)
             for block in source.blocks():
-                self._told(file, source)
+                self._show_progress(file, source)
                 number += bool(block.skipped)
                 for offset, line, _ in iter_lines(block.data):
                     number += 1
                     if bytes(line[:1]).strip() or bytes(line).strip():
-                        yield record, number, block.offset + offset, bytes(line), 0
+                        yield Located(record, number, block.offset + offset, bytes(line))
                         record += 1
 
     def _rows(self, file: DataFile, source: Source) -> Iterator[_Record]:
@@ -212,20 +205,20 @@ class Places:
         header = reader.header or []
         form = CsvForm(header, "", set())
         for block in reader.blocks():
-            self._told(file, source)
+            self._show_progress(file, source)
             for number, row in enumerate(block.raw_rows()):
                 cells = [cell.text for cell in split_record(row.raw.decode("utf-8", "replace"))[0]]
                 value = dict(zip(header, cells, strict=False))
-                yield form, block.first_row + number, row.line, row.offset, row.raw, 0, value
+                yield form, Located(block.first_row + number, row.line, row.offset, row.raw), value
 
     def _lines_of_text(self, file: DataFile, source: Source) -> Iterator[_Record]:
         """A text file is one record, which begins on its first line."""
         data = b"".join(source.pieces()) if source.size < _MOST_TEXT else b""
         if data:
             text = data.decode("utf-8", "replace")
-            yield JSON, 0, 1, 0, data, 0, {"": [text, text.strip(), file.name, file.path.name, file.path.stem]}
+            yield JSON, Located(0, 1, 0, data), {"": [text, text.strip(), file.name, file.path.name, file.path.stem]}
 
-    def _told(self, file: DataFile, source: Source) -> None:
+    def _show_progress(self, file: DataFile, source: Source) -> None:
         if self._progress is not None:
             self._progress(file.display, source.progress, source.size)
 
@@ -238,7 +231,7 @@ class _TabsForm(JsonForm):
         return dict(_cells(raw.decode("utf-8", "replace")))
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
-        """Where a cell stands: (first character, length)."""
+        """Where a cell is: (first character, length)."""
         start = 0
         for number, cell in _cells(text):
             if pointer == f"/{number}":
@@ -259,7 +252,7 @@ _MEMBERS = MemberForm("id", "text")
 def _container(part: Dataset, file: DataFile) -> str:
     """How the records of a file are held; of plain data, of which nothing is declared, by its name and its beginning.
 
-    Rows of Parquet files have no lines. CSV files are looked through where a comma stands between their cells.
+    Rows of Parquet files have no lines. CSV files are looked through where commas separate their cells.
     """
     kind = part.format.file(file.kind)
     if kind.container == "json":
@@ -303,7 +296,7 @@ def _values(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _spellings(fragment: str) -> Iterator[str]:
-    """How a part of a text may stand in a file: as it is, or with escapes."""
+    """How a part of a text may be written in a file: as it is, or with escapes."""
     if fragment:
         escaped = json.dumps(fragment)[1:-1]
         yield from (fragment, json.dumps(fragment, ensure_ascii=False)[1:-1], escaped)
@@ -311,7 +304,7 @@ def _spellings(fragment: str) -> Iterator[str]:
 
 
 def _has_none(value: Any, by_value: Mapping[str, object]) -> bool:
-    """Whether a record is seen at once to have nothing that is sought: most are flat, and have not."""
+    """Whether a record clearly has nothing that is looked up: most are flat, and have not."""
     if not isinstance(value, dict):
         return False
     for found in value.values():
@@ -323,19 +316,19 @@ def _has_none(value: Any, by_value: Mapping[str, object]) -> bool:
     return True
 
 
-def _all_whole(wanted: Sequence[Sought], best: Mapping[int, tuple[float, Found]]) -> bool:
+def _all_whole(wanted: Sequence[RecordLookup], best: Mapping[int, tuple[float, FoundRecord]]) -> bool:
     return len(best) == len(wanted) and all(_is_whole(wanted[n], *found) for n, found in best.items())
 
 
-def _is_whole(one: Sought, score: float, found: Found) -> bool:
-    """Whether no other record can be meant: this one has all values, stands where it should, and is of no other
+def _is_whole(one: RecordLookup, score: float, found: FoundRecord) -> bool:
+    """Whether no other record can be meant: this one has all values, is where it should be, and is of no other
     split."""
     return score >= len(set(one.values)) + (0.25 if one.text else 0) and (
         one.split is None or found.file.split in (None, one.split)
     )
 
 
-def _may_replace(before: Found, file: DataFile, one: Sought, of_split: bool) -> bool:
+def _may_replace(before: FoundRecord, file: DataFile, one: RecordLookup, of_split: bool) -> bool:
     """A text that was found in one file is not looked for in one of another kind, but of the right split: what names
     it, too, may be made of it."""
     whole = before.pointer is not None and len(one.values[0]) >= _LONG
