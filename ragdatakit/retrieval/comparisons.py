@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ragdatakit.retrieval.metrics import resampled_means
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.evaluations import RunResult
 
 PERMUTATIONS = 10_000
-TESTS = ("randomisation", "t")
+TESTS: tuple[Literal["randomisation", "t"], ...] = ("randomisation", "t")
 SAME = 1e-9
 """Values that differ by less are a tie."""
 
