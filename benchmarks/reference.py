@@ -28,8 +28,8 @@ from ragdatakit.api.search import dataset_tables, open_retriever
 from ragdatakit.retrieval.evaluation import search_run
 from ragdatakit.retrieval.gold import Gold, read_gold
 from ragdatakit.retrieval.metrics import depth_of
-from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.schemas.evaluations import Evaluation, RunResult
+from ragdatakit.schemas.options import SearchOptions
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "reference-results.md"

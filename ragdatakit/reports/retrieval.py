@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.terminal import Painter, painter
 from ragdatakit.reports.text import size
 from ragdatakit.schemas.retrieved import (
@@ -22,6 +21,7 @@ from ragdatakit.schemas.retrieved import (
     StoredIndex,
     Term,
 )
+from ragdatakit.visible_text import visible_text
 
 VERSION = 1
 _HALVES = re.compile("[\ud800-\udfff]")

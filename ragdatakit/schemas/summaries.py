@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
-from ragdatakit.schemas.results import FileSummary
+from ragdatakit.schemas.results import FileSummary, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class NotRead:
 
 class Summaries(list[Summary]):
     """The summaries of all datasets at some paths; ``left_out`` are the folders there that hold other data,
-    ``not_read`` all files there that no dataset reads."""
+    ``not_read`` all files there that no dataset reads, ``findings`` is what validation says (None: nobody asked)."""
 
     def __init__(
         self, summaries: Iterable[Summary] = (), left_out: Iterable[LeftOut] = (), not_read: Iterable[NotRead] = ()
@@ -211,3 +211,4 @@ class Summaries(list[Summary]):
         super().__init__(summaries)
         self.left_out: tuple[LeftOut, ...] = tuple(left_out)
         self.not_read: tuple[NotRead, ...] = tuple(not_read)
+        self.findings: Report | None = None
