@@ -19,6 +19,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import DiffOptions, PathLike, Progress
 
 if TYPE_CHECKING:
+    from ragdatakit.api.results import DiffResult
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import ConversionSettings
     from ragdatakit.reports.dataset_diff import Compared, CompareOptions
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @takes(DiffOptions)
-def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DatasetDiff:
+def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
     """How the dataset at ``after`` differs from that at ``before``, by records, files and numbers.
 
     Each is a path, or a git revision and a path in it (``HEAD~1:data``), which is read without touching the working
@@ -39,6 +40,7 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DatasetDiff
 
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """
+    from ragdatakit.api.results import DiffResult
     from ragdatakit.reports.dataset_diff import CompareOptions
 
     started = time.perf_counter()
@@ -59,7 +61,7 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DatasetDiff
         _add_other_files(found, sides[0], sides[1], tuple(options.exclude), options.progress)
         found.notes[:0] = notes
     found.seconds = time.perf_counter() - started
-    return found
+    return DiffResult.of(found)
 
 
 @dataclass(frozen=True, slots=True)

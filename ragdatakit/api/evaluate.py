@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import several_words
 from ragdatakit.api.keywords import takes
+from ragdatakit.api.results import EvaluationResult
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.schemas.evaluations import Evaluation
 from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike
 from ragdatakit.schemas.retrieved import MODES
 
@@ -51,7 +51,7 @@ class _Wanted:
 
 
 @takes(EvaluateOptions)
-def evaluate(options: EvaluateOptions, path: PathLike) -> Evaluation:
+def evaluate(options: EvaluateOptions, path: PathLike) -> EvaluationResult:
     """Measure retrieval (and answers) on the dataset at ``path``, with checks of whether the numbers mean anything.
 
     Faults of the data are findings. Raises `RagdataError` where it cannot be done, `UnknownNameError` for unknown
@@ -127,7 +127,7 @@ class _Evaluating:
         self._gold = self._read_gold()
         passages = len(self._passages) if self._passages is not None else 0
         judged = len(self._gold.judged)
-        self._done = Evaluation(
+        self._done = EvaluationResult(
             str(path),
             tables.name,
             tables.format,
@@ -165,7 +165,7 @@ class _Evaluating:
 
         return read_gold(self._tables, self._wanted.options.split, self._wanted.options.unit)
 
-    def run(self) -> Evaluation:
+    def run(self) -> EvaluationResult:
         """Everything that was asked for, in its order."""
         from ragdatakit.retrieval.evaluated_gold import lenient_notes, notes_on
 
@@ -246,7 +246,7 @@ class _Evaluating:
             tables=self._tables,
             minimums=w.minimums,
             files=files_by_table(self._source.files, self._gold.split) | self._given_files(),
-            most=w.options.max_per_rule,
+            most=w.options.most_findings,
             counts=counts,
         )
         done.by_rule = dict(sorted(counts.items()))

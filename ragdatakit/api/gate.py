@@ -23,13 +23,14 @@ from ragdatakit.schemas.options import (
 )
 
 if TYPE_CHECKING:
+    from ragdatakit.api.results import CheckedGate
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.reports.gates.frames import GateFrames
-    from ragdatakit.schemas.gates import GateResult, GateTable, Suite
+    from ragdatakit.schemas.gates import GateTable, Suite
 
 
 @takes(GateOptions)
-def gate(options: GateOptions, path: PathLike, suites: PathLike | Iterable[PathLike]) -> GateResult:
+def gate(options: GateOptions, path: PathLike, suites: PathLike | Iterable[PathLike]) -> CheckedGate:
     """Run the suite files ``suites`` over the dataset at ``path``.
 
     An expectation is about the table that its ``meta`` names (``"ragdata_table": "documents"``), else that of its
@@ -43,11 +44,11 @@ def gate(options: GateOptions, path: PathLike, suites: PathLike | Iterable[PathL
     from ragdatakit.files.machine import refuse_little_space
 
     refuse_little_space("columns")
+    from ragdatakit.api.results import CheckedGate
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.running import GateLibrary, run_suite
     from ragdatakit.reports.gates.suites import check_table, read_suite
     from ragdatakit.reports.summaries import loss_words
-    from ragdatakit.schemas.gates import GateResult
 
     started = time.perf_counter()
     if options.table:
@@ -64,7 +65,7 @@ def gate(options: GateOptions, path: PathLike, suites: PathLike | Iterable[PathL
     library = GateLibrary()
     with _opened(path, options) as database:
         frames = GateFrames(database, options.sample_rows, options.memory_limit)
-        result = GateResult(
+        result = CheckedGate(
             os.fspath(path), database.name, database.format, read, library=library.version, dataset=options.dataset
         )
         for suite in read:

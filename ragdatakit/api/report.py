@@ -17,12 +17,13 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import DatabaseOptions, PathLike, Progress, ReportOptions
 
 if TYPE_CHECKING:
+    from ragdatakit.api.results import Summaries
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import Source
     from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
     from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import LeftOut, Note, NotRead, Summaries, Summary
+    from ragdatakit.schemas.summaries import LeftOut, Note, NotRead, Summary
 
 
 @takes(ReportOptions)
@@ -39,9 +40,9 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
     """
     from contextlib import ExitStack, nullcontext
 
+    from ragdatakit.api.results import Summaries
     from ragdatakit.database.dataset_database import DatabaseFile
     from ragdatakit.files.left_out import files_not_read, left_out_folders
-    from ragdatakit.schemas.summaries import Summaries
 
     paths = given_paths(path)
     wanted, names = reading(options), several_words(options.dataset)

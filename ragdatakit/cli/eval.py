@@ -46,7 +46,7 @@ class _Command(SectionedCommand):
         "What is measured": ("modes", "cutoffs", "metrics", "depth", "split", "unit", "minimums", "by_type", "worst"),
         "Runs, answers and gold from files": ("runs", "compare", "answers", "qrels", "questions"),
         "Output": (
-            *("output_format", "as_json", "output_file", "per_question", "quiet", "max_per_rule", "seed"),
+            *("output_format", "as_json", "output_file", "per_question", "quiet", "most_findings", "seed"),
             "help",
         ),
         **SHARED_SECTIONS,
@@ -116,7 +116,7 @@ class _Command(SectionedCommand):
 )
 @click.option("--by-type/--no-by-type", default=None, help="By type of question (default: for up to 8 types).")
 @_option("--worst", show_default=True, help="How many worst questions.")
-@_option("--max-per-rule", show_default=True, help="Findings per rule; 0: all.")
+@_option("--max-per-rule", "most_findings", show_default=True, help="Findings per rule; 0: all.")
 @_option("--seed", metavar="N", show_default=True, help="For draws.")
 @click.option(
     "--per-question", type=_FILE, metavar="FILE", help="Write each question of each run there: .csv or .jsonl."

@@ -18,7 +18,7 @@ from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import ReportOptions
 
 if TYPE_CHECKING:
-    from ragdatakit.schemas.summaries import Summaries
+    from ragdatakit.api.results import Summaries
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _FORMS = ("text", "json", "markdown", "html")

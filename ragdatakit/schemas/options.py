@@ -362,7 +362,7 @@ class EvaluateOptions(RetrieverOptions):
     predictions; the dataset's own are taken, too. ``compare`` names two modes, runs or run files, which are tested
     against each other. ``qrels`` and ``questions`` are files that take the place of the dataset's own. ``minimums`` are
     demands by metric that the best run has to meet. ``worst`` is for how many questions of a run titles are given,
-    ``max_per_rule`` limits the findings of one rule (0: all are kept), ``seed`` is for what is drawn at random.
+    ``most_findings`` limits the findings of one rule (0: all are kept), ``seed`` is for what is drawn at random.
     """
 
     modes: str | Iterable[str] = ()
@@ -378,7 +378,7 @@ class EvaluateOptions(RetrieverOptions):
     questions: PathLike | None = None
     minimums: Mapping[str, float] | None = None
     worst: int = _number(5, 0, 1000)
-    max_per_rule: int = _number(5, 0)
+    most_findings: int = _number(5, 0)
     seed: int = _number(13, 0, _MOST_DRAW)
 
 
