@@ -13,7 +13,7 @@ from ragdatakit.api.keywords import takes
 from ragdatakit.files.boundary import real_path
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
-from ragdatakit.schemas.options import ConvertOptions, PathLike, Progress
+from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike, Progress
 
 if TYPE_CHECKING:
     from ragdatakit.converters.pairs import Pair
@@ -276,7 +276,7 @@ def _checked_output(folder: Path, options: ConversionSettings) -> Report:
             folder,
             format=options.target_format,
             profile=_checked_profile(options),
-            severity="warning",
+            severity=SHOWN_SEVERITY,
             memory_limit=options.memory_limit,
             progress=_told(options.progress, "validating the output: {}"),
         )

@@ -10,7 +10,7 @@ from ragdatakit.api.keywords import takes
 from ragdatakit.hub.fetch import Fetched, Listing
 from ragdatakit.hub.push import Pushed, PushPlan
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.options import FetchOptions, PathLike, PushOptions
+from ragdatakit.schemas.options import SHOWN_SEVERITY, FetchOptions, PathLike, PushOptions
 
 if TYPE_CHECKING:
     from ragdatakit.hub.fetch import FetchRequest
@@ -97,7 +97,7 @@ def checked(folder: PathLike, options: PushOptions) -> Report:
     return validate(
         folder,
         format=options.source_format or None,
-        severity="warning",
+        severity=SHOWN_SEVERITY,
         follow_links=options.follow_links,
         progress=options.progress,
     )

@@ -14,7 +14,7 @@ from ragdatakit.api.sources import chosen_datasets, only_dataset
 from ragdatakit.files.boundary import real_path
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.options import DatabaseOptions, PathLike, Progress, ReportOptions
+from ragdatakit.schemas.options import SHOWN_SEVERITY, DatabaseOptions, PathLike, Progress, ReportOptions
 
 if TYPE_CHECKING:
     from ragdatakit.api.results import Summaries
@@ -92,7 +92,7 @@ def _findings(paths: list[Path], found: Iterable[FoundDataset], options: ReportO
         return validate(
             list(dict.fromkeys(each.source.display for each in found)) if several_words(options.dataset) else paths,
             format=options.source_format or None,
-            severity="warning",
+            severity=SHOWN_SEVERITY,
             max_per_rule=options.max_per_rule,
             follow_links=options.follow_links,
             progress=options.progress,

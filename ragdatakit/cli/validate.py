@@ -19,7 +19,7 @@ from ragdatakit.cli.old_spellings import old_spelling
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.schemas.options import ValidateOptions
+from ragdatakit.schemas.options import SHOWN_SEVERITY, ValidateOptions
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Finding
@@ -39,7 +39,7 @@ _option = options_of(ValidateOptions)
 @_option("--profile", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated.")
 @_option("--select", multiple=True, metavar="RULE", help="Only these rules: codes, prefixes (SP2) or names.")
 @_option("--ignore", multiple=True, metavar="RULE", help="Not these rules.")
-@_option("--severity", default="warning", show_default=True, help="The least severe findings to report.")
+@_option("--severity", default=SHOWN_SEVERITY, show_default=True, help="The least severe findings to report.")
 @_option(
     "--max-per-rule", show_default=True, help="Print at most so many findings of one rule (0: all); all are counted."
 )
@@ -98,7 +98,7 @@ def command(**words: Any) -> int:
     out, paths = words["output_file"], words["paths"] or (Path(),)
     check_place(out, paths)
     words["output_format"] = chosen_form(words, _FORMS)
-    if words["verbose"] and words["severity"] == "warning":
+    if words["verbose"] and words["severity"] == SHOWN_SEVERITY:
         words["severity"] = "info"
     quality, reading = _quality(words)
     with terminal_progress() as progress:

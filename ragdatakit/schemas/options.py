@@ -21,6 +21,8 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""
 Tell = Callable[[str], None]
 
+SHOWN_SEVERITY: Severity = "warning"
+"""The least severe findings that commands print where nothing else is said; Python gets the others, too."""
 LEAST_MEMORY = 16 << 20
 DATABASE_MEMORY = 768 << 20
 MOST_RESULTS = 100_000
