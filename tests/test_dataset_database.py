@@ -15,7 +15,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.api.report import open_database, report
-from ragdatakit.converters.run import ConvertOptions, find_sources, read_source
+from ragdatakit.converters.run import ConversionSettings, find_sources, read_source
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database.dataset_database import DatasetDatabase, SqlTable
 from ragdatakit.database.file_counts import count_files
@@ -42,7 +42,7 @@ def rows(database: DatasetDatabase, table: str) -> list[tuple[Any, ...]]:
 @contextmanager
 def both_ways(path: Path) -> Iterator[tuple[DatasetDatabase, DatasetDatabase]]:
     """By SQL however small the files are, and by rows."""
-    words = ConvertOptions(target_format="")
+    words = ConversionSettings(target_format="")
     source = find_sources(path, words)[0]
     by_sql = sql_tables(source, words, least_bytes=0)
     first, second = (read_source(source, words, Losses()) for _ in range(2))
@@ -88,7 +88,7 @@ def test_texts_are_taken_by_sql(path: str, tables: set[str]) -> None:
 def test_a_file_that_changes_meanwhile_is_read_anew(tmp_path: Path) -> None:
     folder = tmp_path / "set"
     shutil.copytree(FIXTURES / "demo-search", folder)
-    words = ConvertOptions(target_format="")
+    words = ConversionSettings(target_format="")
     source = find_sources(folder, words)[0]
     by_sql = sql_tables(source, words, least_bytes=0)["documents"]
 
@@ -272,7 +272,7 @@ def test_a_triple_of_datamind(tmp_path: Path, line: str) -> None:
 
 @pytest.mark.parametrize("path", ["beir/valid/packed", "arag/valid/strings", "datamind/valid/profile", "sage/valid"])
 def test_what_reading_counts_is_what_counting_counts(path: str) -> None:
-    words = ConvertOptions(target_format="")
+    words = ConversionSettings(target_format="")
     read, plain = (find_sources(FIXTURES / path, words)[0] for _ in range(2))
     with DatasetDatabase(read_source(read, words, Losses()), read.parts) as database:
         database.load(*database.tables)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import ragdatakit
 from ragdatakit.database.dataset_database import DatasetDatabase
-from ragdatakit.reports.dataset_diff import Compared, DiffOptions, compare_datasets
+from ragdatakit.reports.dataset_diff import Compared, CompareOptions, compare_datasets
 from ragdatakit.reports.diff.text import diff_lines
 from ragdatakit.reports.html.diff import marked
 from ragdatakit.reports.moved_metrics import moved_metrics
@@ -51,7 +51,7 @@ def compared(before: dict[str, Iterable[Any]], after: dict[str, Iterable[Any]], 
         DatasetDatabase(tables_of(**before)) as old,
         DatasetDatabase(tables_of(**after)) as new,
     ):
-        return compare_datasets(Compared(old, (), "a"), Compared(new, (), "b"), DiffOptions(**options))
+        return compare_datasets(Compared(old, (), "a"), Compared(new, (), "b"), CompareOptions(**options))
 
 
 def table(diff: DatasetDiff, name: str) -> TableDiff:

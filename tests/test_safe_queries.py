@@ -10,10 +10,11 @@ import pytest
 
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.safe_queries import SafeQueries
-from ragdatakit.database.select_statements import QueryError, parse_select
+from ragdatakit.database.select_statements import parse_select
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import QueryError
 from tests.conversion_tools import tables_of
 
 python_table = pa.table({"a": [1]})

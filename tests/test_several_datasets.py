@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import ragdatakit
-from ragdatakit.api.arguments import reading_options
+from ragdatakit.api.arguments import reading
 from ragdatakit.api.sources import find_datasets
 from ragdatakit.database.database_group import DatabaseGroup, Opener
 from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
@@ -20,6 +20,7 @@ from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import SourceOptions
 from tests.command_line import FIXTURES, run
 
 TWO_SETS = FIXTURES / "hipporag" / "valid" / "two-sets"
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def names(path: Path, **words: str) -> list[str]:
-    return [found.name for found in find_datasets([path], reading_options(**words))]
+    return [found.name for found in find_datasets([path], reading(SourceOptions(**words)))]
 
 
 def asked(path: Path, sql: str, *words: object) -> list[object]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.arguments import PathLike, Progress, reading_options
+from ragdatakit.api.arguments import reading
+from ragdatakit.api.keywords import takes
 from ragdatakit.api.sources import only_dataset
+from ragdatakit.schemas.options import PathLike, Progress, ReadOptions
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,29 +35,19 @@ def connect(
     return open_views(Path(path), format, follow_links)
 
 
-def read(
-    path: PathLike,
-    *,
-    source_format: str = "",
-    name: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-) -> Dataset:
+@takes(ReadOptions)
+def read(options: ReadOptions, path: PathLike) -> Dataset:
     """The dataset at ``path`` as canonical tables (documents, chunks, questions, qrels, edges and so on).
 
     Tables come as DuckDB relations, Arrow tables, pandas frames or an iterator of rows. The data is taken as it is:
-    what is wrong with it `validate` tells; what could not be read is in ``losses``. ``name`` is what it is to be
-    called; ``dataset`` says which is meant where there are several, by its name or path. Raises `RagdataError` where
-    nothing is recognised, or several datasets are.
+    what is wrong with it `validate` tells; what could not be read is in ``losses``. Raises `RagdataError` where nothing
+    is recognised, or several datasets are.
     """
     from ragdatakit.converters.run import read_source
     from ragdatakit.database.canonical_frames import Dataset
     from ragdatakit.schemas.conversions import Losses
 
-    wanted = reading_options(source_format, options, chunking, name=name, follow_links=follow_links)
-    found = only_dataset(Path(path), wanted, dataset)
+    found = only_dataset(Path(path), reading(options, options.name), options.dataset)
     return Dataset(read_source(found.source, found.wanted, Losses()))
 
 

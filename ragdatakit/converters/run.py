@@ -31,6 +31,7 @@ from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import MachineError, NotMeantError, RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.options import ConvertOptions
 from ragdatakit.version import __version__
 
 RAW = "gfm-rag-raw"
@@ -41,7 +42,7 @@ PLAIN = ("text", "table", "contextual-retrieval")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConvertOptions:
+class ConversionSettings:
     """How to convert; the words of ``ragdata convert``.
 
     ``values`` are options of the two converters by name; ``chunking`` those of the text splitter (empty: texts are not
@@ -54,13 +55,13 @@ class ConvertOptions:
     source_format: str = ""
     profile: str = ""
     name: str = ""
-    seed: int = 13
+    seed: int = ConvertOptions.seed
     values: Mapping[str, str] = field(default_factory=dict)
     chunking: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[CanonicalTables], CanonicalTables] | None = None
     prepared: Mapping[str, str] = field(default_factory=dict)
     sidecar: bool = False
-    memory_limit: int = 1 << 30
+    memory_limit: int = ConvertOptions.memory_limit
     follow_links: bool = False
     progress: Progress | None = None
 
@@ -124,7 +125,7 @@ def files_read(source: Source) -> list[tuple[str, Path]]:
     return sorted(found.items())
 
 
-def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None) -> list[Source]:
+def find_sources(path: Path, options: ConversionSettings, beside: Path | None = None) -> list[Source]:
     """What at ``path`` is to be converted; datasets below ``beside``, the target, are not.
 
     Raises `RagdataError` where there is none, and where it is not clear which is meant.
@@ -177,7 +178,7 @@ def _nothing_there(path: Path, error: RagdataError) -> str:
     return f"{told}; {there}" if there else told
 
 
-def _raw_sources(path: Path, options: ConvertOptions, beside: Path | None) -> list[Source]:
+def _raw_sources(path: Path, options: ConversionSettings, beside: Path | None) -> list[Source]:
     """GFM-RAG's datasets that have raw documents, with no other files than the raw ones."""
     sources: list[Source] = []
     for source in find_sources(path, replace(options, source_format="gfm-rag"), beside):
@@ -255,14 +256,14 @@ def name_of(source: Source) -> str:
     return as_text(root.name) or "dataset"
 
 
-def read_name(source: Source, options: ConvertOptions) -> str:
+def read_name(source: Source, options: ConversionSettings) -> str:
     """What a dataset is called when it is read: as it is asked for, else as the conversion that wrote it did, else by
     its folder or file."""
     return options.name or _recorded_name(converted_root(source.parts[0]), source.parts[0].boundary) or name_of(source)
 
 
 def read_source(
-    source: Source, options: ConvertOptions, losses: Losses, refused: Refused | None = None, *, partly: bool = False
+    source: Source, options: ConversionSettings, losses: Losses, refused: Refused | None = None, *, partly: bool = False
 ) -> CanonicalTables:
     """A dataset as canonical tables, with the ids and values that an earlier conversion kept beside it.
 
@@ -277,7 +278,9 @@ def read_source(
     return _read(source, options, losses, refused)
 
 
-def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refused | None = None) -> CanonicalTables:
+def _read(
+    source: Source, options: ConversionSettings, losses: Losses, refused: Refused | None = None
+) -> CanonicalTables:
     converter = get_converter(source.format)
     if converter.read is None:
         raise RagdataError(f"{converter.name} cannot be read")
@@ -373,7 +376,7 @@ def refuse_unknown_options(values: Mapping[str, str], formats: Iterable[str]) ->
 
 
 def convert_dataset(
-    dataset: Source, folder: Path | None, options: ConvertOptions, refused: Refused | None = None
+    dataset: Source, folder: Path | None, options: ConversionSettings, refused: Refused | None = None
 ) -> Conversion:
     """Write one dataset to ``folder`` (None: nowhere, only count) with its manifest.
 
@@ -435,7 +438,7 @@ def _dropped_words(losses: Losses) -> str:
 
 def _sidecar(tables: CanonicalTables, folder: Path, target: Converter) -> list[WrittenFile]:
     """Read what was written, and keep beside it what it does not tell of the source."""
-    words = ConvertOptions(target_format="", source_format=target.name, name=tables.name)
+    words = ConversionSettings(target_format="", source_format=target.name, name=tables.name)
     written = Source(tuple(part for source in find_sources(folder, words) for part in source.parts))
     counts = write_sidecar(folder / SIDECAR, tables.format, tables.given, _read(written, words, Losses()).sources)
     return [_written(folder / SIDECAR, table, count) for table, count in counts.items()]
@@ -446,7 +449,7 @@ def _written(folder: Path, table: str, count: int) -> WrittenFile:
     return WrittenFile(f"{SIDECAR}/{path.name}", count, path.stat().st_size, file_digest(path))
 
 
-def _manifest(result: Conversion, dataset: Source, options: ConvertOptions, source: dict[str, Any]) -> Manifest:
+def _manifest(result: Conversion, dataset: Source, options: ConversionSettings, source: dict[str, Any]) -> Manifest:
     return Manifest(
         ragdata=__version__,
         source={"format": dataset.format, "name": name_of(dataset), **source},

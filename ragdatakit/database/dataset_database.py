@@ -27,6 +27,7 @@ from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.options import DATABASE_MEMORY
 
 if TYPE_CHECKING:
     import duckdb
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 FILES = "files"
 """The schema of the views."""
-USUAL_MEMORY = 768 << 20
+USUAL_MEMORY = DATABASE_MEMORY
 """Bytes that DuckDB may hold before it moves tables to the disk."""
 _STORAGE = "v1.0.0"
 """The oldest that has all the types: DuckDB 1.0 and later open the file."""

@@ -14,7 +14,6 @@ from ragdatakit.database.database_group import DatabaseGroup, SingleDatabase
 from ragdatakit.database.dataset_database import FILES, USUAL_MEMORY, DatasetDatabase
 from ragdatakit.database.select_statements import (
     NO_MEMORY,
-    QueryError,
     Select,
     error_of,
     parse_select,
@@ -24,7 +23,7 @@ from ragdatakit.database.select_statements import (
 )
 from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import MachineError, RagdataError, skip_unreadable
+from ragdatakit.schemas.errors import MachineError, QueryError, RagdataError, skip_unreadable
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,7 +13,7 @@ import orjson
 from ragdatakit.database.query_functions import FUNCTIONS, TABLE_FUNCTIONS
 from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.machine import refuse_little_space
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import QueryError
 
 _CATALOGUE_SCHEMAS = ("information_schema", "pg_catalog")
 _CATALOGUE_TABLES = ("duckdb_", "pg_", "pragma_", "sqlite_")
@@ -43,17 +43,6 @@ _WORDS = {
 }
 
 NO_MEMORY = "the query needs more memory than it may use; ask for less, or give it more (--memory-limit)"
-
-
-class QueryError(RagdataError):
-    """What is wrong with a query. ``excerpt`` is the line of it, ``start`` and ``length`` say where in that line, in
-    characters; ``line`` is its number from 1, None where no place is known."""
-
-    def __init__(
-        self, message: str, line: int | None = None, excerpt: str = "", start: int = 0, length: int = 0
-    ) -> None:
-        super().__init__(message)
-        self.line, self.excerpt, self.start, self.length = line, excerpt, start, length
 
 
 @dataclass(frozen=True, slots=True)

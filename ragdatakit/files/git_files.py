@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ragdatakit.files.git_links import FILE, LINK, GitEntry, GitLinks
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.visible_text import visible_text
 
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d+)\n"

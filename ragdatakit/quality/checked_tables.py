@@ -8,7 +8,7 @@ from pathlib import Path
 from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
-from ragdatakit.converters.run import ConvertOptions, Source, read_source
+from ragdatakit.converters.run import ConversionSettings, Source, read_source
 from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.record_reading import Progress
@@ -30,7 +30,7 @@ def checked_tables(
     if converter is None or converter.read is None:
         return
     groups = converter.group(list(datasets)) if converter.group is not None else [[d] for d in datasets]
-    options = ConvertOptions(target_format="", values=dict(values or {}), progress=progress)
+    options = ConversionSettings(target_format="", values=dict(values or {}), progress=progress)
     found = [pair for group in groups for pair in each_set(Source(tuple(group)), options)]
     not_meant: list[NotMeantError] = []
     for source, wanted in found:

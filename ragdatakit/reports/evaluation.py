@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from shlex import quote
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.terminal import Painter, painter
 from ragdatakit.schemas.evaluations import (
     AnswerScores,
@@ -19,6 +18,7 @@ from ragdatakit.schemas.evaluations import (
     Score,
 )
 from ragdatakit.schemas.retrieved import MODES
+from ragdatakit.visible_text import visible_text
 
 MOST_TYPES = 8
 """Up to so many types of questions are shown without being asked for."""

@@ -15,11 +15,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.files.visible_text import visible_text
+from ragdatakit.files.boundary import as_text
 from ragdatakit.reports.terminal import Painter, painter
+from ragdatakit.visible_text import visible_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from ragdatakit.database.safe_queries import TableFacts
 
 Chunks = Iterable[Sequence[tuple[Any, ...]]]
 
@@ -338,3 +341,46 @@ WRITERS: dict[str, TableWriter] = {
     "markdown": markdown_pieces,
 }
 """How rows become bytes, by the name of the output format."""
+
+
+_EXAMPLES = (
+    ("documents", "select doc_id, length(text) from documents order by 2 desc limit 10"),
+    ("chunks", "select doc_id, count(*) from chunks group by 1 order by 2 desc limit 10"),
+    ("edges", "select relation, count(*) from edges group by 1 order by 2 desc"),
+    ("nodes", "select name from nodes where name not in (select source from edges union select target from edges)"),
+    (
+        "qrels",
+        "select question_id, count(*) from qrels where grade > 0 group by 1 order by 2 desc limit 10",
+    ),
+    ("triplets", "select question_id, count(*) from triplets group by 1 order by 2 desc limit 10"),
+    ("runs", "select stage, avg(seconds), max(seconds) from runs group by 1"),
+    ("questions", "select split, count(*) from questions group by 1"),
+)
+
+
+def tables_json(tables: Iterable[TableFacts]) -> bytes:
+    """What there is to query, as JSON, version 1."""
+    listed = [
+        {
+            "name": t.called,
+            "dataset": t.dataset or None,
+            "schema": t.schema,
+            "table": t.name,
+            "rows": t.rows,
+            "fault": as_text(t.fault) or None,
+            "columns": [{"name": c.name, "type": c.type} for c in t.columns],
+        }
+        for t in tables
+    ]
+    return orjson.dumps({"version": 1, "tables": listed}, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def example_queries(tables: Sequence[TableFacts]) -> list[str]:
+    """Queries to start from."""
+    asked = [t for t in tables if t.schema == "main" and t.rows]
+    if any(t.dataset for t in tables):
+        pairs = ((a, b) for a in asked for b in asked if a.name == b.name and a.dataset < b.dataset)
+        both = [f"select count(*) from {a.called} a join {b.called} b using ({a.columns[0].name})" for a, b in pairs]
+        return [*(f"from {t.called} limit 10" for t in asked[:1]), *both[:1]]
+    has = {t.name for t in asked}
+    return [sql for table, sql in _EXAMPLES if table in has][:3] or [f"from {t.called} limit 10" for t in tables[:1]]

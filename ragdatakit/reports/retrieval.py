@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.terminal import Painter, painter
 from ragdatakit.reports.text import size
 from ragdatakit.schemas.retrieved import (
@@ -22,6 +21,7 @@ from ragdatakit.schemas.retrieved import (
     StoredIndex,
     Term,
 )
+from ragdatakit.visible_text import visible_text
 
 VERSION = 1
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -203,38 +203,8 @@ def _term(term: Term) -> str:
 
 def retrieval_dict(found: Retrieval, gold: Sequence[GoldPlace] | None = None) -> dict[str, Any]:
     """The JSON form of one search."""
-    told: dict[str, Any] = {
-        "id": found.query.question_id,
-        "text": found.query.text,
-        "seconds": found.seconds,
-        "seeds": list(found.seeds),
-        "notes": list(found.notes),
-        "hits": [_hit_dict(hit) for hit in found.hits],
-    }
-    if gold is not None:
-        told["gold"] = [_gold_dict(place) for place in gold]
-    return told
-
-
-def _hit_dict(hit: Hit) -> dict[str, Any]:
-    return {
-        "rank": hit.rank,
-        "id": hit.passage_id,
-        "score": hit.score,
-        "title": hit.title,
-        "document": hit.document_id,
-        "text": hit.text,
-        "snippet": _snippet_dict(hit.snippet),
-        "ranks": dict(hit.ranks),
-        "path": [step.as_dict() for step in hit.path],
-    }
-
-
-def _snippet_dict(snippet: Snippet | None) -> dict[str, Any] | None:
-    if snippet is None:
-        return None
-    marks = [list(mark) for mark in snippet.marks]
-    return {"text": snippet.text, "marks": marks, "before": snippet.before, "after": snippet.after}
+    told = found.as_dict()
+    return told if gold is None else {**told, "gold": [_gold_dict(place) for place in gold]}
 
 
 def _gold_dict(place: GoldPlace) -> dict[str, Any]:
@@ -248,7 +218,7 @@ def _gold_dict(place: GoldPlace) -> dict[str, Any]:
         "shared": [{"text": term.text, "passages": term.passages} for term in place.shared],
         "missing": [{"text": term.text, "passages": term.passages} for term in place.missing],
         "why": place.why or None,
-        "snippet": _snippet_dict(place.snippet),
+        "snippet": None if place.snippet is None else place.snippet.as_dict(),
         "ranks": dict(place.ranks),
         "path": [step.as_dict() for step in place.path],
     }
@@ -344,29 +314,9 @@ def _counts(facts: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 
 def index_json(summary: IndexSummary, modes: Sequence[str], lacks: Mapping[str, str]) -> bytes:
     """The JSON document about an index, version 1."""
-    document = {
-        "version": VERSION,
-        "dataset": summary.dataset,
-        "name": summary.name,
-        "format": summary.format,
-        "index": summary.folder,
-        "digest": summary.digest,
-        "unit": summary.unit,
-        "passages": summary.passages,
-        "parts": [
-            {
-                "kind": part.kind,
-                "built": part.built,
-                "seconds": part.seconds,
-                "bytes": part.bytes,
-                "facts": dict(part.facts),
-            }
-            for part in summary.parts
-        ],
-        "modes": list(modes),
-        "unavailable": dict(lacks),
-        "notes": list(summary.notes),
-    }
+    document = summary.as_dict()
+    notes = document.pop("notes")
+    document |= {"modes": list(modes), "unavailable": dict(lacks), "notes": notes}
     return orjson.dumps(_whole(document), option=orjson.OPT_INDENT_2) + b"\n"
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
+from ragdatakit.visible_text import visible_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

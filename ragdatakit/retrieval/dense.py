@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.options import SearchOptions
     from ragdatakit.retrieval.parts import Progress, Ranker, Ranking
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.vector_stores import Block
+    from ragdatakit.schemas.options import SearchOptions
     from ragdatakit.schemas.retrieved import Query
 
 LAYOUT = 1

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.retrieval.options import SearchOptions
+    from ragdatakit.schemas.options import SearchOptions
 
 Kind = Literal["passage", "query"]
 OPENAI = "https://api.openai.com/v1"

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragdatakit.retrieval.fusion import fuse
-from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import MODES, Hit, Query, Retrieval
 
 if TYPE_CHECKING:

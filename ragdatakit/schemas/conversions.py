@@ -166,7 +166,7 @@ class ExtractionEstimate:
         }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ConversionResult:
     """The result of `ragdatakit.convert`.
 
@@ -189,6 +189,14 @@ class ConversionResult:
     warnings: int = 0
     seconds: float = 0.0
     estimates: list[ExtractionEstimate] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        """One line: what was converted to what, whether it was written, and whether anything is lost."""
+        named = [f"{done.source!r} ({done.source_format} → {done.target_format})" for done in self.conversions]
+        more = f" and {len(named) - 3:,} more" if len(named) > 3 else ""
+        state = "written" if self.written else "refused" if self.refused else "not written"
+        lost = "nothing lost" if self.lossless else "with losses"
+        return f"<ConversionResult {self.target!r} of {', '.join(named[:3]) or 'nothing'}{more}: {state}, {lost}>"
 
     @property
     def ok(self) -> bool:

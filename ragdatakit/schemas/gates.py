@@ -72,7 +72,7 @@ class GateTable:
         return self.checked < self.rows
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class GateResult:
     """What became of all expectations, in the order of the files.
 
@@ -91,6 +91,12 @@ class GateResult:
     unread: list[str] = field(default_factory=list)
     dataset: str = ""
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        """One line: how many expectations hold, fail, and could not be checked."""
+        held = sum(check.success for check in self.checks)
+        told = f"{held:,} of {len(self.checks):,} expectations hold, {len(self.errors):,} not checked"
+        return f"<{type(self).__name__} of {self.path!r} ({self.format}): {told}>"
 
     @property
     def failed(self) -> list[Check]:

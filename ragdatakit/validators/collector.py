@@ -17,6 +17,7 @@ from ragdatakit.files.positions import Located
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity
+from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.schemas.shared import RULES as SHARED
 from ragdatakit.validators.excerpts import place_of, plain_value, show, visible
 
@@ -73,7 +74,7 @@ class Selection:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: Severity = "info"
-    max_per_rule: int = 20
+    max_per_rule: int = ValidateOptions.max_per_rule
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:

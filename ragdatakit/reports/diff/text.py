@@ -6,11 +6,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.summary.words import percent
 from ragdatakit.reports.terminal import Painter, painter
 from ragdatakit.reports.text import size
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Metric, RecordChange, RecordShown, TableDiff
+from ragdatakit.visible_text import visible_text
 
 _STATUS = {
     "added": ("+", "good"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ragdatakit.retrieval.extraction.names import extract_names, stands_as_name
-from ragdatakit.retrieval.options import SearchOptions
+from ragdatakit.schemas.options import SearchOptions
 
 if TYPE_CHECKING:
     import numpy as np
