@@ -1,7 +1,7 @@
-"""Whether a short answer stands in the texts that are gold for its question: one pass over the passages.
+"""Whether a short answer is in the texts that are gold for its question: one pass over the passages.
 
-Lenient, as frameworks word answers in other ways: all words of the answer, or of an alias, stand somewhere in the gold
-texts and their titles, or the answer stands there if blanks do not count. Yes, no, numbers and dates are not looked
+Lenient, as frameworks word answers in other ways: all words of the answer, or of an alias, are somewhere in the gold
+texts and their titles, or the answer is there if blanks do not count. Yes, no, numbers and dates are not looked
 for, nor answers of many words.
 """
 

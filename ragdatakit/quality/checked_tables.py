@@ -20,7 +20,7 @@ def checked_tables(
     datasets: Sequence[Dataset], progress: Progress | None = None, values: Mapping[str, str] | None = None
 ) -> Iterator[tuple[Sequence[Dataset], CanonicalTables | RagdataError]]:
     """Datasets of one format, those that are read as one together, with their tables; none where nothing reads it. Of
-    several data sets in one folder each is one. In the place of tables stands why one of several cannot be read.
+    several data sets in one folder each is one. In the place of tables comes why one of several cannot be read.
 
     ``values`` are options of the format's reader, by name; those of other formats are passed over, and so are datasets
     that these do not mean, where they mean another. Raises `RagdataError` where the only dataset cannot be read.

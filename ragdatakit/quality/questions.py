@@ -182,21 +182,21 @@ def _nearly_leaked(run: Checked, asked: _Asked) -> Iterator[_Found]:
     groups = [*_mixed_groups(*by_gold, trained, "gold"), *by_answer]
     wanted = {number for _, train, others in groups for number, _ in (*train, *others)}
     texts = _words_of(run, wanted)
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     for same, train, others in groups:
         for question, split in others:
-            if (question, split) in told or asked.names[split] is None:
+            if (question, split) in reported or asked.names[split] is None:
                 continue
             best, similarity = None, run.options.question_similarity
             for other in train:
                 if asked.words[other[0]] == asked.words[question]:
-                    best = None  # told as a leak already
+                    best = None  # reported as a leak already
                     break
                 found = _similarity(texts[question], texts[other[0]], similarity)
                 if found > (0 if best is None else similarity):
                     best, similarity = other, found
             if best is not None:
-                told.add((question, split))
+                reported.add((question, split))
                 facts = {"similarity": f"{100 * similarity:.0f} %", "same": same}
                 yield "nearly-leaked-question", question, split, *best, facts
 
@@ -228,7 +228,7 @@ def _words_of(run: Checked, wanted: set[int]) -> dict[int, frozenset[str]]:
 
 
 def _similarity(mine: frozenset[str], other: frozenset[str], least: float) -> float:
-    """The share of words in common; 0 for short questions, where a number tells them apart, and below ``least``."""
+    """The share of words in common; 0 for short questions, where a number sets them apart, and below ``least``."""
     shorter, longer = sorted((len(mine), len(other)))
     if shorter < _LEAST_WORDS or shorter < least * longer:
         return 0.0
@@ -255,7 +255,7 @@ def _keep(run: Checked, asked: _Asked, *found: Iterable[_Found]) -> None:
     rows = {n: row for n, row in enumerate(run.questions() if wanted else ()) if n in wanted}
     for rule, question, split, other, of, facts in kept:
         row, first = rows[question], rows[other]
-        told = {
+        named = {
             "id": shown_id(row.question_id),
             "split": asked.names[split] or "the dataset",
             "other": shown_id(first.question_id),
@@ -264,7 +264,7 @@ def _keep(run: Checked, asked: _Asked, *found: Iterable[_Found]) -> None:
         }
         place = question_lookup(row, asked.names[split], question)
         there = question_lookup(first, asked.names[of], other)
-        run.findings.keep(rule, place, row.question_id, told, "", there, "the other one")
+        run.findings.keep(rule, place, row.question_id, named, "", there, "the other one")
 
 
 def _shared_positives(run: Checked, asked: _Asked) -> None:

@@ -30,7 +30,7 @@ def check_texts(run: Checked) -> TextKeys:
     import numpy as np
 
     keys, ids, documents, exact = array("q"), array("q"), array("q"), array("q")
-    told = run.findings.reports_same_text()
+    others_report = run.findings.reports_same_text()
     of_documents = run.noun == "chunk"
     near = _near_copies(run)
     least = max(run.options.near_words, 3)
@@ -43,7 +43,7 @@ def check_texts(run: Checked) -> TextKeys:
             printable = text.isprintable()
             keys.append(_key(_squeezed(text, printable)))
             ids.append(_key(row[0]))
-            if told:
+            if others_report:
                 exact.append(hash(text))
             documents.append(_key(row.doc_id) if of_documents and row.doc_id is not None else 0)
             look.at(row, number, text, words, printable)
@@ -99,7 +99,7 @@ def _near_copies(run: Checked) -> NearCopies | None:
 
 
 class _Look:
-    """What is told of a passage by itself."""
+    """What is reported of a passage by itself."""
 
     def __init__(self, run: Checked) -> None:
         self._run = run
@@ -111,8 +111,8 @@ class _Look:
         """One passage, its number, how many words it has, and whether all of its text is printable."""
         if words < self._least:
             if self._noun != "chunk" or not row.image_path:
-                told = "no word" if not words else "1 word" if words == 1 else f"{words:,} words"
-                self._keep("few-words-text", row, number, text, {"words": told})
+                counted = "no word" if not words else "1 word" if words == 1 else f"{words:,} words"
+                self._keep("few-words-text", row, number, text, {"words": counted})
         elif len(text) > self._most and (tokens := count(text)) > self._most:
             self._keep("over-token-budget", row, number, None, {"tokens": tokens, "most": self._most})
         if not self._characters:
@@ -128,8 +128,8 @@ class _Look:
 
 
 def _place(run: Checked, row: Any, number: int) -> RecordLookup:
-    """A passage by its text, its id, and its title: where the reader makes up the ids, that tells texts apart that are
-    the same; where there is no title, which of them it is does."""
+    """A passage by its text, its id, and its title: where the reader makes up the ids, that distinguishes equal
+    texts; where there is no title, which of them it is does."""
     title = (row.title,) if run.noun == "document" and row.title else ()
     return RecordLookup((row.text or "", row[0], *title), None, row.text or "", (run.table, number))
 
@@ -143,8 +143,8 @@ def _title(row: Any, number: int) -> RecordLookup:
 def _check_characters(run: Checked, place: RecordLookup, noun: str, name: str | None, field: str, text: str) -> None:
     if run.findings.wants("garbled-text") and (found := garbled(text)) is not None:
         fragment, repaired = found
-        told = f" (perhaps it was {_quoted(repaired)})" if repaired else ""
-        facts = {"fragment": _quoted(fragment), "repaired": told}
+        guess = f" (perhaps it was {_quoted(repaired)})" if repaired else ""
+        facts = {"fragment": _quoted(fragment), "repaired": guess}
         run.findings.keep("garbled-text", place, fragment, facts, fragment)
     elif (not text.isprintable() or _LOST in text) and (match := _CONTROL.search(text)) is not None:
         number = len(_CONTROL.findall(text))
@@ -201,9 +201,9 @@ def _keep_pairs(run: Checked, rule: str, pairs: Sequence[tuple[int, int, dict[st
     rows = _rows(run, {number for pair in pairs[:kept] for number in pair[:2]})
     for later, earlier, facts in pairs[:kept]:
         row, first = rows[later], rows[earlier]
-        told = {"table": run.noun, "id": shown_id(row[0]), "other": shown_id(first[0]), **facts}
+        named = {"table": run.noun, "id": shown_id(row[0]), "other": shown_id(first[0]), **facts}
         place, other = _place(run, row, later), _place(run, first, earlier)
-        run.findings.keep(rule, place, row[0], told, "", other, "the earlier one")
+        run.findings.keep(rule, place, row[0], named, "", other, "the earlier one")
     run.findings.count(rule, None, len(pairs) - kept)
 
 
@@ -223,8 +223,8 @@ def _check_near(run: Checked, near: NearCopies, found: TextKeys) -> None:
             yield ordinal, row.text
 
     pairs = near.pairs(found.keys, read)
-    told = [(later, earlier, {"similarity": f"{100 * alike:.0f} %"}) for later, earlier, alike in pairs]
-    _keep_pairs(run, "near-identical-texts", told)
+    similar = [(later, earlier, {"similarity": f"{100 * alike:.0f} %"}) for later, earlier, alike in pairs]
+    _keep_pairs(run, "near-identical-texts", similar)
     if pairs:
         found.alike = _alike(found.keys, pairs)
 

@@ -64,10 +64,10 @@ def check_negatives(run: Checked) -> None:
                 kept.append((rows[place], int(pairs[place])))
             else:
                 run.findings.count("negative-like-positive", rows[place].split)
-    _tell(run, run.texts, kept, alike)
+    _report(run, run.texts, kept, alike)
 
 
-def _tell(run: Checked, texts: TextKeys, kept: list[tuple[Any, int]], alike: _Codebook) -> None:
+def _report(run: Checked, texts: TextKeys, kept: list[tuple[Any, int]], alike: _Codebook) -> None:
     import numpy as np
 
     exactly = _Codebook(texts.ids, texts.keys)

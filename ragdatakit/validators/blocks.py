@@ -96,7 +96,7 @@ def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str
 
 
 class BlockChecker:
-    """Judges blocks of one file; `check` may run in any thread.
+    """Checks blocks of one file; `check` may run in any thread.
 
     ``decoder`` is the columnar one (None: always line by line), ``candidates`` finds the rows of clean columns that
     the format's own checks must see. ``most`` is how many faults of one rule are kept per block (0: all).

@@ -101,7 +101,7 @@ class FormatChecks:
         return {}
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
-        """The same for a clean columnar block: fill the batch's columns; False where only `derive` can tell."""
+        """The same for a clean columnar block: fill the batch's columns; False where only `derive` can do it."""
         return False
 
     def batch(

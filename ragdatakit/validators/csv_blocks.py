@@ -42,7 +42,7 @@ class ColumnarCsvRun(CsvRun):
 
 
 class CsvBlockChecker:
-    """Judges blocks of one file; `check` may run in any thread."""
+    """Checks blocks of one file; `check` may run in any thread."""
 
     def __init__(self, run: CsvRun) -> None:
         self._run = run

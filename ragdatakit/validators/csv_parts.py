@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.csv_cells import ColumnScan, Kind
+from ragdatakit.files.positions import Located
 from ragdatakit.schemas.declarations import Field, Record
+from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.blocks import Faulty
     from ragdatakit.validators.row_problems import RowProblems
 
 Scans = dict[str, ColumnScan]
@@ -82,7 +83,7 @@ class CsvPart:
     rows: int
     chunk: int
     scans: Scans
-    faulty: list[Faulty] = field(default_factory=list)
+    faulty: list[tuple[Located, list[Problem]]] = field(default_factory=list)
     doubtful: list[int] = field(default_factory=list)
     excess: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)

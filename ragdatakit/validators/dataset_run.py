@@ -151,7 +151,7 @@ class DatasetRun:
                 elif not file.readable:
                     group.sets.partial.add(kind)
             found = group.sets.freeze(kind)
-            if new:  # a file that splits share was told about with the first of them
+            if new:  # a file that splits share was reported with the first of them
                 self._take_repeats(kind, found)
             self._check_empty(files, kind, group)
             if self._is_stub(files, kind):
@@ -170,7 +170,7 @@ class DatasetRun:
         self.report(self.rows.outside(one, copies) if copies else one for one in found)
 
     def _is_stub(self, files: list[DataFile], kind: str) -> bool:
-        """Whether a table or an object has no record: told once, not at each record that refers to it."""
+        """Whether a table or an object has no record: reported once, not at each record that refers to it."""
         container = self.dataset.format.file(kind).container
         return container in ("csv", "json-object") and not any(f.records for f in files)
 
@@ -183,10 +183,10 @@ class DatasetRun:
             self.emit(files[0], Problem(rule))
 
     def _try_file(self, group: _Group, file: DataFile, fresh: bool) -> None:
-        """Read a file; a crash in it is told and does not stop the others."""
+        """Read a file; a crash in it is reported and does not stop the others."""
         try:
             file.readable, file.to_end = self._run_file(group, file, fresh)
-        except Exception as error:  # noqa: BLE001 - what the other files hold must be told, too
+        except Exception as error:  # noqa: BLE001 - what is wrong with the other files must be reported, too
             refuse_machine_fault(error)
             self.emit(file, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
             file.readable = file.to_end = False
@@ -285,7 +285,7 @@ class DatasetRun:
         return kind(file.path, is_packed, min(size, most), max_line_bytes=limit, boundary=file.boundary)
 
     def progress(self, file: DataFile, done: int) -> None:
-        """Tell how far we are."""
+        """Report how far we are."""
         if self.options.progress is not None:
             self.options.progress(file.display, self._done + done, self._total)
 

@@ -72,7 +72,7 @@ class FileRun:
         self.source = run.source(file)
 
     def run(self) -> None:
-        """Read and judge the file."""
+        """Read and check the file."""
         raise NotImplementedError
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
@@ -116,7 +116,7 @@ class LinesRun(FileRun):
     """A file of lines, each of which is a record: NDJSON, or cells."""
 
     def run(self) -> None:
-        """Read and judge the file."""
+        """Read and check the file."""
         self._records = 0
         self._lines = int(self.declared.columns.header)
         self._ends = LineEnds()
@@ -170,7 +170,7 @@ class LinesRun(FileRun):
                 yield done, future.result()
 
     def _work(self, checker: BlockChecker, block: Block) -> CheckedBlock:
-        """In a worker: judge the block, take its key columns, probe references."""
+        """In a worker: check the block, take its key columns, probe references."""
         batches: list[tuple[int, Any, list[Any] | None, list[RowProblems]]] = []
         first = 0
 
@@ -276,7 +276,7 @@ class ElementsRun(FileRun):
         return kinds.get(self.run_.container(self.file), ArraySource)(self.source)
 
     def run(self) -> None:
-        """Read and judge the file."""
+        """Read and check the file."""
         elements = self._elements()
         records, waiting_bytes = 0, 0
         waiting: list[Any] = []

@@ -1,6 +1,6 @@
 """One record against its declaration: a quick yes, or every fault in it.
 
-`RecordChecker.examine` is the only place where faults of records arise, so the quick paths before it need no wording.
+`RecordChecker.examine` is the only place where faults of records arise, so the quick paths before it need no messages.
 """
 
 from __future__ import annotations

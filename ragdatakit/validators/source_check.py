@@ -98,10 +98,10 @@ class SourceCheck:
     def watched(self, progress: Progress | None) -> Progress:
         """Progress of the conversion that raises `SourceRefusedError` once it is known that the source has errors."""
 
-        def tell(path: str, done: int, total: int) -> None:
+        def show(path: str, done: int, total: int) -> None:
             if self._process is not None and self._process.ended and not self.report().ok:
                 raise SourceRefusedError
             if progress is not None:
                 progress(path, done, total)
 
-        return tell
+        return show

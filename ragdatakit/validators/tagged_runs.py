@@ -1,4 +1,4 @@
-"""One file of elements between tags (TREC documents and topics), read and judged."""
+"""One file of elements between tags (TREC documents and topics), read and checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TaggedRun(FileRun):
     """A file of elements."""
 
     def run(self) -> None:
-        """Read and judge the file."""
+        """Read and check the file."""
         values: list[Any] = []
         records = 0
         for element in self._elements(self.source):

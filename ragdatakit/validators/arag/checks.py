@@ -69,7 +69,7 @@ class ARagChecks(FormatChecks):
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """The keys that are not fields: the chunk's id and text, the id that the runner uses, the question.
 
-        ``@qid`` is what predictions refer to, ``@own_qid`` what must not stand twice: in the published novel
+        ``@qid`` is what predictions refer to, ``@own_qid`` what must not appear twice: in the published novel
         questions one does, which `batch` says more mildly. ``@start`` only fills a message. Texts are compared by the
         hash of this process, which is quickest, and shown by a digest that is always the same.
         """
@@ -160,7 +160,7 @@ class ARagChecks(FormatChecks):
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
     ) -> Iterable[RowProblems]:
-        """The order of chunks, ids that stand twice; and texts and answers for the count at the end."""
+        """The order of chunks, ids that appear twice; and texts and answers for the count at the end."""
         if kind == "chunks":
             return self._of_chunks(values or [], batch.first_row)
         rows = list(enumerate(values or (), batch.first_row))

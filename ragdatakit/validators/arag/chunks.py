@@ -43,7 +43,7 @@ def text_digest(text: str) -> str:
 def point_into_string(found: Iterable[Problem], chunk_id: str, id_is_meant: bool) -> Iterator[Problem]:
     """Say where in the string ``"id:text"`` the id, or the text, is at fault.
 
-    Only where the id surely stands in the file as it is read: an escape would shift what follows it.
+    Only where the id is certainly in the file as it is read: an escape would shift what follows it.
     """
     plain = chunk_id.isascii() and chunk_id.isprintable() and not set(chunk_id) & {'"', "\\"}
     for problem in found:
@@ -95,7 +95,7 @@ def dot_inside(text: str) -> str | None:
 
 
 class ChunkOrder:
-    """Follows the ids through one array and tells where they leave 0, 1, 2 …
+    """Follows the ids through one array and finds where they leave 0, 1, 2 …
 
     An element without a number (dropped, or with an odd id) may stand for one number: it has a finding of its own, and
     what follows it is not to blame. Neither is a repeated id blamed here as long as all before it was in order.

@@ -16,7 +16,7 @@ PUBLISHED_BYTES = 16 << 20
 """No published file is larger; larger ones are not fingerprinted."""
 
 CORPUS_BYTES = 16 << 20
-"""Answers are looked for in smaller corpora only: the text stands in memory, and 16 MB take about a second."""
+"""Answers are looked for in smaller corpora only: the text is in memory, and 16 MB take about a second."""
 
 SCANNED_CHARACTERS = 2_000_000_000
 """How many characters the search for answers may walk over (about a third of a second)."""

@@ -102,7 +102,7 @@ class DataMindChecks(FormatChecks):
         return Candidates(rows)
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
-        """v2's ids, the texts that stand under several ids, and the set that a question belongs to."""
+        """v2's ids, the texts that have several ids, and the set that a question belongs to."""
         if kind == "bench":
             return {"@set": self._name}
         if kind != "chunks":

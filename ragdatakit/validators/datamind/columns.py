@@ -170,7 +170,7 @@ def mask_of(values: Any) -> Mask:
 
 
 def column_traits(kind: str, table: pa.Table, looked_at: Rows, file_name: str) -> Counter[Trait]:
-    """What the rows that nobody looks at give to the tallies; the others are counted one by one."""
+    """What the rows that are not candidates give to the tallies; the others are counted one by one."""
     rest = np.ones(table.num_rows, dtype=np.bool_)
     rest[looked_at] = False
     counts: Counter[Trait] = Counter()

@@ -75,10 +75,10 @@ class TableChecks(FormatChecks):
             if cell and (cell[0].isspace() or cell[-1].isspace()):
                 yield Problem("untrimmed-name", f"/{column}", cell, {"column": column})
         if "attributes" in value:
-            judged = judge(value["attributes"])
-            yield from _attribute_problems(file.kind, value["attributes"], judged)
-            readable = judged.kind in ("none", "empty", "dict")
-            if file.kind == "nodes" and value.get("type") == DOCUMENT and readable and not judged.has_content:
+            judgement = judge(value["attributes"])
+            yield from _attribute_problems(file.kind, value["attributes"], judgement)
+            readable = judgement.kind in ("none", "empty", "dict")
+            if file.kind == "nodes" and value.get("type") == DOCUMENT and readable and not judgement.has_content:
                 yield Problem("document-without-content", "/attributes", value.get("uid", value.get("name")))
 
     def candidates(self, kind: str, table: pa.Table) -> Candidates:
@@ -128,46 +128,46 @@ class TableChecks(FormatChecks):
         yield from self._findings.of_files()
 
 
-def _attribute_problems(table: str, cell: str, judged: Judgement) -> Iterator[Problem]:
+def _attribute_problems(table: str, cell: str, judgement: Judgement) -> Iterator[Problem]:
     """The faults of one attributes cell."""
     pointer = "/attributes"
     if not cell.strip():
         yield Problem(_EMPTY_RULE[table], pointer, cell)
         return
-    if judged.kind == "unjudged":
+    if judgement.kind == "unjudged":
         yield Problem("line-too-long", pointer, None, {"bytes": len(cell)})
         return
-    if judged.kind == "invalid" and table == "edges" and cell in MISSING:
+    if judgement.kind == "invalid" and table == "edges" and cell in MISSING:
         yield Problem("edge-attributes-like-missing", pointer, cell)
         return
-    if judged.kind == "invalid":
-        yield Problem("attributes-not-literal", pointer, cell, {"reason": judged.reason})
+    if judgement.kind == "invalid":
+        yield Problem("attributes-not-literal", pointer, cell, {"reason": judgement.reason})
         return
     if table != "edges":  # of an edge, they are parsed and not looked at
-        yield from _misread(cell, judged)
-    if judged.kind == "dict":
-        if not judged.portable:
-            yield Problem("attributes-not-portable", pointer, cell, {"reason": _why_not_portable(judged, cell)})
+        yield from _misread(cell, judgement)
+    if judgement.kind == "dict":
+        if not judgement.portable:
+            yield Problem("attributes-not-portable", pointer, cell, {"reason": _why_not_portable(judgement, cell)})
         if table == "edges":
             yield Problem("edge-attributes-unused", pointer, cell)
 
 
-def _misread(cell: str, judged: Judgement) -> Iterator[Problem]:
+def _misread(cell: str, judgement: Judgement) -> Iterator[Problem]:
     """Attributes that are not what they seem, or no attributes at all."""
     pointer = "/attributes"
-    if judged.kind == "other":
-        yield Problem("attributes-not-dict", pointer, cell, {"kind": _TYPES.get(judged.type, f"a {judged.type}")})
+    if judgement.kind == "other":
+        yield Problem("attributes-not-dict", pointer, cell, {"kind": _TYPES.get(judgement.type, f"a {judgement.type}")})
         return
-    for key in judged.repeated:
+    for key in judgement.repeated:
         yield Problem("attributes-repeated-key", pointer, cell, {"key": key})
-    if judged.surrogate:
-        yield Problem("attributes-surrogate", pointer, cell, {"surrogate": judged.surrogate})
-    if judged.escaped_slash:
+    if judgement.surrogate:
+        yield Problem("attributes-surrogate", pointer, cell, {"surrogate": judgement.surrogate})
+    if judgement.escaped_slash:
         yield Problem("attributes-escaped-slash", pointer, cell)
 
 
-def _why_not_portable(judged: Judgement, cell: str) -> str:
-    if judged.is_json:
+def _why_not_portable(judgement: Judgement, cell: str) -> str:
+    if judgement.is_json:
         return "a JSON reader reads another value"
     if "'" in cell:
         return "single quotes"

@@ -1,4 +1,4 @@
-"""The checks of a GFM-RAG dataset that its declaration cannot say: which module judges which kind of file."""
+"""The checks of a GFM-RAG dataset that its declaration cannot say: which module checks which kind of file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quick look at blocks of GFM-RAG's tables: which rows need to be judged one by one."""
+"""The quick look at blocks of GFM-RAG's tables: which rows need to be checked one by one."""
 
 from __future__ import annotations
 

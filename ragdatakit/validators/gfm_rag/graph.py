@@ -43,7 +43,7 @@ class GraphFindings:
         tables = self._tables
         if self._whole("relations"):
             yield from self._relation_names()
-        if not self._whole("nodes", "relations", "edges") or tables.held is None or not tables.edge_rows:
+        if not self._whole("nodes", "relations", "edges") or tables.stored is None or not tables.edge_rows:
             return
         yield from self._missing_names()
         yield from self._backwards()
@@ -54,7 +54,7 @@ class GraphFindings:
         tables = self._tables
         if self._whole("nodes") and tables.types:
             yield from self._of_types()
-        if self._whole("nodes", "relations", "edges") and tables.held is not None:
+        if self._whole("nodes", "relations", "edges") and tables.stored is not None:
             yield from self._of_edges()
 
     # relations
@@ -74,22 +74,22 @@ class GraphFindings:
 
     def _missing_names(self) -> Iterator[RowProblems]:
         """Names that pandas' defaults take for missing values, in edges that the graph loader keeps."""
-        held = self._tables.held
-        assert held is not None
+        stored = self._tables.stored
+        assert stored is not None
         for end in ENDS:
-            numbers = held.numbers_of(MISSING, relations=end == "relation")
+            numbers = stored.numbers_of(MISSING, relations=end == "relation")
             for name, number in sorted(numbers.items()):
-                rows = held.edges_with(end, number)
+                rows = stored.edges_with(end, number)
                 if len(rows):
                     yield RowProblems("name-read-as-missing", "edges", f"@{end}", rows, [name] * len(rows))
 
     def _backwards(self) -> Iterator[RowProblems]:
-        held, tables = self._tables.held, self._tables
-        assert held is not None
+        stored, tables = self._tables.stored, self._tables
+        assert stored is not None
         document, entity = tables.type_number(DOCUMENT), tables.type_number(ENTITY)
-        number = held.numbers_of([MENTION_RELATION], relations=True).get(MENTION_RELATION, -1)
+        number = stored.numbers_of([MENTION_RELATION], relations=True).get(MENTION_RELATION, -1)
         if min(document, entity, number) >= 0:
-            yield RowProblems("mention-backwards", "edges", "@relation", held.edges_between(document, number, entity))
+            yield RowProblems("mention-backwards", "edges", "@relation", stored.edges_between(document, number, entity))
 
     def _repeated_edges(self) -> Iterator[RowProblems]:
         graph, repeated = self._tables.graph(), self._tables.repeated_edges()
@@ -98,7 +98,7 @@ class GraphFindings:
         yield self._at_edges("self-loop", graph.self_loops())
 
     def _at_edges(self, rule: str, rows: Any, firsts: Any = None, note: str = "") -> RowProblems:
-        first_row = self._tables.held.row_of_edge(0) if self._tables.held is not None else 0
+        first_row = self._tables.stored.row_of_edge(0) if self._tables.stored is not None else 0
         rows = [int(r) + first_row for r in rows] if isinstance(rows, list) else rows + first_row
         if firsts is None:
             return RowProblems(rule, "edges", "@source", rows)
@@ -132,11 +132,11 @@ class GraphFindings:
         if not rows or not graph.usable():
             yield edges, Problem("no-usable-edge", facts={"rows": rows})
             return
-        assert tables.held is not None
+        assert tables.stored is not None
         entity, document = tables.type_number(ENTITY), tables.type_number(DOCUMENT)
-        if entity >= 0 and not tables.held.leads(entity, entity):
+        if entity >= 0 and not tables.stored.leads(entity, entity):
             yield edges, Problem("no-entity-edge", facts={"rows": rows})
-        if entity >= 0 and document >= 0 and not tables.held.leads(entity, document):
+        if entity >= 0 and document >= 0 and not tables.stored.leads(entity, document):
             yield edges, Problem("no-mention-edge", facts={"rows": rows})
         yield from self._of_components()
 

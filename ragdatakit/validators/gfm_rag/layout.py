@@ -25,7 +25,7 @@ _LEGACY_RAW = ("legacy-documents", "legacy-raw-questions")
 
 
 class DatasetFolders:
-    """Where the parts of a dataset are, or would be: ``stage1``, ``raw`` and ``stage2`` (None: nobody can tell)."""
+    """Where the parts of a dataset are, or would be: ``stage1``, ``raw`` and ``stage2`` (None: not known)."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -64,7 +64,7 @@ def _above(folder: Path) -> Path:
 
 
 def mark_built(dataset: Dataset) -> None:
-    """Give raw files from which all was built already the kinds that say so: nobody reads them any more."""
+    """Give raw files from which all was built already the kinds that say so: they are not read any more."""
     folders = DatasetFolders(dataset)
     for file in dataset.files:
         if file.kind == "documents" and folders.graph_is_built():

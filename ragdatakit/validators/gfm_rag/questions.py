@@ -91,7 +91,7 @@ class Tables(Protocol):
 
 
 class NoTables:
-    """The tables of a dataset without them: nobody can say what is a node."""
+    """The tables of a dataset without them: it is not known what is a node."""
 
     usable = False
     types: Mapping[str, int] = MappingProxyType({})
@@ -205,16 +205,16 @@ def shape_problems(value: dict[str, Any]) -> Iterator[Problem]:
     for where in SIDES:
         nodes = value.get(where)
         for key, names in nodes.items() if isinstance(nodes, dict) else ():
-            pointer, told = f"/{where}/{strict_json.escape(key)}", f"{where}.{key}"
+            pointer, shown_field = f"/{where}/{strict_json.escape(key)}", f"{where}.{key}"
             if isinstance(names, str):
                 if names:
-                    yield Problem("node-list-is-text", pointer, names, {"type": key, "field": told})
+                    yield Problem("node-list-is-text", pointer, names, {"type": key, "field": shown_field})
             elif isinstance(names, list):
                 for i, name in enumerate(names):
                     if not isinstance(name, str):
-                        yield Problem("node-name-not-text", f"{pointer}/{i}", name, {"field": f"{told}[{i}]"})
+                        yield Problem("node-name-not-text", f"{pointer}/{i}", name, {"field": f"{shown_field}[{i}]"})
             elif not isinstance(names, dict):  # the keys of an object are taken as names
-                yield Problem("node-list-not-list", pointer, names, {"type": key, "field": told})
+                yield Problem("node-list-not-list", pointer, names, {"type": key, "field": shown_field})
 
 
 def id_kind(value: Any) -> str:
@@ -361,7 +361,7 @@ class QuestionChecks(FormatChecks):
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
     ) -> Iterable[RowProblems]:
-        """Ids of several kinds, questions that stand in two files; and what the end needs to know."""
+        """Ids of several kinds, questions that are in two files; and what the end needs to know."""
         mixed: list[int] = []
         kinds: list[dict[str, str]] = []
         leaked: list[int] = []
@@ -403,7 +403,7 @@ class QuestionChecks(FormatChecks):
             self._asked.add(row, start.known, target.known)
         elif walk_fails(value.get("start_nodes")) or walk_fails(value.get("target_nodes")):
             self._raises = True
-        self._raises = self._raises or "question" not in value  # which nobody asks of a sample that is skipped
+        self._raises = self._raises or "question" not in value  # which is not read of a sample that is skipped
         if self._file is not None:
             self._kept[self._file.display] = self._kept.get(self._file.display, 0) + 1
         return True

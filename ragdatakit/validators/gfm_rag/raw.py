@@ -19,7 +19,7 @@ JUDGED_LETTERS = 4
 """A text with fewer letters says nothing about its script."""
 
 SEARCHED_CHARACTERS = 4000
-"""How much of a text is searched for its own title: what a text is about stands at its beginning."""
+"""How much of a text is searched for its own title: a text says at its beginning what it is about."""
 
 _OUTSIDE = re.compile("[^a-z0-9 ]")
 _NO_LETTERS = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))

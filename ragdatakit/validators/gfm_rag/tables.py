@@ -48,7 +48,7 @@ class GraphTables:
         self._first_rows: dict[str, int] = {}
         self._type_numbers: dict[str, int] = {}
         self._type_names: list[str] = []
-        self._held: _Plain | _Arrays | None = None
+        self._stored: _Plain | _Arrays | None = None
         self._graph: Graph | None = None
         self._repeats: Future[RepeatedEdges] | None = None
 
@@ -56,16 +56,16 @@ class GraphTables:
 
     def batch(self, kind: str, batch: Any, sets: Any) -> None:
         """Take in rows of one of the tables; the references of edges have been looked up before."""
-        if self._held is None:
-            self._held = _Plain() if isinstance(batch, PythonBatch) else _Arrays(self.wants_names, sets)
+        if self._stored is None:
+            self._stored = _Plain() if isinstance(batch, PythonBatch) else _Arrays(self.wants_names, sets)
         if kind == "nodes":
-            self._held.add_nodes(batch, self._count_types)
+            self._stored.add_nodes(batch, self._count_types)
         elif kind == "relations":
-            names, rows = self._held.relations(batch)
+            names, rows = self._stored.relations(batch)
             self.relation_names += names
             self.relation_rows += rows
         else:
-            self.edge_rows += self._held.add_edges(batch)
+            self.edge_rows += self._stored.add_edges(batch)
 
     def _count_types(self, names: Sequence[str], numbers: Sequence[int]) -> list[int]:
         """The numbers of these types, each of which so many more nodes have."""
@@ -101,7 +101,7 @@ class GraphTables:
         for column in table.inferred:
             yield from self._mismatches(table, column, table.kinds[column])
             yield from self._bare_mismatches(table, column)
-        if len(self.read) == len(TABLES) and isinstance(self._held, _Arrays):
+        if len(self.read) == len(TABLES) and isinstance(self._stored, _Arrays):
             self._look_for_repeats()
 
     def _mismatches(self, table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[RowProblems]:
@@ -153,17 +153,17 @@ class GraphTables:
     @property
     def usable(self) -> bool:
         """Whether the nodes could be read, so that names can be looked up."""
-        return "nodes" in self.read and self._held is not None and bool(self.types)
+        return "nodes" in self.read and self._stored is not None and bool(self.types)
 
     def node(self, name: str) -> tuple[int, str] | None:
         """(number, type) of the node that the loader finds under a name; None if there is none."""
-        found = self._held.node(name) if self._held is not None else None
+        found = self._stored.node(name) if self._stored is not None else None
         return (found[0], self._type_names[found[1]]) if found is not None else None
 
     def expect(self, names: list[str]) -> None:
         """These names will be asked for (a list without repeats)."""
-        if isinstance(self._held, _Arrays):
-            self._held.expect(names)
+        if isinstance(self._stored, _Arrays):
+            self._stored.expect(names)
 
     def type_number(self, name: str) -> int:
         """The number of a type, -1 where no node has it."""
@@ -172,13 +172,13 @@ class GraphTables:
     def graph(self) -> Graph:
         """The graph that the graph loader makes of the tables."""
         if self._graph is None:
-            self._graph = self._held.graph() if self._held is not None else PlainGraph(0, [], [], [])
+            self._graph = self._stored.graph() if self._stored is not None else PlainGraph(0, [], [], [])
         return self._graph
 
     @property
-    def held(self) -> _Plain | _Arrays | None:
+    def stored(self) -> _Plain | _Arrays | None:
         """The tables, as lists or as arrays."""
-        return self._held
+        return self._stored
 
 
 def _runs(kinds: list[Kind], chunk_rows: int, rows: int) -> Iterator[tuple[int, int, Kind]]:
@@ -382,7 +382,7 @@ class _Arrays:
         return (number, int(self.node_types[number])) if number >= 0 else None
 
     def _number_of(self, name: str) -> int:
-        """The number of a node that nobody expected to be asked for: by Python's own hashes, made when first needed."""
+        """The number of a node whose name `expect` was not given: by Python's own hashes, made when first needed."""
         import numpy as np
 
         if self._sorted is None:

@@ -1,4 +1,4 @@
-"""The checks of HippoRAG data that its declaration cannot say: passages, and which module judges which file."""
+"""The checks of HippoRAG data that its declaration cannot say: passages, and which module checks which file."""
 
 from __future__ import annotations
 

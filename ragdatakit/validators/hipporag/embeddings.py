@@ -23,7 +23,7 @@ _COLUMNS = ("hash_id", "content", "embedding")
 
 
 def embedding_problems(table: DataFile) -> Iterator[Problem]:
-    """The faults of one table; its name tells the prefix of its ids."""
+    """The faults of one table; its name gives the prefix of its ids."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -144,7 +144,7 @@ def _hotpot_problems(value: dict[str, Any]) -> Iterator[Problem]:
 
 def _support_problems(value: dict[str, Any], joiner: str) -> Iterator[Problem]:
     unnamed = "supporting_facts" in value and supporting_titles(value) and value.get("context")
-    if unnamed:  # titles that no context has are told of by themselves
+    if unnamed:  # titles that no context has are reported by themselves
         return
     if not any(p.supporting for p in paragraphs_of(value, joiner)):
         field = next((f for f in ("supporting_facts", "contexts", "paragraphs") if f in value), None)

@@ -110,7 +110,7 @@ class LightSpladeChecks(FormatChecks):
             self._remember_positives(split, batch)
         if kind == "scores" and values is not None:
             self._scored.update(_integers(batch.codes(("qid",))[0]))
-            return list(self._judge_scores(split, values, batch, sets))
+            return list(self._check_scores(split, values, batch, sets))
         return ()
 
     def _remember_positives(self, split: str | None, batch: Any) -> None:
@@ -125,7 +125,7 @@ class LightSpladeChecks(FormatChecks):
             found.setdefault(row, []).append(document)
         self._positives.update({of_row[row]: tuple(found[row]) for row in sorted(found) if row in of_row})
 
-    def _judge_scores(self, split: str | None, values: list[Any], batch: Any, sets: Any) -> Iterator[RowProblems]:
+    def _check_scores(self, split: str | None, values: list[Any], batch: Any, sets: Any) -> Iterator[RowProblems]:
         """What a query's scores lack or contradict, given its positive list and the document master."""
         documents, rows = batch.codes(("@doc_ids",))
         index = sets.lookup("documents", "doc_id")
@@ -141,14 +141,14 @@ class LightSpladeChecks(FormatChecks):
             row = batch.first_row + i
             if not isinstance(value, dict) or not isinstance(value.get("scores"), dict) or unreliable:
                 continue
-            for rule, told in self._judge_query(split, of_row.get(row), by_row.get(row, []), value["scores"]):
+            for rule, shown in self._check_query(split, of_row.get(row), by_row.get(row, []), value["scores"]):
                 rows_, values_ = found.setdefault(rule, ([], []))
                 rows_.append(row)
-                values_.append(told)
+                values_.append(shown)
         for rule, (rows_, values_) in found.items():
             yield RowProblems(rule, "scores", "scores" if rule in _ABOUT_DOCUMENTS else "qid", rows_, values_)
 
-    def _judge_query(
+    def _check_query(
         self, split: str | None, query: int | None, scored: list[tuple[int, bool]], scores: dict[str, Any]
     ) -> Iterator[tuple[str, Any]]:
         positives = self._positives.get(query) if query is not None else None

@@ -24,16 +24,16 @@ def master_candidates(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
     offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
     widths = np.diff(offsets)
     data = np.frombuffer(array.buffers()[2], np.uint8) if array.buffers()[2] is not None else np.empty(0, np.uint8)
-    suspect = (widths == 0) | (widths > long_text)
+    chosen = (widths == 0) | (widths > long_text)
     filled = np.flatnonzero(widths)
     first = data[offsets[:-1][filled]]
     space = filled[_SPACE_FIRST[first]]
     if len(space):
-        suspect[[row for row in space.tolist() if not array[row].as_py().strip()]] = True
-    suspect[0] = True  # one row of each block tells the order of the fields ...
+        chosen[[row for row in space.tolist() if not array[row].as_py().strip()]] = True
+    chosen[0] = True  # one row of each block gives the order of the fields ...
     if len(filled):  # ... and one that is no number that not all texts are
-        suspect[filled[np.argmin(_NUMBER_FIRST[first])]] = True
-    return np.flatnonzero(suspect)
+        chosen[filled[np.argmin(_NUMBER_FIRST[first])]] = True
+    return np.flatnonzero(chosen)
 
 
 def positive_candidates(table: pa.Table) -> npt.NDArray[np.intp]:

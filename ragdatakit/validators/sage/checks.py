@@ -93,7 +93,7 @@ class SageChecks(FormatChecks):
             yield from self._documents.problems(stages)
 
     def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
-        """Only documents can be judged by their columns."""
+        """Only documents can be checked by their columns."""
         return Candidates(document_candidates(table)) if kind == "documents" else None
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class TrecChecks(FormatChecks):
     def _judgements(self, records: list[tuple[int, dict[str, Any]]]) -> list[RowProblems]:
         self._judged.update(dict.fromkeys(v["qid"] for _, v in records))
         unknown = [(row, v["qid"]) for row, v in records if v["qid"] not in self._topics] if self._topics else []
-        return [_hits("unknown-topic", "qrels", "qid", unknown)] if unknown else []
+        return [_at_rows("unknown-topic", "qrels", "qid", unknown)] if unknown else []
 
     def _of_run(self, records: list[tuple[int, dict[str, Any]]]) -> list[RowProblems]:
         found = self._results.add([(row, v) for row, v in records if "comment" not in v])
@@ -85,7 +85,7 @@ class TrecChecks(FormatChecks):
                     self._strangers.add(query)
                     strangers.append((row, query))
             if strangers:
-                found.append(_hits("unknown-query", "run", "qid", strangers))
+                found.append(_at_rows("unknown-query", "run", "qid", strangers))
         return found
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
@@ -123,14 +123,19 @@ class _Results:
         for row, value in records:
             self.tags.setdefault(value["tag"])
             query = self._queries.setdefault(value["qid"], _Query())
-            for rule, told, facts in self._compare(query, value):
-                found.setdefault(rule, []).append((row, told, facts))
+            for rule, shown, facts in self._compare(query, value):
+                found.setdefault(rule, []).append((row, shown, facts))
         fields = {"rank-against-score": "rank", "odd-rank": "rank", "equal-scores": "score", "many-results": "qid"}
         return [
             RowProblems(
-                rule, "run", fields[rule], [h[0] for h in hits], [h[1] for h in hits], facts=[h[2] for h in hits]
+                rule,
+                "run",
+                fields[rule],
+                [one[0] for one in of_rule],
+                [one[1] for one in of_rule],
+                facts=[one[2] for one in of_rule],
             )
-            for rule, hits in found.items()
+            for rule, of_rule in found.items()
         ]
 
     def _compare(self, query: _Query, value: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
@@ -153,8 +158,8 @@ class _Results:
 def _nul_in_ids(kind: str, records: list[tuple[int, dict[str, Any]]]) -> Iterator[RowProblems]:
     for name in ("qid", "docno"):
         if found := [(row, v[name]) for row, v in records if "\0" in v.get(name, "")]:
-            yield _hits("nul-in-id", kind, name, found)
+            yield _at_rows("nul-in-id", kind, name, found)
 
 
-def _hits(rule: str, kind: str, name: str, told: list[tuple[int, str]]) -> RowProblems:
-    return RowProblems(rule, kind, name, [row for row, _ in told], [value for _, value in told])
+def _at_rows(rule: str, kind: str, name: str, rows: list[tuple[int, str]]) -> RowProblems:
+    return RowProblems(rule, kind, name, [row for row, _ in rows], [value for _, value in rows])
