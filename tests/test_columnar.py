@@ -109,7 +109,8 @@ def test_clean_blocks_of_one_shape_are_accepted(record: Record) -> None:
 def test_empty_objects_are_part_of_the_template() -> None:
     """All metadata of BEIR's own sets is ``{}``."""
     record = BEIR.file("corpus").record
-    lines = [b'{"_id": "d%d", "title": "", "text": "of \\"%d\\"", "metadata": {}}\n' % (n, n) for n in range(50)]
+    texts = [b"of %d" % n if n % 2 else b'of \\"%d\\"' % n for n in range(50)]
+    lines = [b'{"_id": "d%d", "title": "", "text": "%b", "metadata": {}}\n' % (n, text) for n, text in enumerate(texts)]
     data = b"".join(lines)
 
     found = ColumnarDecoder(record).decode(data)

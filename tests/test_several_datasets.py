@@ -109,8 +109,8 @@ def test_only_the_datasets_that_a_query_names_are_opened() -> None:
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
-        ("from documents", 'there is no table documents; did you mean "old reef".documents or "table".documents?'),
-        ('from "table".docs', 'did you mean "table".documents?'),
+        ("from documents", 'Table with name documents does not exist; there are "old reef".documents'),
+        ('from "table".docs', 'Table with name docs does not exist; there are "old reef".documents'),
         ('from "old reef".files.corpse', 'did you mean "old reef".files.corpus?'),
         ("from 'corpus.jsonl'", "no files and no network"),
         ("attach 'x.db' as y", "ATTACH is not available"),
