@@ -54,7 +54,8 @@ def test_a_command_and_its_function_have_the_same_defaults(name: str) -> None:
 
     for field in shared.values():
         param = params[field.name]
-        value = None if str(param.default) == "Sentinel.UNSET" else param.type.convert(param.default, param, None)
+        unset = param.default is None or str(param.default) == "Sentinel.UNSET"
+        value = None if unset else param.type.convert(param.default, param, None)
         expected = DELIBERATE.get((name, field.name), field.default)
         assert (value or None) == (expected or None), field.name
     assert shared
