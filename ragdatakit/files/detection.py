@@ -28,7 +28,7 @@ from ragdatakit.files.lone_files import lone_file
 from ragdatakit.files.name_patterns import ends_as, named_place
 from ragdatakit.files.plain_sources import is_about
 from ragdatakit.files.sniffed_trees import SniffedTree
-from ragdatakit.files.sniffing import guess_kind, looks_like
+from ragdatakit.files.sniffing import guess_kind, has_members, looks_like, read_head
 from ragdatakit.files.written_folders import WrittenFolders
 from ragdatakit.schemas import all_formats, get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
@@ -58,11 +58,17 @@ def detect(path: Path, format_name: str | None = None, follow_links: bool = Fals
     for dataset in found.datasets:
         if dataset.layout != "config":
             dataset.confine(boundary)
-        if dataset.format.name == "hipporag":
-            from ragdatakit.files.hipporag_passages import mark_legacy
-
-            mark_legacy(dataset)
+        _tell_kinds_apart(dataset)
     return found
+
+
+def _tell_kinds_apart(dataset: Dataset) -> None:
+    """Settle by their content the kinds of files whose names are those of two kinds."""
+    for kind in (k for k in dataset.format.files if k.instead_of):
+        for file in dataset.files:
+            if file.kind in (kind.kind, kind.instead_of):
+                head = read_head(file.path, file.boundary)
+                file.kind = kind.kind if head is not None and has_members(head, kind) else kind.instead_of
 
 
 def _found_in_folder(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> Detected:

@@ -13,7 +13,6 @@ from ragdatakit.files.folders import is_regular
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import RagdataError
 
-CONFIG_SUFFIXES = (".yaml", ".yml")
 _MASTERS = {"query_master": "queries", "doc_master": "documents", "positives": "positives"}
 PATH_KEYS: dict[str, tuple[str, str | None]] = {
     **{f"{split}_{stem}": (kind, split) for split in ("train", "validation") for stem, kind in _MASTERS.items()},

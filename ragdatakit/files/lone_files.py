@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from ragdatakit.files.boundary import ANYWHERE, Boundary
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.folders import UnreadableError, is_regular
 from ragdatakit.files.known_folders import known_data
-from ragdatakit.files.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.files.name_patterns import ends_as, named_place
 from ragdatakit.files.sniffing import emptiness, guess
-from ragdatakit.schemas import get_format
-from ragdatakit.schemas.declarations import File, Format
+from ragdatakit.schemas.declarations import ConfigFile, File, Format
 from ragdatakit.schemas.errors import RagdataError
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
 PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
 DATABASES = (".duckdb", ".ddb")
+ConfigReader = Callable[[Path, Format, Boundary], Dataset]
 
 
 def lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forced: bool) -> Dataset:
     """The dataset that is this one file, or that this configuration file describes; ``forced``: the one format was
     named. Raises `RagdataError` where the file is of none of the formats, or nothing in it would be checked."""
-    if path.suffix in CONFIG_SUFFIXES and any(f.name == "light-splade" for f in formats):
-        return read_config(path, get_format("light-splade"), boundary)
+    for fmt in formats:
+        if fmt.config is not None and path.suffix in fmt.config.suffixes:
+            return _config_reader(fmt.config)(path, fmt, boundary)
     if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
         raise RagdataError(f"{path} is an archive, which is not read: unpack it first, and give the folder")
     named = _kind_by_name(path, formats)
@@ -47,6 +49,12 @@ def lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, force
     _refuse_unchecked(path, fmt, kind)
     file = DataFile(path, str(path), path.name, kind.kind)
     return Dataset(path.parent, str(path), fmt, "file", [file])
+
+
+def _config_reader(config: ConfigFile) -> ConfigReader:
+    module, _, name = config.reader.partition(":")
+    reader: ConfigReader = getattr(importlib.import_module(module), name)
+    return reader
 
 
 def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
