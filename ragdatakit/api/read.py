@@ -12,7 +12,7 @@ from ragdatakit.api.sources import only_dataset
 if TYPE_CHECKING:
     import duckdb
 
-    from ragdatakit.database.canonical_frames import Dataset
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.files.manifest import Difference
     from ragdatakit.files.training_samples import TrainingSamples
 
@@ -43,7 +43,7 @@ def read(
     options: Mapping[str, object] | None = None,
     chunking: Mapping[str, object] | None = None,
     follow_links: bool = False,
-) -> Dataset:
+) -> DatasetDatabase:
     """The dataset at ``path`` as canonical tables (documents, chunks, questions, qrels, edges and so on).
 
     Tables come as DuckDB relations, Arrow tables, pandas frames or an iterator of rows. The data is taken as it is:
@@ -52,12 +52,12 @@ def read(
     nothing is recognised, or several datasets are.
     """
     from ragdatakit.converters.run import read_source
-    from ragdatakit.database.canonical_frames import Dataset
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.conversions import Losses
 
     wanted = reading_options(source_format, options, chunking, name=name, follow_links=follow_links)
     found = only_dataset(Path(path), wanted, dataset)
-    return Dataset(read_source(found.source, found.wanted, Losses()))
+    return DatasetDatabase(read_source(found.source, found.wanted, Losses()), strict=True)
 
 
 def verify(

@@ -55,7 +55,7 @@ def report(
     """
     from contextlib import ExitStack, nullcontext
 
-    from ragdatakit.database.dataset_database import DatabaseFile
+    from ragdatakit.database.database_file import DatabaseFile
     from ragdatakit.files.left_out import files_not_read, left_out_folders
     from ragdatakit.schemas.summaries import Summaries
 
