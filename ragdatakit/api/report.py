@@ -55,6 +55,7 @@ def report(
     """
     from contextlib import ExitStack, nullcontext
 
+    from ragdatakit.converters.run import files_of
     from ragdatakit.database.database_file import DatabaseFile
     from ragdatakit.files.left_out import files_not_read, left_out_folders
     from ragdatakit.schemas.summaries import Summaries
@@ -65,7 +66,7 @@ def report(
     names = (dataset,) if isinstance(dataset, str) and dataset else tuple(dataset)
     found = chosen_datasets(paths, wanted, names)
     guessed = not source_format and "map" not in wanted.values
-    read = _files_read(found)
+    read = {file for each in found for file in files_of(each.source)}  # what plain ones pass over, the losses tell
     whole = () if names else paths  # what lies beside those that were chosen was not asked for
     summaries = Summaries(
         left_out=_once(each for p in whole for each in left_out_folders(p, follow_links)) if guessed else (),
@@ -128,20 +129,6 @@ def _once(found: Iterable[_Beside]) -> list[_Beside]:
     for each in found:
         places.setdefault(real_path(Path(each.path)), each)
     return list(places.values())
-
-
-def _files_read(found: Iterable[FoundDataset]) -> set[Path]:
-    """The files of the datasets, with those of plain ones that are passed over: the losses tell these."""
-    from ragdatakit.converters.run import PLAIN
-    from ragdatakit.files.plain_sources import PASSED_OVER
-
-    read: set[Path] = set()
-    for part in (part for each in found for part in each.source.parts):
-        read |= {file.path for file in (*part.files, *((part.config,) if part.config is not None else ()))}
-        if part.format.name in PLAIN:
-            read |= {file.path for file in part.ignored}
-            read |= {part.root / name for name in part.options.get(PASSED_OVER, {})}
-    return read
 
 
 def _is_of(source: Source, error: RagdataError | OSError) -> bool:

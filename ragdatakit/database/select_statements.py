@@ -14,6 +14,7 @@ from ragdatakit.database.query_functions import FUNCTIONS, TABLE_FUNCTIONS
 from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import shortened
 
 _CATALOGUE_SCHEMAS = ("information_schema", "pg_catalog")
 _CATALOGUE_TABLES = ("duckdb_", "pg_", "pragma_", "sqlite_")
@@ -238,7 +239,7 @@ def _message(told: str, known: Callable[[], Iterable[str]], written: str = "") -
         return _TOO_DEEP
     shown = " ".join(part for part in parts[:2] if not part.startswith("Candidate functions"))
     shown = _BY_SETTING.sub("", shown) or shown
-    return (shown if len(shown) <= 400 else f"{shown[:399]}…").rstrip("!")
+    return shortened(shown, 400).rstrip("!")
 
 
 def _alike(name: str, known: Sequence[str]) -> list[str]:
