@@ -6,7 +6,7 @@ from ragdatakit.version import __version__
 
 __all__ = [
     "ConversionResult",
-    "Dataset",
+    "DatasetDatabase",
     "Finding",
     "RagdataError",
     "Report",
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ragdatakit.api.report import open_database, report
     from ragdatakit.api.search import index, open_retriever, retrieve
     from ragdatakit.api.validate import validate
-    from ragdatakit.database.canonical_frames import Dataset
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
@@ -85,7 +85,7 @@ _HOMES = {
     "validate": "ragdatakit.api.validate",
     "verify": "ragdatakit.api.read",
     "ConversionResult": "ragdatakit.schemas.conversions",
-    "Dataset": "ragdatakit.database.canonical_frames",
+    "DatasetDatabase": "ragdatakit.database.dataset_database",
     "Finding": "ragdatakit.schemas.findings",
     "Report": "ragdatakit.schemas.results",
     "SearchOptions": "ragdatakit.schemas.options",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.files.compared_answers import as_datamind_compares
+from ragdatakit.files.compared_answers import words_only
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.datamind.format import DATAMIND
 from ragdatakit.schemas.findings import Problem
@@ -167,7 +167,7 @@ def test_a_question_breaks_the_rules_of_the_page(change: dict[str, Any], expecte
 
 
 def test_the_evaluation_keeps_articles_and_underscores() -> None:
-    assert as_datamind_compares("  The New_Moon's —  phase!") == "the new_moon s phase"
+    assert words_only("  The New_Moon's —  phase!") == "the new_moon s phase"
 
 
 @pytest.mark.parametrize(

@@ -345,10 +345,10 @@ def test_reading_that_fails_keeps_what_was_read() -> None:
 
 def test_views_of_files_stand_beside_the_tables() -> None:
     with open_database(FIXTURES / "beir" / "valid" / "folder") as database:
-        connection = database.connection
+        connection = database.connection()
         assert set(database.views) == {"corpus", "queries", "qrels"}
         seen = connection.execute("select count(*) from files.corpus").fetchall()[0][0]
-        assert seen == database.rows("documents") > 0
+        assert seen == database.count("documents") > 0
         with pytest.raises(ragdatakit.UnknownNameError, match="did you mean documents"):
             database.load("document")
 
@@ -356,7 +356,7 @@ def test_views_of_files_stand_beside_the_tables() -> None:
 def test_scratch_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with open_database(FIXTURES / "beir" / "valid" / "folder") as database:
-        assert database.rows("documents")
+        assert database.count("documents")
         assert list(tmp_path.iterdir())
     assert not list(tmp_path.iterdir())
 

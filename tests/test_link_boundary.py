@@ -213,7 +213,7 @@ NOT_OF_DATASETS = {
     "cli/output_place.py", "files/boundary.py", "files/configuration.py", "files/folder_locks.py", "files/git_files.py",
     "files/light_splade_config.py", "files/writing.py", "hub/fetch.py", "outputs/renamed_ids.py",
     "outputs/sealed_json.py", "outputs/sidecar_entries.py", "outputs/staging.py", "outputs/sidecars.py",
-    "database/dataset_database.py", "database/memory_bound.py",
+    "database/database_file.py", "database/memory_bound.py",
     "reports/other_files.py", "reports/gates/suites.py", "reports/html/frame.py",
     "converters/chunking.py", "converters/datamind/tables.py", "converters/light_splade/documents.py",
     "schemas/frame_reading.py", "validators/datamind/images.py", "validators/datamind/shapes.py",

@@ -56,6 +56,13 @@ def test_one_word_for_a_format_in_every_room() -> None:
         assert validators.CHECKS.get(name, (checks, ""))[0] == checks
 
 
+def test_readers_of_configuration_files_are_there() -> None:
+    for fmt in all_formats():
+        if fmt.config is not None:
+            module, _, name = fmt.config.reader.partition(":")
+            assert callable(getattr(importlib.import_module(module), name))
+
+
 def test_codes_are_the_formats_letters_and_unique() -> None:
     seen: set[str] = set()
     for fmt in all_formats():

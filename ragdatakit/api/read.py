@@ -13,7 +13,7 @@ from ragdatakit.schemas.options import PathLike, Progress, ReadOptions
 if TYPE_CHECKING:
     import duckdb
 
-    from ragdatakit.database.canonical_frames import Dataset
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.files.manifest import Difference
     from ragdatakit.files.training_samples import TrainingSamples
 
@@ -36,7 +36,7 @@ def connect(
 
 
 @takes(ReadOptions)
-def read(options: ReadOptions, path: PathLike) -> Dataset:
+def read(options: ReadOptions, path: PathLike) -> DatasetDatabase:
     """The dataset at ``path`` as canonical tables (documents, chunks, questions, qrels, edges and so on).
 
     Tables come as DuckDB relations, Arrow tables, pandas frames or an iterator of rows. The data is taken as it is:
@@ -44,11 +44,11 @@ def read(options: ReadOptions, path: PathLike) -> Dataset:
     is recognised, or several datasets are.
     """
     from ragdatakit.converters.run import read_source
-    from ragdatakit.database.canonical_frames import Dataset
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.conversions import Losses
 
     found = only_dataset(Path(path), reading(options, options.name), options.dataset)
-    return Dataset(read_source(found.source, found.wanted, Losses()))
+    return DatasetDatabase(read_source(found.source, found.wanted, Losses()), strict=True)
 
 
 def verify(

@@ -41,7 +41,8 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
     from contextlib import ExitStack, nullcontext
 
     from ragdatakit.api.results import Summaries
-    from ragdatakit.database.dataset_database import DatabaseFile
+    from ragdatakit.converters.run import files_of
+    from ragdatakit.database.database_file import DatabaseFile
     from ragdatakit.files.left_out import files_not_read, left_out_folders
 
     paths = given_paths(path)
@@ -50,7 +51,7 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
     early = options.save is not None  # what may raise goes before a database is replaced
     findings = _findings(paths, found, options) if early else None
     guessed = not options.source_format and "map" not in wanted.values
-    read = _files_read(found)
+    read = {file for each in found for file in files_of(each.source)}  # what plain ones pass over, the losses tell
     whole = () if names else paths  # what lies beside those that were chosen was not asked for
     summaries = Summaries(
         left_out=_once(each for p in whole for each in left_out_folders(p, options.follow_links)) if guessed else (),
@@ -124,20 +125,6 @@ def _once(found: Iterable[_Beside]) -> list[_Beside]:
     for each in found:
         places.setdefault(real_path(Path(each.path)), each)
     return list(places.values())
-
-
-def _files_read(found: Iterable[FoundDataset]) -> set[Path]:
-    """The files of the datasets, with those of plain ones that are passed over: the losses tell these."""
-    from ragdatakit.converters.run import PLAIN
-    from ragdatakit.files.plain_sources import PASSED_OVER
-
-    read: set[Path] = set()
-    for part in (part for each in found for part in each.source.parts):
-        read |= {file.path for file in (*part.files, *((part.config,) if part.config is not None else ()))}
-        if part.format.name in PLAIN:
-            read |= {file.path for file in part.ignored}
-            read |= {part.root / name for name in part.options.get(PASSED_OVER, {})}
-    return read
 
 
 def _is_of(source: Source, error: RagdataError | OSError) -> bool:

@@ -133,7 +133,8 @@ def _sources(path: Path, wanted: ConversionSettings) -> Iterator[Source]:
 
 def _formats(path: Path, follow_links: bool) -> list[str]:
     """The formats of the datasets at a path; one empty name where there is only one, or none that is declared."""
-    from ragdatakit.files.detection import UnreadableError, detect
+    from ragdatakit.files.detection import detect
+    from ragdatakit.files.folders import UnreadableError
 
     try:
         names = sorted({d.format.name for d in detect(path, follow_links=follow_links).datasets})

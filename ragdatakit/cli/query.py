@@ -182,7 +182,8 @@ def _tell_losses(answer: Answer, shows_faults: bool) -> None:
 
 def _show(error: QueryError) -> None:
     """The fault, and where in the query it is."""
-    from ragdatakit.reports.query_output import cell_text, len_on_screen
+    from ragdatakit.reports.query_output import cell_text
+    from ragdatakit.reports.terminal import width_of
 
     click.echo(f"ragdata: {cell_text(str(error))}", err=True)
     if error.line is None:
@@ -190,5 +191,5 @@ def _show(error: QueryError) -> None:
     before, inside = error.excerpt[: error.start], error.excerpt[error.start : error.start + error.length]
     number = f"{error.line} | "
     click.echo(f"  {number}{cell_text(error.excerpt)}", err=True)
-    blanks = " " * (len(number) + len_on_screen(cell_text(before)))
-    click.echo(f"  {blanks}{'^' * max(len_on_screen(cell_text(inside)), 1)}", err=True)
+    blanks = " " * (len(number) + width_of(cell_text(before)))
+    click.echo(f"  {blanks}{'^' * max(width_of(cell_text(inside)), 1)}", err=True)

@@ -23,7 +23,7 @@ from ragdatakit.files.folders import is_regular
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
-from ragdatakit.files.plain_sources import NUMBERED, READ_TOGETHER
+from ragdatakit.files.plain_sources import NUMBERED, PASSED_OVER, READ_TOGETHER
 from ragdatakit.files.record_reading import Progress, RecordReader, Refused
 from ragdatakit.outputs.outputs import Output
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
@@ -107,6 +107,17 @@ class Source:
             return [(f.name, f.path) for f in self.parts[0].files if f.path.is_file()]
         top = Path(os.path.commonpath([p.parent for p in paths]))
         return [(p.relative_to(top).as_posix(), p) for p in paths]
+
+
+def files_of(source: Source) -> set[Path]:
+    """All files that belong to a source: its own, its configuration, and those of a plain one that it passes over."""
+    found: set[Path] = set()
+    for part in source.parts:
+        found |= {file.path for file in (*part.files, *((part.config,) if part.config is not None else ()))}
+        if part.format.name in PLAIN:
+            found |= {file.path for file in part.ignored}
+            found |= {part.root / name for name in part.options.get(PASSED_OVER, {})}
+    return found
 
 
 def files_read(source: Source) -> list[tuple[str, Path]]:

@@ -46,7 +46,7 @@ def fill(
 def canonical_columns(table: str, given: Iterable[str]) -> str:
     """The columns of a canonical table for a ``select`` that is given some of them; the others have what they usually
     have."""
-    from ragdatakit.database.canonical_frames import arrow_schema
+    from ragdatakit.database.row_batches import arrow_schema
 
     wanted = set(given)
     usual = TABLES[table].row._field_defaults

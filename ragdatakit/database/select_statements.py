@@ -14,6 +14,7 @@ from ragdatakit.database.query_functions import FUNCTIONS, TABLE_FUNCTIONS
 from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import QueryError
+from ragdatakit.schemas.texts import shortened
 
 _CATALOGUE_SCHEMAS = ("information_schema", "pg_catalog")
 _CATALOGUE_TABLES = ("duckdb_", "pg_", "pragma_", "sqlite_")
@@ -199,7 +200,7 @@ def _message(told: str, known: Callable[[], Iterable[str]]) -> str:
         return f"{found[0]}; {more if listed else _ONLY_DATA}"  # DuckDB proposes tables of its own, too
     told = "; ".join(p.rstrip("!").replace(": : ", ": ") for p in parts[:2] if not p.startswith("Candidate functions"))
     shown = _BY_SETTING.sub("", told) or first
-    shown = shown if len(shown) <= 400 else f"{shown[:399]}…"
+    shown = shortened(shown, 400)
     if column := _CAST_OF.search(first):
         return f"{shown}; compare it with text, as {column[1]} = '1', or use try_cast"
     return shown

@@ -10,11 +10,11 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _NO_WORD = re.compile(r"[^\w\s]")
 
 
-def as_arag_compares(text: str) -> str:
+def without_articles(text: str) -> str:
     """Lower case, no ASCII punctuation, no articles, single blanks."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-def as_datamind_compares(text: str) -> str:
+def words_only(text: str) -> str:
     """Lower case, what is no word or white space a blank, single blanks."""
     return " ".join(_NO_WORD.sub(" ", text.lower()).split())

@@ -4,50 +4,35 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 
-from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of, not_followed
+from ragdatakit.files.boundary import Boundary, boundary_of, not_followed
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.folders import Tree, is_regular, not_looked_into
+from ragdatakit.files.folders import Tree, UnreadableError
 from ragdatakit.files.known_folders import known_data
-from ragdatakit.files.light_splade_config import CONFIG_SUFFIXES, read_config
+from ragdatakit.files.layout_files import (
+    DATA_SUFFIXES,
+    files_by_name,
+    files_of,
+    folders_instead,
+    ignored_files,
+    in_order,
+    named_files,
+    not_even_json,
+    sniffed_files,
+)
+from ragdatakit.files.lone_files import lone_file
+from ragdatakit.files.name_patterns import ends_as, named_place
 from ragdatakit.files.plain_sources import is_about
 from ragdatakit.files.sniffed_trees import SniffedTree
-from ragdatakit.files.sniffing import (
-    emptiness,
-    guess,
-    guess_kind,
-    looks_like,
-)
+from ragdatakit.files.sniffing import guess_kind, has_members, looks_like, read_head
 from ragdatakit.files.written_folders import WrittenFolders
 from ragdatakit.schemas import all_formats, get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
-
-DATA_SUFFIXES = (
-    ".json",
-    ".jsonl",
-    ".ndjson",
-    ".csv",
-    ".tsv",
-    ".parquet",
-    ".gz",
-    ".txt",
-    ".sql",
-    ".md",
-    ".zst",
-    ".bz2",
-    ".xz",
-    ".zip",
-    ".arrow",
-)
-ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
-PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
-DATABASES = (".duckdb", ".ddb")
 
 
 @dataclass(slots=True)
@@ -57,14 +42,6 @@ class Detected:
     datasets: list[Dataset] = field(default_factory=list)
     unrecognised: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
-
-
-class UnreadableError(RagdataError):
-    """Nothing can be said of a path, for want of permission; ``paths`` are what may not be looked into."""
-
-    def __init__(self, paths: list[str]) -> None:
-        super().__init__(not_looked_into(paths[0]))
-        self.paths = paths
 
 
 def detect(path: Path, format_name: str | None = None, follow_links: bool = False) -> Detected:
@@ -77,15 +54,21 @@ def detect(path: Path, format_name: str | None = None, follow_links: bool = Fals
     if _is_folder(path):
         found = _found_in_folder(path, formats, format_name, boundary)
     else:
-        found = Detected([_lone_file(path, formats, boundary, forced=format_name is not None)])
+        found = Detected([lone_file(path, formats, boundary, forced=format_name is not None)])
     for dataset in found.datasets:
         if dataset.layout != "config":
             dataset.confine(boundary)
-        if dataset.format.name == "hipporag":
-            from ragdatakit.files.hipporag_passages import mark_legacy
-
-            mark_legacy(dataset)
+        _tell_kinds_apart(dataset)
     return found
+
+
+def _tell_kinds_apart(dataset: Dataset) -> None:
+    """Settle by their content the kinds of files whose names are those of two kinds."""
+    for kind in (k for k in dataset.format.files if k.instead_of):
+        for file in dataset.files:
+            if file.kind in (kind.kind, kind.instead_of):
+                head = read_head(file.path, file.boundary)
+                file.kind = kind.kind if head is not None and has_members(head, kind) else kind.instead_of
 
 
 def _found_in_folder(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> Detected:
@@ -149,22 +132,22 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundar
                     continue
                 if by_name != "all" and not _may_be_complete(tree, folder, layout):
                     continue
-                files = _files_of(tree, folder, fmt, layout, claimed)
+                files = files_of(tree, folder, fmt, layout, claimed)
                 if layout.sniffed:
                     among = (fmt,) if as_written else formats
-                    sniffed = _sniffed_files(tree, folder, fmt, layout, among, claimed | {f.path for f in files})
+                    sniffed = sniffed_files(tree, folder, fmt, layout, among, claimed | {f.path for f in files})
                     if as_written:
                         known = claimed | {f.path for f in (*files, *sniffed)}
-                        sniffed += _files_by_name(tree, folder, layout, known)
-                    sniffed = sniffed or (_named_files(tree, folder, layout) if by_name == "all" else [])
+                        sniffed += files_by_name(tree, folder, layout, known)
+                    sniffed = sniffed or (named_files(tree, folder, layout) if by_name == "all" else [])
                     told = bool(sniffed) or (not layout.signature and _any_fits(tree, files, fmt, among))
                     told = told or bool(by_name and not layout.signature and len({f.kind for f in files}) > 1)
                     named = {f.path for f in files}
                     sniffed = [f for f in sniffed if f.path not in named]
-                    files = _in_order(fmt, layout, files + sniffed) if told else []
+                    files = in_order(fmt, layout, files + sniffed) if told else []
                 if files and _complete(tree, folder, fmt, layout, files, None if as_written else formats):
                     dataset = Dataset(folder, str(folder), fmt, layout.name, files)
-                    dataset.ignored = list(_ignored(tree, folder, layout, claimed | {f.path for f in files}))
+                    dataset.ignored = list(ignored_files(tree, folder, layout, claimed | {f.path for f in files}))
                     claimed.update(f.path for f in (*files, *dataset.ignored))
                     found.datasets.append(dataset)
                     layouts.append(layout)
@@ -179,11 +162,11 @@ def _add_rest(found: Detected, tree: SniffedTree, layouts: list[Layout], claimed
     looked_into: set[Path] = set()
     for dataset, layout in zip(found.datasets, layouts, strict=True):
         dataset.unreadable = [str(p) for p in tree.unreadable if _reaches(layout, dataset.root, p)]
-        broken = _not_even_json(tree, dataset, layout, claimed)
+        broken = not_even_json(tree, dataset, layout, claimed)
         claimed.update(f.path for f in broken)
-        broken += _folders_instead(tree, dataset, layout)
-        dataset.files = _in_order(dataset.format, layout, dataset.files + broken) if broken else dataset.files
-        named = _files_by_name(tree, dataset.root, layout, claimed)
+        broken += folders_instead(tree, dataset, layout)
+        dataset.files = in_order(dataset.format, layout, dataset.files + broken) if broken else dataset.files
+        named = files_by_name(tree, dataset.root, layout, claimed)
         looked_into.update(file.path for file in named)
         dataset.outside = [file for file in named if tree.leads_out(file.path) and not is_about(file.path)]
         claimed.update(file.path for file in dataset.outside)
@@ -196,39 +179,6 @@ def _add_rest(found: Detected, tree: SniffedTree, layouts: list[Layout], claimed
             may_be_data = path.name.lower().endswith(DATA_SUFFIXES) or path in looked_into
             if may_be_data and path not in claimed and not path.name.startswith(".") and not is_about(path):
                 found.unrecognised.append(str(path))
-
-
-def _not_even_json(tree: SniffedTree, dataset: Dataset, layout: Layout, claimed: set[Path]) -> list[DataFile]:
-    """Files beside a dataset that its content alone tells, which are JSON by their names and by nothing else.
-
-    Where a format has names of its own, another file is none of its business; here any of them may be one of it.
-    """
-    found: dict[Path, DataFile] = {}
-    for pattern, kind in layout.sniffed.items() if not layout.signature else ():
-        if not dataset.format.file(kind).container.startswith("json"):
-            continue
-        for path in tree.match(dataset.root, pattern):
-            new = path not in claimed and path not in found
-            new = new and (tree.is_plain(path) or is_regular(path, tree.boundary))
-            head = tree.head(path) if new else None
-            if new and (head is None or head.container == "csv"):
-                found[path] = DataFile(path, str(path), path.relative_to(dataset.root).as_posix(), kind)
-    return list(found.values())
-
-
-def _folders_instead(tree: SniffedTree, dataset: Dataset, layout: Layout) -> list[DataFile]:
-    """Folders with the names of files that the format opens; reading them tells so."""
-    known = {file.path for file in dataset.files}
-    found: dict[Path, DataFile] = {}
-    for pattern, kind in layout.patterns.items():
-        if pattern.endswith("/") or f"{pattern}/" in layout.files:
-            continue
-        declared = dataset.format.file(kind)
-        for path in tree.match(dataset.root, f"{pattern}/") if declared.container != "opaque" else ():
-            if path not in known and path.name.endswith(declared.suffixes or DATA_SUFFIXES):
-                name = path.relative_to(dataset.root).as_posix()
-                found.setdefault(path, DataFile(path, str(path), name, kind, layout.split_of(name)))
-    return list(found.values())
 
 
 def _any_fits(tree: SniffedTree, files: list[DataFile], fmt: Format, formats: tuple[Format, ...]) -> bool:
@@ -251,12 +201,7 @@ def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
 
 
 def _is_in_place(folder: Path, layout: Layout) -> bool:
-    return not layout.place or _ends_as(_named_place(folder), layout.place)
-
-
-def _named_place(path: Path) -> Path:
-    """Where a path is by the names in it: not where links lead."""
-    return Path(os.path.normpath(path.absolute()))
+    return not layout.place or ends_as(named_place(folder), layout.place)
 
 
 def _may_be_complete(tree: SniffedTree, folder: Path, layout: Layout) -> bool:
@@ -300,215 +245,3 @@ def _fits(tree: SniffedTree, path: Path, fmt: Format, kind: File, formats: tuple
         return False
     guessed = guess_kind(head, formats) if kind.keys else None  # without keys it is known by its name only
     return guessed is None or guessed[0] is fmt
-
-
-def _files_of(tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, claimed: set[Path]) -> list[DataFile]:
-    files: list[DataFile] = []
-    seen: set[Path] = set()
-    for pattern, kind in layout.files.items():
-        for path in tree.match(folder, pattern) or _folder_instead(tree, folder, fmt, layout, pattern):
-            shards = _shards(tree, path, fmt.file(kind)) if pattern.endswith("/") else [path]
-            for shard in shards:
-                if shard not in claimed and shard not in seen:
-                    seen.add(shard)
-                    name = shard.relative_to(folder).as_posix()
-                    files.append(DataFile(shard, str(shard), name, kind, layout.split_of(name)))
-    for path, kind in _loose_files(tree, folder, layout):
-        if path not in claimed and path not in seen:
-            files.append(DataFile(path, str(path), path.relative_to(folder).as_posix(), kind))
-    return _in_order(fmt, layout, files)
-
-
-def _loose_files(tree: SniffedTree, folder: Path, layout: Layout) -> Iterator[tuple[Path, str]]:
-    """The files at any depth that belong to the dataset by their endings, with their kinds."""
-    if not layout.endings:
-        return
-    apart = {folder / name for name in layout.apart}
-    for below in tree.folders(folder):
-        if not apart.isdisjoint((below, *below.parents)):
-            continue
-        for name in tree.names(below)[0]:
-            kind = next((k for ending, k in layout.endings.items() if name.lower().endswith(ending)), None)
-            if kind is not None and not name.startswith("."):
-                yield below / name, kind
-
-
-def _folder_instead(tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, pattern: str) -> list[Path]:
-    """A folder that stands where a file should; reading it tells so."""
-    last = pattern.rsplit("/", 1)[-1]
-    opaque = fmt.file(layout.files[pattern]).container == "opaque"
-    if opaque or "*" in last or not last.endswith(DATA_SUFFIXES) or f"{pattern}/" in layout.files:
-        return []
-    return tree.match(folder, f"{pattern}/")
-
-
-def _in_order(fmt: Format, layout: Layout, files: list[DataFile]) -> list[DataFile]:
-    if len(files) < 2:
-        return files
-    order = {f.kind: i for i, f in enumerate(fmt.files)}
-    splits = list(dict.fromkeys(["", *layout.splits.values(), *sorted(f.split or "" for f in files)]))
-    return sorted(files, key=lambda f: (splits.index(f.split or ""), order[f.kind], f.name))
-
-
-def _sniffed_files(
-    tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, formats: tuple[Format, ...], claimed: set[Path]
-) -> list[DataFile]:
-    """The files whose first records are those of this format rather than of another one."""
-    files = _companions(tree, folder, layout, claimed)
-    for path, kind in {p: k for pattern, k in layout.sniffed.items() for p in tree.match(folder, pattern)}.items():
-        if path in claimed or path in files or not (layout.files or _may_be_list(tree, path, fmt.file(kind))):
-            continue
-        guessed = tree.guess(path, formats)
-        if guessed is not None and guessed[0] is fmt:
-            files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), guessed[1].kind)
-    return list(files.values())
-
-
-def _may_be_list(tree: SniffedTree, path: Path, kind: File) -> bool:
-    """Whether a file that no other one stands beside may be of a kind: a first byte rules out most of many files."""
-    if kind.container != "json-array":
-        return True
-    data, _ = tree.beginning(path, 256)
-    return data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"")
-
-
-def _companions(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[Path]) -> dict[Path, DataFile]:
-    """The files that a file of their name, with another ending, stands beside."""
-    files: dict[Path, DataFile] = {}
-    for pattern, beside in layout.companions.items():
-        ending, other = (name.rsplit("*", 1)[1] for name in (pattern, beside))
-        for path in tree.match(folder, pattern):
-            stem = path.name.removesuffix(ending)
-            if path not in claimed and f"{stem}{other}" in tree.names(path.parent)[0]:
-                name = path.relative_to(folder).as_posix()
-                files[path] = DataFile(path, str(path), name, layout.sniffed[pattern])
-    return files
-
-
-def _files_by_name(tree: SniffedTree, folder: Path, layout: Layout, known: set[Path]) -> list[DataFile]:
-    """What is not known of the files that a layout may have, as what their names mostly stand for."""
-    kinds = {p: kind for pattern, kind in reversed(list(layout.sniffed.items())) for p in tree.match(folder, pattern)}
-    return [DataFile(p, str(p), p.relative_to(folder).as_posix(), k) for p, k in kinds.items() if p not in known]
-
-
-def _named_files(tree: SniffedTree, folder: Path, layout: Layout) -> list[DataFile]:
-    """The files whose names are those of this format and whose content tells nothing at all."""
-    files: dict[Path, DataFile] = {}
-    empty = []
-    for pattern, kind in layout.sniffed.items():
-        for path in tree.match(folder, pattern):
-            head = tree.head(path)
-            if path in files or (head is not None and any(head.records)):
-                continue
-            files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), kind)
-            told = emptiness(path, tree.boundary)
-            empty += [f"{path} {told}"] if told and "object" not in told else []  # an empty object is a record
-    if files and len(empty) == len(files):
-        raise RagdataError(f"{empty[0]}: there is no record to check")
-    return list(files.values())
-
-
-def _shards(tree: SniffedTree, folder: Path, kind: File) -> list[Path]:
-    return [folder / n for n in tree.names(folder)[0] if n.endswith(kind.suffixes) and not n.startswith(".")]
-
-
-def _ignored(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[Path]) -> Iterator[DataFile]:
-    """Data files below a folder of shards that are no shards."""
-    for pattern, kind in layout.files.items():
-        for shards in tree.match(folder, pattern) if pattern.endswith("/") else ():
-            for below in Tree(shards, tree.boundary).folders():
-                for name in tree.names(below)[0]:
-                    path = below / name
-                    if path not in claimed and name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
-                        name = path.relative_to(folder).as_posix()
-                        yield DataFile(path, str(path), name, kind, layout.split_of(pattern))
-
-
-def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forced: bool) -> Dataset:
-    if path.suffix in CONFIG_SUFFIXES and any(f.name == "light-splade" for f in formats):
-        return read_config(path, get_format("light-splade"), boundary)
-    if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
-        raise RagdataError(f"{path} is an archive, which is not read: unpack it first, and give the folder")
-    named = _kind_by_name(path, formats)
-    guessed = guess(path, formats, ANYWHERE)
-    if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
-        guessed = None
-    chosen = guessed or named
-    if named and guessed and named[0] is guessed[0] and not any(layout.sniffed for layout in named[0].layouts):
-        chosen = named
-    if guessed and (kind_name := _deciding_name(path, guessed[0])):
-        chosen = (guessed[0], guessed[0].file(kind_name))
-    if chosen is None and forced:
-        kinds = [k for k in formats[0].files if k.container != "opaque" and path.name.endswith(k.suffixes)]
-        if len(kinds) == 1:
-            chosen = (formats[0], kinds[0])
-    if chosen is None:
-        raise _unrecognised(path, formats, forced)
-    fmt, kind = chosen
-    _refuse_unchecked(path, fmt, kind)
-    file = DataFile(path, str(path), path.name, kind.kind)
-    return Dataset(path.parent, str(path), fmt, "file", [file])
-
-
-def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
-    if not path.exists() and path.is_symlink():
-        return RagdataError(f"{path} is a link that leads nowhere")
-    if not os.access(path, os.R_OK):
-        return UnreadableError([str(path)])
-    if not is_regular(path):
-        return RagdataError(f"{path}: it is not a regular file")
-    if told := emptiness(path, ANYWHERE):
-        return RagdataError(f"{path} {told}: there is no record by which to recognise it")
-    if path.name.lower().endswith(PACKED):
-        return RagdataError(f"{path} is packed in a way that is not read: unpack it first")
-    if path.name.lower().endswith(DATABASES):
-        return RagdataError(f"{path} is a database, no dataset: ask it with duckdb, or give what it was made of")
-    names = ", ".join(f.name for f in formats)
-    if not forced and (known := known_data(path)):
-        return RagdataError(known)
-    if not forced:
-        advice = "give the dataset's folder, or --from and a usual file name"
-    else:
-        advice = f"give the dataset's folder, or a file named as `ragdata formats {names}` shows"
-    return RagdataError(f"{path}: not recognised as a file of {names}; {advice}")
-
-
-def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
-    """Raise where nothing in a file given by name would be checked, so that nobody takes it for valid."""
-    if kind.container == "opaque":
-        raise RagdataError(
-            f"{path}: what is in such a file of {fmt.name} ({kind.title.lower()}) is never checked; "
-            "give the dataset's folder"
-        )
-    names = [n for layout in fmt.layouts for n in layout.patterns] + [n for k in fmt.files for n in k.suffixes]
-    if path.name.endswith(".gz") and not any(name.endswith(".gz") for name in names):
-        raise RagdataError(f"{path}: the loaders of {fmt.name} open plain files only; unpack it with gunzip")
-    if kind.records and not kind.record.rules.get("no-records") and kind.container == "json":
-        told = emptiness(path, ANYWHERE)
-        if told and "object" not in told:  # which is a record
-            raise RagdataError(f"{path} {told}: there is no record to check")
-
-
-def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
-    """By the patterns of the layouts, taking as many of the path's last parts as the pattern has."""
-    for fmt in formats:
-        for layout in fmt.layouts:
-            if layout.sniffed and len(formats) > 1:  # its names say too little
-                continue
-            for pattern, kind in layout.patterns.items():
-                if not pattern.endswith("/") and _ends_as(_named_place(path), pattern):
-                    return fmt, fmt.file(kind)
-    return None
-
-
-def _deciding_name(path: Path, fmt: Format) -> str:
-    """The kind that the name of a file says, in a format whose layouts are known by content alone; else empty."""
-    named = (pair for layout in fmt.layouts if layout.sniffed and not layout.signature for pair in layout.files.items())
-    return next((kind for pattern, kind in named if _ends_as(_named_place(path), pattern)), "")
-
-
-def _ends_as(path: Path, pattern: str) -> bool:
-    """Whether the last parts of a path are those of a pattern."""
-    segments = pattern.split("/")
-    tail = path.parts[-len(segments) :]
-    return len(tail) == len(segments) and all(map(fnmatchcase, tail, segments))

@@ -11,6 +11,7 @@ from pathlib import Path
 from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.files.name_patterns import Names, is_name
 from ragdatakit.files.own_files import OWN, SIDECAR
+from ragdatakit.schemas.errors import RagdataError
 
 SKIPPED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
 SHOWN_HIDDEN = frozenset({".claude"})
@@ -152,6 +153,14 @@ def size_of(path: Path) -> int:
 def not_looked_into(folder: Path | str) -> str:
     """That nobody may look into a folder, in words."""
     return f"{folder}: permission denied"
+
+
+class UnreadableError(RagdataError):
+    """Nothing can be said of a path, for want of permission; ``paths`` are what may not be looked into."""
+
+    def __init__(self, paths: list[str]) -> None:
+        super().__init__(not_looked_into(paths[0]))
+        self.paths = paths
 
 
 def is_regular(path: Path, boundary: Boundary = ANYWHERE) -> bool:

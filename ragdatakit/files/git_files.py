@@ -42,7 +42,7 @@ def parse_revision(text: str) -> Revision | None:
         return None
     if not name and (stage := _STAGE.match(path)):  # git's own name of what is in the index
         if stage[1] != "0":
-            raise RagdataError(f"{_shown(text)}: stages of a merge cannot be compared; :PATH is what was added")
+            raise RagdataError(f"{_visible(text)}: stages of a merge cannot be compared; :PATH is what was added")
         path = path[stage.end() :]
     return Revision(text, name, path)
 
@@ -84,7 +84,7 @@ def _at_path(path: str, tree: str, git: _Git, revision: Revision) -> tuple[str, 
     place = links.place(path)
     found = git.listed(tree, place) if place else []
     if not found and entries:
-        target = _shown(git.link(entries[0].blob))
+        target = _visible(git.link(entries[0].blob))
         raise RagdataError(f"{revision.text}: {path} is a link to {target}, which is not in {where}")
     if not found or place is None:
         for parent in PurePosixPath(place or "").parents:
@@ -99,8 +99,8 @@ def _in_module(module: GitEntry, path: str, revision: Revision) -> RagdataError:
     """The error about a path that is a submodule or lies in it."""
     rest = path.removeprefix(module.path).removeprefix("/")
     return RagdataError(
-        f"{revision.text}: {_shown(module.path)} is a submodule, which has a repository of its own; compare there: "
-        f"{module.blob[:12]}:{_shown(rest)}"
+        f"{revision.text}: {_visible(module.path)} is a submodule, which has a repository of its own; compare there: "
+        f"{module.blob[:12]}:{_visible(rest)}"
     )
 
 
@@ -109,12 +109,12 @@ def _refuse_odd(revision: Revision) -> None:
     if not name and not revision.path:
         raise RagdataError(f"{revision.text}: give a revision or a path, as HEAD~1:data or :data")
     if name.startswith("-") or any(not c.isprintable() for c in revision.text) or "\\" in name:
-        raise RagdataError(f"{_shown(revision.text)}: not the name of a revision")
+        raise RagdataError(f"{_visible(revision.text)}: not the name of a revision")
     if any("\ud800" <= c <= "\udfff" for c in revision.text):
-        raise RagdataError(f"{_shown(revision.text)}: not the name of a revision")
+        raise RagdataError(f"{_visible(revision.text)}: not the name of a revision")
 
 
-def _shown(text: str) -> str:
+def _visible(text: str) -> str:
     return visible_text(text[:200])
 
 
@@ -142,7 +142,7 @@ def _wanted(entries: list[GitEntry], notes: list[str], shown: str) -> Iterator[t
     for entry in entries:
         parts = PurePosixPath(entry.path).parts
         if not parts or entry.path.startswith("/") or any(p in ("..", ".", "") or p.lower() == ".git" for p in parts):
-            raise RagdataError(f"{shown}: the tree has a file {_shown(entry.path)!r}, which no working tree can have")
+            raise RagdataError(f"{shown}: the tree has a file {_visible(entry.path)!r}, which no working tree can have")
         if entry.mode.startswith(FILE) or entry.mode == LINK:
             yield entry.path, entry
         else:
@@ -202,7 +202,7 @@ class _Git:
             if stage != "0":
                 if path is None:
                     continue
-                raise RagdataError(f"{self._shown}: {_shown(os.fsdecode(name))} has conflicts of a merge")
+                raise RagdataError(f"{self._shown}: {_visible(os.fsdecode(name))} has conflicts of a merge")
             found.append(GitEntry(mode, blob, 0, os.fsdecode(name)))
         blobs = dict.fromkeys(entry.blob for entry in found if entry.mode != _MODULE)
         told = self._run("cat-file", "--batch-check=%(objectname) %(objectsize)", given="\n".join(blobs))
@@ -285,8 +285,8 @@ class _Git:
         stored = common / "lfs" / "objects" / digest[:2] / digest[2:4] / digest
         if not stored.is_file():
             raise RagdataError(
-                f"{self._shown}: {_shown(name)} is kept by Git LFS, and its contents are not here; `git lfs fetch "
-                f"origin {_shown(self._shown.partition(':')[0])}` gets them"
+                f"{self._shown}: {_visible(name)} is kept by Git LFS, and its contents are not here; `git lfs fetch "
+                f"origin {_visible(self._shown.partition(':')[0])}` gets them"
             )
         found, written = hashlib.sha256(), 0
         with stored.open("rb") as source, path.open("wb") as target:
@@ -295,7 +295,7 @@ class _Git:
                 written += len(piece)
                 target.write(piece)
         if found.hexdigest() != digest or written != size:
-            raise RagdataError(f"{self._shown}: what Git LFS keeps of {_shown(name)} is damaged")
+            raise RagdataError(f"{self._shown}: what Git LFS keeps of {_visible(name)} is damaged")
 
     def _command(self) -> list[str]:
         return ["git", "--no-pager", "-C", str(self._start), "-c", "core.fsmonitor=false"]
@@ -313,13 +313,13 @@ class _Git:
         except FileNotFoundError:
             raise RagdataError(f"{self._shown}: this needs the command git, which is not there") from None
         except (subprocess.TimeoutExpired, ValueError):
-            raise RagdataError(f"{_shown(self._shown)}: git could not be asked") from None
+            raise RagdataError(f"{_visible(self._shown)}: git could not be asked") from None
         told = done.stderr.decode("utf-8", "replace")
         if "not a git repository" in told or "dubious ownership" in told:
             why = "belongs to another user (git: safe.directory)" if "dubious" in told else "is in no git repository"
             raise RagdataError(f"{self._shown}: there is no such path, and this folder {why}")
         if done.returncode and needed:
             raise RagdataError(
-                f"{self._shown}: git says {_shown(told.strip().splitlines()[-1] if told.strip() else '?')}"
+                f"{self._shown}: git says {_visible(told.strip().splitlines()[-1] if told.strip() else '?')}"
             )
         return done.stdout if not done.returncode else b""

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from ragdatakit.files.boundary import Boundary
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.sniffing import read_head
 
 CORPUS_END = "_corpus.json"
 EVIDENCE_FIELDS = ("supporting_facts", "context", "contexts", "paragraphs")
@@ -75,22 +73,6 @@ def set_of_results(file_name: str, data_sets: list[str]) -> str | None:
     if "_results_ner_" in parts[-1] and not parts[-1].startswith("openie_results_ner_"):
         return None  # it names another one
     return data_sets[0] if len(data_sets) == 1 and len(parts) == 1 else None
-
-
-def mark_legacy(dataset: Dataset) -> None:
-    """Take those corpora for legacy ones that are an object of titles: their names do not tell."""
-    for file in dataset.files:
-        if file.kind in ("corpus", "legacy-corpus"):
-            file.kind = "legacy-corpus" if is_legacy_corpus(file.path, file.boundary) else "corpus"
-
-
-def is_legacy_corpus(path: Path, boundary: Boundary) -> bool:
-    """Whether a file is an object whose first member is a list, and not one of objects."""
-    head = read_head(path, boundary)
-    if head is None or not head.alone or not isinstance(head.records[0], dict):
-        return False
-    first = next(iter(head.records[0].values()), None)
-    return isinstance(first, list) and not any(isinstance(item, dict) for item in first)
 
 
 def corpus_of(data_set: str, dataset: Dataset) -> list[DataFile]:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-from ragdatakit.files.detection import PACKED, detect
+from ragdatakit.files.detection import detect
 from ragdatakit.files.folders import Tree, size_of
+from ragdatakit.files.lone_files import PACKED
 from ragdatakit.files.plain_sources import is_about
 from ragdatakit.schemas.errors import skip_unreadable
 from ragdatakit.schemas.summaries import LeftOut, NotRead

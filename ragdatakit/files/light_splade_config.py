@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragdatakit.files.boundary import Boundary
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -13,7 +13,6 @@ from ragdatakit.files.folders import is_regular
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import RagdataError
 
-CONFIG_SUFFIXES = (".yaml", ".yml")
 _MASTERS = {"query_master": "queries", "doc_master": "documents", "positives": "positives"}
 PATH_KEYS: dict[str, tuple[str, str | None]] = {
     **{f"{split}_{stem}": (kind, split) for split in ("train", "validation") for stem, kind in _MASTERS.items()},
@@ -23,6 +22,7 @@ PATH_KEYS: dict[str, tuple[str, str | None]] = {
 REQUIRED_KEYS = (*(k for k in PATH_KEYS if k not in ("train_triplets", "hard_negative_scores")), "eval_loss_size")
 _MAX_BYTES = 1 << 20
 _INTERPOLATION = re.compile(r"\$\{([^${}]*)\}")
+_MARKS = re.compile(r"(\0\d+\0)")
 
 
 def read_config(path: Path, fmt: Format, boundary: Boundary) -> Dataset:
@@ -31,8 +31,10 @@ def read_config(path: Path, fmt: Format, boundary: Boundary) -> Dataset:
     The files and folders that it names are read wherever they are, as the trainer does it; of a folder only what lies
     in it.
 
-    ``options`` gets ``missing_keys``, ``missing_paths`` (key, value, reason), ``problems`` (key, text), the
-    ``eval_loss_size`` and ``lines`` (of the keys). Raises `RagdataError` if the file is no data config at all.
+    ``options`` gets ``missing_keys``, ``missing_paths`` (key, value as it may be shown, reason), ``problems`` (key,
+    text), the ``eval_loss_size`` and ``lines`` (of the keys).
+
+    Raises `RagdataError` if the file is no data config at all.
     """
     dataset = Dataset(path.parent, str(path), fmt, "config")
     dataset.config = DataFile(path, str(path), path.name, "config")
@@ -56,9 +58,9 @@ def read_config(path: Path, fmt: Format, boundary: Boundary) -> Dataset:
         except ValueError as error:
             problems.append((key, f"cannot be used: {key}: {error}"))
             continue
-        files, place, reason = _files(named, path, fmt.file(kind).suffixes)
+        files, place, reason = _files(named.value, path, fmt.file(kind).suffixes)
         if reason:
-            missing.append((key, named, reason))
+            missing.append((key, named.shown, reason))
         if place is not None:
             boundary = boundary.with_root(place)
         dataset.files += [DataFile(f, str(f), f.name, kind, split) for f in files]
@@ -95,32 +97,58 @@ def _load(path: Path) -> Any:
         raise RagdataError(f"{path}: not YAML: {reason}") from error
 
 
-def interpolate(named: Any, mapping: dict[str, Any]) -> str:
-    """A config value with ``${.KEY}``, ``${KEY}``, ``${data.KEY}`` and ``${oc.env:NAME,default}`` filled in."""
-    value: str = named if isinstance(named, str) else ""
-    if not value:
+class Interpolated(NamedTuple):
+    """A config value with its interpolations filled in, and the same as messages may show it.
+
+    There, what comes from the environment is ``${oc.env:NAME}``: whoever wrote the config may have named a variable
+    that holds a secret, and messages end up in logs.
+    """
+
+    value: str
+    shown: str
+
+
+def interpolate(named: Any, mapping: dict[str, Any]) -> Interpolated:
+    """A config value with ``${.KEY}``, ``${KEY}``, ``${data.KEY}`` and ``${oc.env:NAME,default}`` filled in.
+
+    Raises `ValueError` where that cannot be done; its words hold no value of the environment either.
+    """
+    text = named if isinstance(named, str) else ""
+    if not text:
         raise ValueError(f"it is {type(named).__name__}, not a path")
+    taken: dict[str, Interpolated] = {}  # from the environment, by the marks that stand for it in the text
     for _ in range(20):
-        match = _INTERPOLATION.search(value)
+        match = _INTERPOLATION.search(text)
         if match is None:
-            return value
-        value = value[: match.start()] + _lookup(match.group(1).strip(), mapping) + value[match.end() :]
+            return _unmarked(text, taken)
+        text = text[: match.start()] + _lookup(match.group(1).strip(), mapping, taken) + text[match.end() :]
     raise ValueError("its interpolations go round in a circle")
 
 
-def _lookup(name: str, mapping: dict[str, Any]) -> str:
-    if name.startswith("oc.env:"):
-        variable, _, default = name[7:].partition(",")
-        found: str | None = os.environ.get(variable.strip(), default.strip() or None)
-        if found is None:
-            raise ValueError(f"the environment variable {variable.strip()} is not set")
-        return found
-    if name == "hydra:runtime.cwd":
+def _lookup(text: str, mapping: dict[str, Any], taken: dict[str, Interpolated]) -> str:
+    name = _unmarked(text, taken)
+    if name.value.startswith("oc.env:"):
+        variable, _, default = text.removeprefix("oc.env:").partition(",")
+        value = os.environ.get(_unmarked(variable, taken).value.strip())
+        if value is not None:
+            mark = f"\0{len(taken)}\0"
+            taken[mark] = Interpolated(value, f"${{{name.shown}}}")
+            return mark
+        if not default.strip():
+            raise ValueError(f"the environment variable {_unmarked(variable, taken).shown.strip()} is not set")
+        return default.strip()
+    if name.value == "hydra:runtime.cwd":
         return str(Path.cwd())
-    key = name.removeprefix("data.").lstrip(".")
-    if not isinstance(mapping.get(key), str | int):
-        raise ValueError(f"${{{name}}} names no key of the config")
-    return str(mapping[key])
+    found = mapping.get(name.value.removeprefix("data.").lstrip("."))
+    if not isinstance(found, str | int):
+        raise ValueError(f"${{{name.shown}}} names no key of the config")
+    return str(found)
+
+
+def _unmarked(text: str, taken: dict[str, Interpolated]) -> Interpolated:
+    """A text with what the marks in it stand for."""
+    parts = [taken.get(part) or Interpolated(part, part) for part in _MARKS.split(text)]
+    return Interpolated("".join(part.value for part in parts), "".join(part.shown for part in parts))
 
 
 def _files(named: str, config: Path, suffixes: tuple[str, ...]) -> tuple[list[Path], Path | None, str]:

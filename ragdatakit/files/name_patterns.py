@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from functools import cached_property, lru_cache
+from pathlib import Path
 
 _WILD = re.compile(r"[*?\[]")
 
@@ -71,3 +73,15 @@ def _literals(segment: str) -> tuple[str, tuple[str, ...], str, bool]:
     if "[" in segment:  # which ends where it is hard to tell
         inner, after = [], ""
     return before, tuple(filter(None, inner)), after, segment in (f"{before}*", f"*{after}")
+
+
+def named_place(path: Path) -> Path:
+    """Where a path is by the names in it: not where links lead."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def ends_as(path: Path, pattern: str) -> bool:
+    """Whether the last parts of a path are those of a pattern."""
+    segments = pattern.split("/")
+    tail = path.parts[-len(segments) :]
+    return len(tail) == len(segments) and all(map(fnmatchcase, tail, segments))

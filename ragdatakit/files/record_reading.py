@@ -150,7 +150,7 @@ class RecordReader:
         except msgspec.ValidationError:
             found = json_text.loads(raw)
             why = "a number that no float holds became infinite"
-            self.tell_once("coerced", file.kind, None, why, file, place, _shown(raw))
+            self.tell_once("coerced", file.kind, None, why, file, place, _beginning(raw))
             return [found]
 
     def members(self, file: DataFile) -> Iterator[tuple[str, Raw]]:
@@ -180,7 +180,7 @@ class RecordReader:
                     found = decode(mended)
                     for became, reason in ((whole != raw, HALVES), (mended != whole, _NO_NUMBERS)):
                         if became:
-                            self.tell_once("coerced", file.kind, None, reason, file, place, _shown(raw))
+                            self.tell_once("coerced", file.kind, None, reason, file, place, _beginning(raw))
                     return found
         self._drop(file, place, why, raw)
         return None
@@ -396,7 +396,7 @@ class RecordReader:
         if (file.display, place) in self._told:  # files may be read more than once
             return
         self._told.add((file.display, place))
-        self.losses.add("dropped", file.kind, None, why, _shown(raw))
+        self.losses.add("dropped", file.kind, None, why, _beginning(raw))
 
 
 class _Pieces(io.RawIOBase):
@@ -424,7 +424,7 @@ class _Pieces(io.RawIOBase):
 _WORTH_COLUMNS = 1 << 20
 
 
-def _shown(raw: bytes) -> str:
+def _beginning(raw: bytes) -> str:
     return bytes(raw[:200]).decode("utf-8", "replace")
 
 

@@ -319,6 +319,16 @@ def _looks_like_members(head: Head, kind: File) -> int:
     return int(not items or any(isinstance(item, of_items) for item in items))
 
 
+def has_members(head: Head, kind: File) -> bool:
+    """Whether a file that has the name of a kind is the object of records which that is, by its first member: the
+    value has the type, and is not a list of objects."""
+    if not head.alone or not isinstance(head.records[0], dict):
+        return False
+    first = next(iter(head.records[0].values()), None)
+    wanted = _TYPES.get(kind.record.fields[1].type, object)
+    return isinstance(first, wanted) and not (isinstance(first, list) and any(isinstance(i, dict) for i in first))
+
+
 class _Signs:
     """The kinds of some formats by what tells them: made once for the same formats, as there may be very many files.
 

@@ -1,4 +1,4 @@
-"""Elements between tags, as TREC writes documents and topics: found in a stream, and taken apart.
+"""Elements between tags, as test collections write documents and topics: found in a stream, and taken apart.
 
 This is SGML as it is found in the wild, not XML: tags in any case, elements that are never closed (``<num> Number: 301
 <title> …``), ``&`` that stands for itself, several elements one after the other without a root.

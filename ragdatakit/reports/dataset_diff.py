@@ -139,7 +139,7 @@ def one_sided(side: Compared, missing: str, status: str) -> DatasetDiff:
     diff = DatasetDiff(other, side.side) if is_new else DatasetDiff(side.side, other)
     for table in side.database.tables:
         is_unread = _is_unread(side.database, table)
-        rows = side.database.rows(table)
+        rows = side.database.count(table)
         sides = (None, rows) if is_new else (rows, None)
         found = TableDiff("main", table, tuple(TABLES[table].key), *sides)
         setattr(found, status, rows)
@@ -183,7 +183,7 @@ def _compare_tables(
             options.progress(f"comparing {table}", number, len(TABLES))
         databases = {"before": before, "after": after}
         if unread := [word for word, database in databases.items() if _is_unread(database, table)]:
-            old, new = (None if word in unread else databases[word].rows(table) for word in databases)
+            old, new = (None if word in unread else databases[word].count(table) for word in databases)
             yield TableDiff("main", table, tuple(TABLES[table].key), old, new, unread=tuple(unread))
             continue
         sides = [_canonical_rows(database, table) for database in (before, after)]
@@ -200,7 +200,7 @@ def _is_unread(database: DatasetDatabase, table: str) -> bool:
     if any(part.unreadable for part in database.parts):
         return True
     known = _unread(database)
-    return not database.rows(table) and _unread(database) > known
+    return not database.count(table) and _unread(database) > known
 
 
 def _unread(database: DatasetDatabase) -> int:
@@ -221,7 +221,7 @@ def _asset_rows(connection: duckdb.DuckDBPyConnection, database: DatasetDatabase
     """Files that go along by their digests: the database does not take large ones."""
     import pyarrow as pa
 
-    rows = [(asset.path, asset.kind, *_content(asset.content)) for asset in database.peek("assets")]
+    rows = [(asset.path, asset.kind, *_content(asset.content)) for asset in database.rows("assets")]
     names = ("path", "kind", "bytes", "sha256")
     kinds = (pa.string(), pa.string(), pa.int64(), pa.string())
     columns = list(zip(*rows, strict=True)) or [()] * len(names)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.compared_answers import as_arag_compares, as_datamind_compares
+from ragdatakit.files.compared_answers import without_articles, words_only
 from ragdatakit.files.json_text import fields_of, loads, string_of
 from ragdatakit.retrieval.metrics import mean_score
 from ragdatakit.schemas.evaluations import AnswerScores
@@ -31,29 +31,29 @@ WORST = 5
 
 def exact_match(reply: str, golds: Sequence[str]) -> float:
     """1 where the reply is one of the gold answers, in the form in which SQuAD compares."""
-    compared = as_arag_compares(reply)
-    return float(any(compared == as_arag_compares(gold) for gold in golds))
+    compared = without_articles(reply)
+    return float(any(compared == without_articles(gold) for gold in golds))
 
 
 def token_f1(reply: str, golds: Sequence[str]) -> float:
     """The best F1 of shared words over the gold answers, in the form in which SQuAD compares."""
-    words = as_arag_compares(reply).split()
-    return max((_f1(words, as_arag_compares(gold).split()) for gold in golds), default=0.0)
+    words = without_articles(reply).split()
+    return max((_f1(words, without_articles(gold).split()) for gold in golds), default=0.0)
 
 
 def contain_arag(reply: str, golds: Sequence[str]) -> float:
     """1 where the first gold answer stands in the reply, as A-RAG compares them."""
-    return float(as_arag_compares(golds[0]) in as_arag_compares(reply))
+    return float(without_articles(golds[0]) in without_articles(reply))
 
 
 def contain_datamind(reply: str, golds: Sequence[str]) -> float:
     """1 where the first gold answer stands in the reply, as DataMind compares them."""
-    return float(as_datamind_compares(golds[0]) in as_datamind_compares(reply))
+    return float(words_only(golds[0]) in words_only(reply))
 
 
 def f1_datamind(reply: str, golds: Sequence[str]) -> float:
     """The F1 of words shared with the first gold answer, as DataMind compares them."""
-    return _f1(as_datamind_compares(reply).split(), as_datamind_compares(golds[0]).split())
+    return _f1(words_only(reply).split(), words_only(golds[0]).split())
 
 
 def _f1(words: Sequence[str], gold: Sequence[str]) -> float:
@@ -189,7 +189,7 @@ def _told(raw: Any) -> str | None:
 
 def _with_words(answers: Iterator[str | None] | Sequence[str | None]) -> Iterator[str]:
     for answer in answers:
-        if answer and as_arag_compares(answer) and as_datamind_compares(answer):
+        if answer and without_articles(answer) and words_only(answer):
             yield answer
 
 

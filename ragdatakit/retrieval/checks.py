@@ -16,6 +16,7 @@ from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.evaluation_rules import RULES
 from ragdatakit.schemas.evaluations import Ceiling, RunResult
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
+from ragdatakit.schemas.texts import shortened
 
 if TYPE_CHECKING:
     from ragdatakit.files.canonical_tables import CanonicalTables
@@ -166,7 +167,7 @@ def _plain(text: str) -> str:
 
 def _shown(text: str) -> str:
     """An id or answer fit to print: short, on one line, without control characters."""
-    cut = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    cut = shortened(text, _LONGEST)
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut) or '""'
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.retrieval.index_notes import left_out
 from ragdatakit.schemas import FORMATS
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     from ragdatakit.files.canonical_tables import CanonicalTables
@@ -34,7 +35,7 @@ def notes_on(gold: Gold) -> Iterator[str]:
         told = ", ".join(f"{name or 'no split'} {count:,}" for name, count in others.items())
         yield f"other splits with judged questions: {told} (--split)"
     for name, count in gold.other_units.items():
-        yield f"not used here: {_many(count, 'judgement')} of {name}s (--unit {name})"
+        yield f"not used here: {many(count, 'judgement')} of {name}s (--unit {name})"
 
 
 def lenient_notes(tables: CanonicalTables, faults: Mapping[str, Any]) -> Iterator[str]:
@@ -102,7 +103,7 @@ def what_is_lacking(gold: Gold, tables: CanonicalTables, has_corpus: bool) -> st
         return f"there are no questions (it has {told_tables(tables)}); --questions FILE gives them"
     if not gold.judged and gold.nameless:
         some = f"such as {gold.questions[0].question_id!r}"
-        told = f"none of the {_many(gold.nameless, 'judged question')} is among its {len(gold.questions):,} ({some})"
+        told = f"none of the {many(gold.nameless, 'judged question')} is among its {len(gold.questions):,} ({some})"
         return f"{told}: the judgements have other ids"
     if not gold.judged and not any(q.answers for q in gold.questions):
         if any(q.grades for q in gold.questions):
@@ -115,7 +116,3 @@ def what_is_lacking(gold: Gold, tables: CanonicalTables, has_corpus: bool) -> st
     if not any(q.text.strip() for q in gold.questions):
         return "its questions have no texts; --questions FILE gives them, --runs FILE a run"
     return "the answers of its questions cannot be looked for in texts, and there is no gold"
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -15,6 +15,7 @@ import orjson
 
 from ragdatakit.schemas.canonical import Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import shortened
 
 IDS = ("id", "_id", "question_id", "query_id", "qid")
 TEXTS = ("question", "query", "text")
@@ -128,4 +129,4 @@ def _judgements(question: str, gold: Any, where: str) -> Iterator[Qrel]:
 
 def _short(value: Any) -> str:
     told = repr(value)
-    return told if len(told) <= 60 else told[:59] + "…"
+    return shortened(told, 60)

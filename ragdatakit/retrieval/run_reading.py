@@ -15,6 +15,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.retrieval.evaluation import NamedRun
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -224,7 +225,7 @@ def _run(name: str, stage: _Stage, targets: _Targets, depth: int, as_trec: bool)
         counts["repeated"] += len(found) - len(set(found))
     seconds = sum(stage.seconds.values()) if stage.seconds else None
     longest = max(map(len, ranked.values()), default=0)
-    short = (f"it has at most {_many(longest, 'result')} for a question",) if 0 < longest < targets.most(depth) else ()
+    short = (f"it has at most {many(longest, 'result')} for a question",) if 0 < longest < targets.most(depth) else ()
     return NamedRun(name, ranked, seconds, (*_notes(stage, counts, as_trec), *short), longest or None)
 
 
@@ -232,21 +233,17 @@ def _notes(stage: _Stage, counts: Mapping[str, Any], as_trec: bool) -> Iterator[
     if as_trec:
         yield "ordered as trec_eval does: by score, of equal scores the greater id first"
     if counts["unknown"]:
-        told = f"{counts['unknown']:,} of {_many(counts['results'], 'result')} not in the corpus"
+        told = f"{counts['unknown']:,} of {many(counts['results'], 'result')} not in the corpus"
         yield f"{told}: their ranks are kept, they count as not relevant"
     if counts["by text"]:
-        yield f"{_many(counts['by text'], 'result')} matched with the corpus by text"
+        yield f"{many(counts['by text'], 'result')} matched with the corpus by text"
     if counts["repeated"]:
         why = (
             "; perhaps several runs have this name: give them one by one"
             if 4 * counts["repeated"] > counts["results"] and as_trec
             else ""
         )
-        told = f"{_many(counts['repeated'], 'result')} left out: an earlier one is the same, or of the same document"
+        told = f"{many(counts['repeated'], 'result')} left out: an earlier one is the same, or of the same document"
         yield told + why
     if stage.strange:
-        yield f"{_many(len(stage.strange), 'question')} of the run left out: there is no gold for them here"
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+        yield f"{many(len(stage.strange), 'question')} of the run left out: there is no gold for them here"

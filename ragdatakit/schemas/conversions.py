@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.texts import shortened
 
 LossKind = Literal["lost", "dropped", "coerced", "renumbered", "derived"]
 LOSS_KINDS: tuple[LossKind, ...] = ("dropped", "lost", "coerced", "renumbered", "derived")
@@ -68,7 +69,7 @@ class Losses:
         loss.count += count
         if example is not None and len(loss.examples) < MOST_EXAMPLES:
             text = str(example)
-            loss.examples.append(text if len(text) <= _EXAMPLE_CHARACTERS else text[: _EXAMPLE_CHARACTERS - 1] + "…")
+            loss.examples.append(shortened(text, _EXAMPLE_CHARACTERS))
 
     def __iter__(self) -> Any:
         order = list(LOSS_KINDS)

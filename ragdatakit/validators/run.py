@@ -11,7 +11,8 @@ from pathlib import Path
 
 from ragdatakit.files.boundary import boundary_of
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection import Detected, UnreadableError, detect
+from ragdatakit.files.detection import Detected, detect
+from ragdatakit.files.folders import UnreadableError
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.plain_sources import PLAIN_SOURCES
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError, skip_unreadable

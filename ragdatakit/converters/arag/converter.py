@@ -17,7 +17,7 @@ from ragdatakit.converters.arag.predictions import (
 )
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.question_fields import QuestionFields
-from ragdatakit.files.compared_answers import as_arag_compares
+from ragdatakit.files.compared_answers import without_articles
 from ragdatakit.files.json_text import Raw, object_text, string_of
 from ragdatakit.outputs.outputs import ArrayWriter
 from ragdatakit.schemas.arag.published import SUBSETS
@@ -268,7 +268,7 @@ def _fault(question: Question) -> str:
         return "the question has no text"
     if not question.answer:
         return "A-RAG has no questions without a gold answer"
-    if not as_arag_compares(question.answer):
+    if not without_articles(question.answer):
         return "nothing is left of the gold answer when A-RAG compares it: any answer would be right"
     return ""
 

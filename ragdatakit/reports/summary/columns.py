@@ -31,7 +31,7 @@ _MOST_EXAMPLES = 3
 
 def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]) -> TableSummary:
     """A table, its rows by split and its columns. ``counted`` has the distinct values of columns that are known."""
-    connection, rows = database.load(table), database.rows(table)
+    connection, rows = database.load(table), database.count(table)
     names = tuple(name for name in TABLES[table].columns if name != "field_order")
     wanted = []
     for name in names:

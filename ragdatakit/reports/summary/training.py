@@ -117,9 +117,9 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
     positives = [
         source
         for source in (IdColumn("qrels", "question_id", "grade > 0"), IdColumn("triplets", "question_id"))
-        if database.rows(source.table)
+        if database.count(source.table)
     ]
-    if positives and database.rows("questions"):
+    if positives and database.count("questions"):
         asked, covered = _covered(ids, IdColumn("questions", "question_id", "question_id is not null"), positives)
         if asked:
             words = "every question has a positive" if covered else "no question has a positive"
@@ -136,9 +136,9 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
                 IdColumn("triplets", "negative_id"),
                 IdColumn("pair_scores", "doc_id"),
             )
-            if database.rows(source.table)
+            if database.count(source.table)
         ]
-        if not naming or not database.rows(table):
+        if not naming or not database.count(table):
             continue
         rows, named = _covered(ids, IdColumn(table, key), naming)
         if named or _is_judged(database, ids, kind):
@@ -153,7 +153,7 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
 
 def _is_judged(database: DatasetDatabase, ids: IdNumbers, kind: str) -> bool:
     """Whether there are judgements of passages of this kind; those of another kind name no such passage anyway."""
-    if not database.rows("qrels"):
+    if not database.count("qrels"):
         return False
     query = f"select 1 from main.qrels where target_kind = '{kind}' limit 1"
     return bool(ids.connection.execute(query).fetchall())

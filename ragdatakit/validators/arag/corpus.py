@@ -9,7 +9,7 @@ import string
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragdatakit.files.compared_answers import as_arag_compares
+from ragdatakit.files.compared_answers import without_articles
 from ragdatakit.files.datasets import DataFile
 
 PUBLISHED_BYTES = 16 << 20
@@ -60,7 +60,7 @@ class AnswerSearch:
 
     def add_answer(self, answer: str) -> None:
         """One gold answer; those that normalise to nothing do not count."""
-        if found := as_arag_compares(answer):
+        if found := without_articles(answer):
             self.answers.append(found)
 
     def found(self) -> tuple[int, int]:
