@@ -25,9 +25,9 @@ from sets.names import default_folder
 from ragdatakit import __version__
 from ragdatakit.api.evaluate import evaluate
 from ragdatakit.api.search import dataset_tables, open_retriever
-from ragdatakit.retrieval.evaluation import search_run
-from ragdatakit.retrieval.gold import Gold, read_gold
-from ragdatakit.retrieval.metrics import depth_of
+from ragdatakit.retrieval.gold_and_metrics.evaluation import search_run
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, read_gold
+from ragdatakit.retrieval.gold_and_metrics.metrics import depth_of
 from ragdatakit.schemas.evaluations import Evaluation, RunResult
 from ragdatakit.schemas.options import DatasetOptions, SearchOptions
 

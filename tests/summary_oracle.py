@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ragdatakit.database.dataset_database import DatasetDatabase
-from ragdatakit.files import plain_tokens
+from ragdatakit.files.texts import plain_tokens
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import Distribution
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.files.compared_answers import without_articles
+from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.validators.arag.questions import evidence_shape, id_key
 from tests.arag_sets import ASKED, problems, rules, serious
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.columnar.columnar import ColumnarDecoder, ColumnBlock, can_decode
+from ragdatakit.columnar.blocks import ColumnarDecoder, ColumnBlock, can_decode
 from ragdatakit.columnar.text_template import TextTemplate
-from ragdatakit.files.lines import iter_lines
+from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.beir.format import BEIR
 from ragdatakit.schemas.declarations import Record

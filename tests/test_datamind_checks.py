@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.files.compared_answers import words_only
+from ragdatakit.files.texts.compared_answers import words_only
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.datamind.format import DATAMIND
 from ragdatakit.schemas.findings import Problem

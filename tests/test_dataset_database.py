@@ -329,7 +329,7 @@ def test_what_rows_cannot_be_is_told() -> None:
 
 
 def test_reading_that_fails_keeps_what_was_read() -> None:
-    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.schemas.canonical import Document
 
     def failing() -> Iterator[Document]:

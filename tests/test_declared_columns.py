@@ -12,7 +12,7 @@ import pytest
 
 from ragdatakit.converters import CONVERTERS, Converter, get_converter
 from ragdatakit.converters.run import ConversionSettings, Source, find_sources, read_source
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import (
     TABLES,
     Answer,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragdatakit.retrieval.embedders import Embedder, EmbeddingError, OpenAIEmbedder, make_embedder
+from ragdatakit.retrieval.vectors.embedders import Embedder, EmbeddingError, OpenAIEmbedder, make_embedder
 from ragdatakit.retrieval.endpoint import Endpoint, EndpointError
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.options import SearchOptions

@@ -15,7 +15,7 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.database.select_statements import parse_select
-from ragdatakit.files.detection import detect
+from ragdatakit.files.detection.find import detect
 from ragdatakit.quality.run import Quality
 from ragdatakit.schemas.errors import QueryError, RagdataError, UnknownNameError
 from ragdatakit.validators.collector import Selection

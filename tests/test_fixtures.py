@@ -22,7 +22,8 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.schemas import all_formats, all_rules, evaluation_rules, quality_rules
+from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas.rules import evaluation as evaluation_rules, quality as quality_rules
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators import dataset_run

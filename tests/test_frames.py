@@ -18,7 +18,7 @@ import pytest
 from pandera.errors import SchemaErrors, SchemaWarning
 
 from ragdatakit import validate
-from ragdatakit.files.python_literals import judge
+from ragdatakit.files.containers.python_literals import judge
 from ragdatakit.schemas import all_formats, frame_reading, frames
 from ragdatakit.schemas.cells import cell_damage
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError

@@ -11,7 +11,7 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.detection import detect
+from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators.gfm_rag.layout import DatasetFolders, layout_problems, mark_built

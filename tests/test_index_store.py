@@ -18,13 +18,13 @@ import pytest
 
 from ragdatakit.api.search import dataset_source
 from ragdatakit.outputs.sealed_json import read_sealed, sealed
-from ragdatakit.retrieval import fingerprints, index_files, index_places, index_store
-from ragdatakit.retrieval.index_files import CHECKED
-from ragdatakit.retrieval.index_store import Index, open_index
+from ragdatakit.retrieval.index import fingerprints, files as index_files, places as index_places, store as index_store
+from ragdatakit.retrieval.index.files import CHECKED
+from ragdatakit.retrieval.index.store import Index, open_index
 from ragdatakit.retrieval.lexical import LexicalPart
 from ragdatakit.retrieval.parts import Part
 from ragdatakit.retrieval.passages import Passages
-from ragdatakit.retrieval.tokens import Tokenizer
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import DatasetOptions
 from ragdatakit.schemas.retrieved import Query
@@ -404,7 +404,7 @@ def test_a_file_that_goes_away(dataset: Path) -> None:
 BUILDER = """
 import sys, time
 from pathlib import Path
-from ragdatakit.retrieval import index_store
+from ragdatakit.retrieval.index import store as index_store
 from ragdatakit.api.search import dataset_source
 from ragdatakit.schemas.options import DatasetOptions
 from tests.search_tools import CountedPart

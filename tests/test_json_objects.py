@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.files import element_scans, strict_json
-from ragdatakit.files.arrays import ObjectSource
-from ragdatakit.files.record_forms import REFUSED, MemberForm
-from ragdatakit.files.sources import Source
+from ragdatakit.files.containers import element_scans, strict_json
+from ragdatakit.files.containers.arrays import ObjectSource
+from ragdatakit.files.containers.record_forms import REFUSED, MemberForm
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.findings import Finding
 from tests.columnar_mutations import TOKENS, tries
 from tests.json_containers import run, validate, written

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ragdatakit.columnar import numpy_keys
 from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
 from ragdatakit.columnar.string_hash import hash_strings, spelled
-from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.files.containers.arrow_columns import string_array
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.coded_columns import coded_values
 from ragdatakit.validators.columns import KeyColumns

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.files.light_splade_config import interpolate
+from ragdatakit.files.light_splade.config import interpolate
 from tests.command_line import FIXTURES, run
 
 SECRET = "hunter2-that-nobody-may-see"

@@ -15,7 +15,7 @@ import pytest
 import ragdatakit
 from ragdatakit.columnar.numpy_keys import NumpyIndex
 from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.files.containers.arrow_columns import string_array
 from ragdatakit.reports.json import json_pieces
 from ragdatakit.reports.text import TextOptions, text_lines
 from ragdatakit.schemas.findings import Finding

@@ -11,7 +11,7 @@ import pytest
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.safe_queries import SafeQueries
 from ragdatakit.database.select_statements import parse_select
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import QueryError

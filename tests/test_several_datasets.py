@@ -16,7 +16,7 @@ from ragdatakit.api.sources import find_datasets
 from ragdatakit.database.database_group import DatabaseGroup, Opener
 from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
 from ragdatakit.database.safe_queries import SafeQueries
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError

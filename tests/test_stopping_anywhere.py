@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ragdatakit import stopping
-from ragdatakit.files.writing import write_whole
+from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.outputs.staging import StagedFolder
 from tests.broad import chosen

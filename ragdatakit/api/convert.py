@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
-from ragdatakit.files.boundary import real_path
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike, Progress
@@ -18,8 +18,8 @@ from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike,
 if TYPE_CHECKING:
     from ragdatakit.converters.pairs import Pair
     from ragdatakit.converters.run import ConversionSettings, Source
-    from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.files.record_reading import Refused
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.record_reading import Refused
     from ragdatakit.retrieval.preparation import Preparation
     from ragdatakit.schemas.conversions import Conversion, ConversionResult, ExtractionEstimate
     from ragdatakit.schemas.results import Report
@@ -146,7 +146,7 @@ class _ConversionRun:
         """Check and convert; ``result`` tells what became of it."""
         from ragdatakit.converters import get_converter
         from ragdatakit.converters.run import PLAIN, RAW, repairs_raw
-        from ragdatakit.files.record_reading import Refused
+        from ragdatakit.files.reading.record_reading import Refused
         from ragdatakit.validators.source_check import SourceCheck, check_source
 
         options, result, refused = self._options, self._result, Refused()
@@ -290,7 +290,7 @@ def _checked_output(folder: Path, options: ConversionSettings) -> Report:
 
 def _refuse_unchecked(top: Path, conversions: list[Conversion], report: Report) -> None:
     """Raise where a file of records was written that nobody would read: it was not checked, either."""
-    from ragdatakit.files.own_files import is_own
+    from ragdatakit.files.paths.own_files import is_own
 
     checked = {Path(dataset.path, file.path) for dataset in report.datasets for file in dataset.files}
     for conversion in conversions:

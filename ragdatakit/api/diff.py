@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
-from ragdatakit.files.boundary import boundary_of
-from ragdatakit.files.folders import unreadable_folders
+from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.folders import unreadable_folders
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import DiffOptions, PathLike, Progress
 
@@ -120,7 +120,7 @@ class _Side:
 @contextmanager
 def _found(path: PathLike, wanted: ConversionSettings, dataset: str, notes: list[str]) -> Iterator[_Side]:
     """One side: what is at a path, or what git has of it."""
-    from ragdatakit.files.git_files import extract_revision, parse_revision
+    from ragdatakit.files.git.revisions import extract_revision, parse_revision
     from ragdatakit.outputs.scratch import ScratchFolder
 
     shown = os.fspath(path)

@@ -17,11 +17,11 @@ from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOpt
 from ragdatakit.schemas.retrieved import MODES
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.evaluation import NamedRun
-    from ragdatakit.retrieval.gold import Gold
-    from ragdatakit.retrieval.gold_facts import GoldFacts
-    from ragdatakit.retrieval.index_store import IndexSource
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.retrieval.gold_and_metrics.evaluation import NamedRun
+    from ragdatakit.retrieval.gold_and_metrics.gold import Gold
+    from ragdatakit.retrieval.gold_and_metrics.gold_facts import GoldFacts
+    from ragdatakit.retrieval.index.store import IndexSource
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.evaluations import RunResult, Sanity
@@ -61,7 +61,7 @@ def evaluate(options: EvaluateOptions, path: PathLike) -> EvaluationResult:
 
     refuse_little_space("numbers")
     from ragdatakit.api.search import dataset_tables
-    from ragdatakit.retrieval.metrics import depth_of, metric_names
+    from ragdatakit.retrieval.gold_and_metrics.metrics import depth_of, metric_names
 
     started = time.perf_counter()
     demands = _demands(options.minimums or {})
@@ -103,7 +103,7 @@ def _known_modes(modes: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _demands(minimums: Mapping[str, float]) -> dict[str, float]:
-    from ragdatakit.retrieval.metrics import metric
+    from ragdatakit.retrieval.gold_and_metrics.metrics import metric
 
     found: dict[str, float] = {}
     for name, value in minimums.items():
@@ -161,13 +161,13 @@ class _Evaluating:
         return with_gold(tables, w.questions, w.qrels, w.beside, unit=w.options.unit, passages=lambda: self._passages)
 
     def _read_gold(self) -> Gold:
-        from ragdatakit.retrieval.gold import read_gold
+        from ragdatakit.retrieval.gold_and_metrics.gold import read_gold
 
         return read_gold(self._tables, self._wanted.options.split, self._wanted.options.unit)
 
     def run(self) -> EvaluationResult:
         """Everything that was asked for, in its order."""
-        from ragdatakit.retrieval.evaluated_gold import lenient_notes, notes_on
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import lenient_notes, notes_on
 
         done, gold = self._done, self._gold
         faults = self._opened.index.document["faults"] if self._has_corpus else {}
@@ -183,7 +183,7 @@ class _Evaluating:
 
     def _notes_on_reading(self) -> Iterator[str]:
         """What was not read of the questions and their gold, and what would read the texts better."""
-        from ragdatakit.retrieval.index_notes import GOLD, left_out
+        from ragdatakit.retrieval.index.notes import GOLD, left_out
 
         for text in left_out(self._tables, GOLD if self._gold.judged else (*GOLD, "table")):
             gold = "" if self._gold.judged else "; where that is the gold, name the file: --qrels FILE"
@@ -211,11 +211,11 @@ class _Evaluating:
 
     def _measure(self, modes: Sequence[str]) -> None:
         """Runs against gold, what could be reached, what is wrong."""
-        from ragdatakit.retrieval.ceiling import ceiling
-        from ragdatakit.retrieval.evaluated_gold import repeated_judgements, titles_of
-        from ragdatakit.retrieval.evaluation import run_result
-        from ragdatakit.retrieval.gold_facts import read_gold_facts
-        from ragdatakit.retrieval.sanity import check_run
+        from ragdatakit.retrieval.gold_and_metrics.ceiling import ceiling
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import repeated_judgements, titles_of
+        from ragdatakit.retrieval.gold_and_metrics.evaluation import run_result
+        from ragdatakit.retrieval.gold_and_metrics.gold_facts import read_gold_facts
+        from ragdatakit.retrieval.gold_and_metrics.sanity import check_run
 
         w, gold, done, passages = self._wanted, self._gold, self._done, self._passages
         nodes = (n.name for n in self._tables.peek("nodes")) if gold.unit == "node" else ()
@@ -232,8 +232,8 @@ class _Evaluating:
         self._check(facts)
 
     def _check(self, facts: GoldFacts | None = None) -> None:
-        from ragdatakit.retrieval.checks import check_evaluation
-        from ragdatakit.retrieval.evaluated_gold import files_by_table
+        from ragdatakit.retrieval.gold_and_metrics.checks import check_evaluation
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import files_by_table
 
         w, done, counts = self._wanted, self._done, Counter[str]()
         done.findings = check_evaluation(
@@ -257,8 +257,8 @@ class _Evaluating:
         return {table: str(place) for table, place in given.items() if place is not None}
 
     def _named_runs(self, modes: Sequence[str]) -> Iterator[NamedRun]:
-        from ragdatakit.retrieval.evaluation import search_run
-        from ragdatakit.retrieval.run_reading import names_apart
+        from ragdatakit.retrieval.gold_and_metrics.evaluation import search_run
+        from ragdatakit.retrieval.gold_and_metrics.run_reading import names_apart
 
         w, gold, passages = self._wanted, self._gold, self._passages
         for mode in modes:
@@ -274,8 +274,8 @@ class _Evaluating:
 
     def _run_tables(self) -> Iterator[tuple[Path, CanonicalTables]]:
         from ragdatakit.api.search import dataset_tables
-        from ragdatakit.retrieval.evaluated_gold import told_tables
-        from ragdatakit.retrieval.index_notes import RUNS, left_out
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import told_tables
+        from ragdatakit.retrieval.index.notes import RUNS, left_out
 
         w = self._wanted
         compared = [Path(name) for name in w.options.compare or () if name not in MODES and Path(name).exists()]
@@ -289,8 +289,8 @@ class _Evaluating:
             yield self._path, self._corpus
 
     def _runs_of(self, place: Path, tables: CanonicalTables) -> list[NamedRun]:
-        from ragdatakit.retrieval.index_notes import RUNS, left_out
-        from ragdatakit.retrieval.run_reading import read_runs
+        from ragdatakit.retrieval.index.notes import RUNS, left_out
+        from ragdatakit.retrieval.gold_and_metrics.run_reading import read_runs
 
         w = self._wanted
         found = read_runs(tables, self._gold, self._passages, w.depth, progress=w.options.progress)
@@ -304,7 +304,7 @@ class _Evaluating:
 
     def _with_search_checks(self, sanity: Sanity, mode: str) -> Sanity:
         """The checks that need the index; the lexical ones go with bm25."""
-        from ragdatakit.retrieval.sanity import dealt_gold, no_common_token, self_retrieval, without_token
+        from ragdatakit.retrieval.gold_and_metrics.sanity import dealt_gold, no_common_token, self_retrieval, without_token
 
         retriever, passages, gold = self._opened, self._opened.index.passages, self._gold
         if mode == "graph" and retriever.graph is not None:
@@ -327,7 +327,7 @@ class _Evaluating:
         )
 
     def _compared(self, runs: Sequence[RunResult], names: tuple[str, str]) -> list[Any]:
-        from ragdatakit.retrieval.comparisons import compare
+        from ragdatakit.retrieval.gold_and_metrics.comparisons import compare
 
         a, b = (self._run_called(runs, name) for name in names)
         return compare(a, b, self._wanted.names, self._wanted.options.seed)
@@ -345,8 +345,8 @@ class _Evaluating:
 
     def _look_for_answers(self, modes: Sequence[str]) -> None:
         """What can be measured without gold."""
-        from ragdatakit.retrieval.answers_in_texts import answer_in_top
-        from ragdatakit.retrieval.evaluation import search_ordinals
+        from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import answer_in_top
+        from ragdatakit.retrieval.gold_and_metrics.evaluation import search_ordinals
 
         w, gold, passages = self._wanted, self._gold, self._opened.index.passages
         questions = [q for q in gold.questions if q.answers]
@@ -361,8 +361,8 @@ class _Evaluating:
 
     def _score_answers(self) -> None:
         from ragdatakit.api.search import dataset_tables
-        from ragdatakit.retrieval.answer_metrics import score_answers
-        from ragdatakit.retrieval.evaluated_gold import told_tables
+        from ragdatakit.retrieval.gold_and_metrics.answer_metrics import score_answers
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import told_tables
 
         w = self._wanted
         for place in w.answers:
@@ -387,6 +387,6 @@ class _Evaluating:
             raise RagdataError(f"{self._path}: nothing can be evaluated: {self._lack()}")
 
     def _lack(self) -> str:
-        from ragdatakit.retrieval.evaluated_gold import what_is_lacking
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import what_is_lacking
 
         return what_is_lacking(self._gold, self._tables, self._has_corpus)

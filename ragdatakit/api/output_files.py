@@ -13,7 +13,7 @@ from ragdatakit.schemas.options import PathLike, SourceOptions
 def write_file(path: PathLike, pieces: Iterable[bytes]) -> None:
     """Write the pieces to ``path`` as they are made; the file that was there stays until the last one is written.
     Raises `OSError`."""
-    from ragdatakit.files.writing import write_pieces
+    from ragdatakit.files.paths.writing import write_pieces
 
     write_pieces(Path(path), pieces)
 

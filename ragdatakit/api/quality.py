@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def asks_for_quality(select: Iterable[str]) -> bool:
     """Whether some of the rules that are selected, by name or code, are quality rules."""
-    from ragdatakit.schemas.quality_rules import LETTERS, RULES
+    from ragdatakit.schemas.rules.quality import LETTERS, RULES
 
     names = {rule.name for rule in RULES}
     return any(s in names or s[: len(LETTERS)].upper() == LETTERS for s in select)

@@ -61,7 +61,7 @@ def open_queries(question: Question, progress: Progress | None, at_work: AtWork)
 
 def _hidden_folders(path: Path, found: Sequence[FoundDataset]) -> dict[str, Path]:
     """The folders at a path of which nobody can say what is in them, by their names: datasets that cannot be read."""
-    from ragdatakit.files.folders import unreadable_folders
+    from ragdatakit.files.paths.folders import unreadable_folders
 
     known = {folder for each in found for part in each.source.parts for folder in part.unreadable}
     hidden = [folder for folder in unreadable_folders(path) if str(folder) not in known]
@@ -69,7 +69,7 @@ def _hidden_folders(path: Path, found: Sequence[FoundDataset]) -> dict[str, Path
 
 
 def _not_opened(folder: Path, _shared: SharedConnection) -> DatasetDatabase:
-    from ragdatakit.files.folders import not_looked_into
+    from ragdatakit.files.paths.folders import not_looked_into
 
     raise RagdataError(not_looked_into(folder))
 

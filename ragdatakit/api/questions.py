@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.retrieval.gold import Gold
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold
 from ragdatakit.retrieval.retriever import Retriever
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import DatasetOptions, Tell
 from ragdatakit.schemas.retrieved import Query
 
 if TYPE_CHECKING:
-    from ragdatakit.retrieval.gold import GoldQuestion
+    from ragdatakit.retrieval.gold_and_metrics.gold import GoldQuestion
     from ragdatakit.schemas.retrieved import GoldPlace
 
 __all__ = [
@@ -56,8 +56,8 @@ def gold_of(retriever: Retriever, asked: AskedQuestions, tell: Tell) -> Gold:
     Raises `RagdataError` where there are none.
     """
     from ragdatakit.api.search import with_gold
-    from ragdatakit.retrieval.gold import read_gold
-    from ragdatakit.retrieval.index_notes import GOLD, left_out
+    from ragdatakit.retrieval.gold_and_metrics.gold import read_gold
+    from ragdatakit.retrieval.index.notes import GOLD, left_out
 
     tables = retriever.index.source.tables()
     if asked.qrels is not None or asked.questions is not None:
@@ -98,7 +98,7 @@ def gold_places(retriever: Retriever, gold: Gold, asked: AskedQuestions, mode: s
 
 def trec_run(retriever: Retriever, queries: Iterable[Query], mode: str, k: int, tag: str) -> Iterator[bytes]:
     """A TREC run of the queries; one without an id is called 1. Raises `RagdataError` for an id that no run holds."""
-    from ragdatakit.retrieval.run_writing import trec_lines
+    from ragdatakit.retrieval.gold_and_metrics.run_writing import trec_lines
 
     named = (query if query.question_id is not None else replace(query, question_id="1") for query in queries)
     for found in retriever.search_many(named, mode, k):
@@ -107,7 +107,7 @@ def trec_run(retriever: Retriever, queries: Iterable[Query], mode: str, k: int, 
 
 def sage_run(retriever: Retriever, queries: Iterable[Query], mode: str, k: int, gold: Gold | None) -> Iterator[bytes]:
     """The same as records of SAGE, with the answers of the gold."""
-    from ragdatakit.retrieval.run_writing import sage_record
+    from ragdatakit.retrieval.gold_and_metrics.run_writing import sage_record
 
     answers = {question.question_id: question.answers for question in gold.questions} if gold is not None else {}
     for found in retriever.search_many(queries, mode, k):

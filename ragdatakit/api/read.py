@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import duckdb
 
     from ragdatakit.database.dataset_database import DatasetDatabase
-    from ragdatakit.files.manifest import Difference
-    from ragdatakit.files.training_samples import TrainingSamples
+    from ragdatakit.files.paths.manifest import Difference
+    from ragdatakit.files.light_splade.training_samples import TrainingSamples
 
 
 def connect(
@@ -74,6 +74,6 @@ def training_samples(path: PathLike, split: str = "train", *, follow_links: bool
     They come in the order of the file, or seeded and random by ``shuffled(seed)``; the masters stay on the disk. Use it
     in a ``with`` block. Raises `RagdataError` where the dataset or its split is missing, and for dangling ids.
     """
-    from ragdatakit.files.training_samples import TrainingSamples
+    from ragdatakit.files.light_splade.training_samples import TrainingSamples
 
     return TrainingSamples(path, split, follow_links=follow_links)

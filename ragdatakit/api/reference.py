@@ -58,7 +58,7 @@ def chosen_rules(*chosen: str, format_name: str = "") -> tuple[list[tuple[Rule, 
 
 def _is_of(pair: tuple[Rule, Format | None], formats: list[str]) -> bool:
     """Whether a rule is one of these formats, or one that all of them share."""
-    from ragdatakit.schemas.evaluation_rules import LETTERS
+    from ragdatakit.schemas.rules.evaluation import LETTERS
 
     rule, fmt = pair
     return not formats or (fmt.name in formats if fmt is not None else not rule.code.startswith(LETTERS))
@@ -128,7 +128,7 @@ def init(format: str, folder: PathLike) -> list[Path]:  # noqa: A002 - the word 
 
     Raises `UnknownNameError` for the format, `RagdataError` where the folder is not empty, and `OSError`.
     """
-    from ragdatakit.files.writing import write_whole
+    from ragdatakit.files.paths.writing import write_whole
     from ragdatakit.outputs.staging import StagedFolder
     from ragdatakit.schemas import get_format
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ragdatakit.api.arguments import given_paths, reading, several_words
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.sources import chosen_datasets, only_dataset
-from ragdatakit.files.boundary import real_path
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, DatabaseOptions, PathLike, Progress, ReportOptions
@@ -43,7 +43,7 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
     from ragdatakit.api.results import Summaries
     from ragdatakit.converters.run import files_of
     from ragdatakit.database.database_file import DatabaseFile
-    from ragdatakit.files.left_out import files_not_read, left_out_folders
+    from ragdatakit.files.detection.left_out import files_not_read, left_out_folders
 
     paths = given_paths(path)
     wanted, names = reading(options), several_words(options.dataset)
@@ -187,7 +187,7 @@ def _label(found: FoundDataset, summary: Summary) -> None:
     """Give hubs, relations and neighbourhoods the labels that files beside a plain graph have for them."""
     from dataclasses import replace
 
-    from ragdatakit.files.plain_sources import LABELS
+    from ragdatakit.files.detection.plain_sources import LABELS
 
     labels_of = next((part.options[LABELS] for part in found.source.parts if LABELS in part.options), None)
     if labels_of is None or summary.graph is None:
@@ -211,7 +211,7 @@ def _label(found: FoundDataset, summary: Summary) -> None:
 
 def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
     """That texts and files of their parts are counted as documents together, with the records of each file."""
-    from ragdatakit.files.plain_sources import READ_TOGETHER
+    from ragdatakit.files.detection.plain_sources import READ_TOGETHER
     from ragdatakit.schemas.summaries import Note
 
     notes = []

@@ -14,8 +14,8 @@ from ragdatakit.schemas.options import DatasetOptions, IndexOptions, PathLike, R
 
 if TYPE_CHECKING:
     from ragdatakit.converters.run import Source
-    from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.index_store import Index, IndexSource
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.retrieval.index.store import Index, IndexSource
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.canonical import Qrel
@@ -69,7 +69,7 @@ def opened(path: PathLike, options: RetrieverOptions, modes: Iterable[str]) -> R
 
 def opened_index(source: IndexSource, options: RetrieverOptions) -> Index:
     """The index of a dataset, built where it is missing."""
-    from ragdatakit.retrieval.index_store import open_index
+    from ragdatakit.retrieval.index.store import open_index
 
     return open_index(
         source,
@@ -82,7 +82,7 @@ def opened_index(source: IndexSource, options: RetrieverOptions) -> Index:
 
 def stored_indexes(*, prune: bool = False) -> list[StoredIndex]:
     """The indexes in the user's cache; ``prune`` removes those that are not current, and gives these."""
-    from ragdatakit.retrieval import index_places
+    from ragdatakit.retrieval.index import places as index_places
 
     return index_places.prune_indexes() if prune else index_places.stored_indexes()
 
@@ -110,7 +110,7 @@ def with_gold(
     Without ``unit`` the judgements are of chunks where most of their ids are those of chunks in ``passages``, else of
     documents. Judged questions that are nowhere told have no text. What is not read of the files is told in the losses.
     """
-    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.schemas.canonical import Question
 
     sources = dict(tables.sources)
@@ -171,8 +171,8 @@ def _gold_in(
     place: Path, names: tuple[str, ...], into: CanonicalTables, how: DatasetOptions
 ) -> tuple[list[Any], list[Qrel]]:
     """The questions and judgements of a file, or those of these tables."""
-    from ragdatakit.retrieval.gold_files import is_json, read_gold_file
-    from ragdatakit.retrieval.index_notes import GOLD
+    from ragdatakit.retrieval.gold_and_metrics.gold_files import is_json, read_gold_file
+    from ragdatakit.retrieval.index.notes import GOLD
 
     if place.is_file() and is_json(place):
         return read_gold_file(place)
@@ -190,7 +190,7 @@ def dataset_source(path: PathLike, options: DatasetOptions) -> IndexSource:
     from functools import cache
 
     from ragdatakit.converters.run import files_read, name_of
-    from ragdatakit.retrieval.index_store import IndexSource
+    from ragdatakit.retrieval.index.store import IndexSource
 
     where = Path(path)
     found = only_dataset(where, reading(options), options.dataset)

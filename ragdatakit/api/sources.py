@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.boundary import real_path
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ def _sources(path: Path, wanted: ConversionSettings) -> Iterator[Source]:
 
 def _formats(path: Path, follow_links: bool) -> list[str]:
     """The formats of the datasets at a path; one empty name where there is only one, or none that is declared."""
-    from ragdatakit.files.detection import detect
-    from ragdatakit.files.folders import UnreadableError
+    from ragdatakit.files.detection.find import detect
+    from ragdatakit.files.paths.folders import UnreadableError
 
     try:
         names = sorted({d.format.name for d in detect(path, follow_links=follow_links).datasets})

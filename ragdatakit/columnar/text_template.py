@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ragdatakit.files.distinct_keys import MOST_KEYS
+from ragdatakit.files.containers.distinct_keys import MOST_KEYS
 from ragdatakit.schemas.declarations import Record
 
 Offsets = npt.NDArray[np.int64]

@@ -15,17 +15,17 @@ from typing import Any
 
 from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
-from ragdatakit.files.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
-from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.paths.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.detection import detect
-from ragdatakit.files.folders import is_regular
+from ragdatakit.files.detection.find import detect
+from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.machine import machine_fault
-from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
-from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
-from ragdatakit.files.plain_sources import NUMBERED, PASSED_OVER, READ_TOGETHER
-from ragdatakit.files.record_reading import Progress, RecordReader, Refused
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.paths.manifest import Manifest, file_digest, read_manifest, source_digest
+from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
+from ragdatakit.files.detection.plain_sources import NUMBERED, PASSED_OVER, READ_TOGETHER
+from ragdatakit.files.reading.record_reading import Progress, RecordReader, Refused
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
@@ -182,7 +182,7 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
 
 def _nothing_there(path: Path, error: RagdataError) -> str:
     """That there is no dataset at a path, with what lies there instead."""
-    from ragdatakit.files.left_out import what_lies_there
+    from ragdatakit.files.detection.left_out import what_lies_there
 
     told = str(error).replace("--format", "--from").replace("); name", ", plain texts and tables); name")
     there = what_lies_there(path) if path.is_dir() else ""

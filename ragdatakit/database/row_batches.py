@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.boundary import read_listed
-from ragdatakit.files.json_text import HALVES
+from ragdatakit.files.paths.boundary import read_listed
+from ragdatakit.files.containers.json_text import HALVES
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
@@ -87,7 +87,7 @@ def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
 def _array(values: list[Any], table: str, field: pa.Field, losses: Losses | None) -> pa.Array:
     import pyarrow as pa
 
-    from ragdatakit.files.arrow_columns import small_array
+    from ragdatakit.files.containers.arrow_columns import small_array
 
     if field.name == "content":
         values = [_content(v, table, losses) for v in values]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragdatakit.files.flat_text import flat_words
+from ragdatakit.files.texts.flat_text import flat_words
 from ragdatakit.quality.findings import Checked, question_lookup, shown_id
 
 _LONGEST = 12

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.record_reading import Progress
+from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.options import QualityOptions
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.quality_rules import RULES
+from ragdatakit.schemas.rules.quality import RULES
 from ragdatakit.validators.collector import Collector, Pending, RuleState
 
 if TYPE_CHECKING:

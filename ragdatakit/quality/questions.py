@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.flat_text import flat_words
+from ragdatakit.files.texts.flat_text import flat_words
 from ragdatakit.quality.findings import Checked, RecordLookup, is_train, question_lookup, shown_id
 
 if TYPE_CHECKING:

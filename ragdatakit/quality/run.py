@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
-from ragdatakit.files.plain_sources import NO_DATA, PLAIN_SOURCES
-from ragdatakit.files.record_reading import Progress
+from ragdatakit.files.detection.plain_sources import NO_DATA, PLAIN_SOURCES
+from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.findings import Checked, Doing, QualityCollector, QualityFindings, RecordLookup
 from ragdatakit.quality.options import QualityOptions
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.quality_rules import RULES
+from ragdatakit.schemas.rules.quality import RULES
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.run_options import RunOptions
 

@@ -15,8 +15,8 @@ from ragdatakit.database.dataset_database import FILES, DatasetDatabase
 from ragdatakit.database.file_counts import unpacked_size
 from ragdatakit.database.sql_text import sql_text
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.manifest import file_digest
-from ragdatakit.files.own_files import MANIFEST
+from ragdatakit.files.paths.manifest import file_digest
+from ragdatakit.files.paths.own_files import MANIFEST
 from ragdatakit.reports.kind_diff import KindSide, compare_kind
 from ragdatakit.reports.table_diff import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES

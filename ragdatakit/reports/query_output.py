@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.files.boundary import as_text
+from ragdatakit.files.paths.boundary import as_text
 from ragdatakit.reports.terminal import Painter, cut_to, painter, width_of
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text

@@ -123,7 +123,7 @@ class TableComparison:
         rows that are the same are needed no more."""
         import pyarrow as pa
 
-        from ragdatakit.files.arrow_columns import small_array
+        from ragdatakit.files.containers.arrow_columns import small_array
 
         texts = [f"t.{sql_name(c)} as j{i}" for i, c in enumerate(json)]
         wanted = ", ".join(["t.rid::bigint as rid", f"{_hash_of(plain, 't.')} as ph", *texts])

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import orjson
 
-from ragdatakit.files.writing import write_whole
+from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.retrieval.connections import Request, in_order, make_opener
 from ragdatakit.retrieval.server_replies import ReplyError, json_body, json_object, one_line, server_message
 from ragdatakit.schemas.errors import RagdataError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions
     from ragdatakit.retrieval.extraction.model import ModelOptions
     from ragdatakit.retrieval.parts import Progress

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.lines import LONG_LINE, iter_lines
-from ragdatakit.files.positions import Located
+from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:
-    from ragdatakit.columnar.columnar import ColumnarDecoder, ColumnBlock
+    from ragdatakit.columnar.blocks import ColumnarDecoder, ColumnBlock
     from ragdatakit.validators.checks import Candidates
 
 PART_BYTES = 1 << 16

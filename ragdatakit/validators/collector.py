@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.positions import Located
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity
 from ragdatakit.schemas.options import ValidateOptions
-from ragdatakit.schemas.shared import RULES as SHARED
+from ragdatakit.schemas.rules.shared import RULES as SHARED
 from ragdatakit.validators.excerpts import place_of, plain_value, show, visible
 
 _SHARED = {rule.name: rule for rule in SHARED}
@@ -276,7 +276,7 @@ def known_rules(selectors: Iterable[str]) -> tuple[str, ...]:
     found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
     if found:
         from ragdatakit.schemas import all_rules
-        from ragdatakit.schemas.evaluation_rules import LETTERS
+        from ragdatakit.schemas.rules.evaluation import LETTERS
 
         rules = [rule for rule, _ in all_rules() if not rule.code.startswith(LETTERS)]
         for selector in found:

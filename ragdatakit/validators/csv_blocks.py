@@ -10,10 +10,10 @@ import numpy as np
 
 from ragdatakit.columnar.numpy_keys import NumpyBatch
 from ragdatakit.columnar.string_hash import hash_columns, spelled
-from ragdatakit.files.arrow_columns import mask_of, offsets_of, one_array, string_array
-from ragdatakit.files.csv_cells import ColumnScan, Kind, coerced, key_of
-from ragdatakit.files.csv_columns import CsvDecoder, first_and_last_bytes
-from ragdatakit.files.csv_rows import CsvBlock, RawRow, cut_rows
+from ragdatakit.files.containers.arrow_columns import mask_of, offsets_of, one_array, string_array
+from ragdatakit.files.containers.csv_cells import ColumnScan, Kind, coerced, key_of
+from ragdatakit.files.containers.csv_columns import CsvDecoder, first_and_last_bytes
+from ragdatakit.files.containers.csv_rows import CsvBlock, RawRow, cut_rows
 from ragdatakit.schemas.missing import MISSING
 from ragdatakit.validators.csv_parts import CsvPart
 from ragdatakit.validators.csv_runs import CsvRun

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.csv_cells import ColumnScan, Kind
-from ragdatakit.files.positions import Located
+from ragdatakit.files.containers.csv_cells import ColumnScan, Kind
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.schemas.declarations import Field, Record
 from ragdatakit.schemas.findings import Problem
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
-from ragdatakit.files.csv_cells import ColumnScan, CsvForm, Kind, cells_of_broken, coerced, key_of, split_record
-from ragdatakit.files.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
-from ragdatakit.files.positions import Located
+from ragdatakit.files.containers.csv_cells import ColumnScan, CsvForm, Kind, cells_of_broken, coerced, key_of, split_record
+from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.blocks import few_of_each
 from ragdatakit.validators.collector import NO_RECORD

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.positions import BlockTable, Located, locate_elements, locate_lines
-from ragdatakit.files.record_forms import RecordForm, form_of
-from ragdatakit.files.sources import Block, HeadedSource
+from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
+from ragdatakit.files.containers.record_forms import RecordForm, form_of
+from ragdatakit.files.containers.sources import Block, HeadedSource
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, LineEnds, Segment
@@ -24,8 +24,8 @@ from ragdatakit.validators.sets import SetChecks
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ragdatakit.files.arrays import ArraySource, Part
-    from ragdatakit.files.element_scans import Element
+    from ragdatakit.files.containers.arrays import ArraySource, Part
+    from ragdatakit.files.containers.element_scans import Element
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
@@ -140,7 +140,7 @@ class LinesRun(FileRun):
         most = self.run_.collector.selection.max_per_rule
         if not self.run_.big:
             return BlockChecker(self.checker, most=most)
-        from ragdatakit.columnar.columnar import ColumnarDecoder, can_decode
+        from ragdatakit.columnar.blocks import ColumnarDecoder, can_decode
 
         record = self.declared.record
         usable = self.declared.container != "columns" and can_decode(record)
@@ -270,7 +270,7 @@ class ElementsRun(FileRun):
 
     def _elements(self) -> ArraySource:
         """The file, to be read from its beginning."""
-        from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
+        from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
 
         kinds = {"json-object": ObjectSource, "json-single": SingleSource}
         return kinds.get(self.run_.container(self.file), ArraySource)(self.source)
@@ -316,7 +316,7 @@ class ElementsRun(FileRun):
                     if problems := self.checker.problems(value):
                         self._emit(problems, part.elements()[place])
             return plain
-        from ragdatakit.files.arrays import TOO_LONG
+        from ragdatakit.files.containers.arrays import TOO_LONG
 
         values: list[Any] = []
         for element in part.elements():
@@ -339,9 +339,9 @@ class ElementsRun(FileRun):
 
     def _report_top(self, elements: ArraySource, rules: Any) -> None:
         """The file is one JSON value of another kind, several of them, or no JSON at all."""
-        from ragdatakit.files import strict_json
-        from ragdatakit.files.arrays import MOST_OF_ANOTHER
-        from ragdatakit.files.element_scans import Element
+        from ragdatakit.files.containers import strict_json
+        from ragdatakit.files.containers.arrays import MOST_OF_ANOTHER
+        from ragdatakit.files.containers.element_scans import Element
 
         text = elements.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]

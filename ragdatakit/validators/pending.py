@@ -13,10 +13,10 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ragdatakit.files import strict_json
+from ragdatakit.files.containers import strict_json
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.positions import Located
-from ragdatakit.files.record_forms import RecordForm
+from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.validators.collector import Collector, Pending, Place
 from ragdatakit.validators.python_keys import nearly_the_same
@@ -327,6 +327,6 @@ def _is_meant(item: Any, value: Any) -> bool:
     if not isinstance(item, str):
         return False
     from ragdatakit.columnar.string_hash import hash_strings
-    from ragdatakit.files.arrow_columns import string_array
+    from ragdatakit.files.containers.arrow_columns import string_array
 
     return bool(hash_strings(string_array([item.encode("utf-8", "backslashreplace").decode()]))[0] == value)

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ragdatakit.files import strict_json
-from ragdatakit.files.record_forms import JSON, REFUSED, JsonForm
+from ragdatakit.files.containers import strict_json
+from ragdatakit.files.containers.record_forms import JSON, REFUSED, JsonForm
 from ragdatakit.schemas.declarations import Damage, Field, Record
 from ragdatakit.schemas.findings import Problem
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ragdatakit.files.record_reading import Progress, Refused
+from ragdatakit.files.reading.record_reading import Progress, Refused
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators.collector import Selection

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
-from ragdatakit.files.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.retrieval.extraction.graph_store import GraphStore, Triple
 from ragdatakit.retrieval.extraction.model import ModelOptions, fill_from_model
 from ragdatakit.retrieval.extraction.names import NameCounter, extract_names, known_key, name_key, names_by_sentence

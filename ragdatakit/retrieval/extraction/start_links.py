@@ -21,8 +21,8 @@ _OF_WHOLE_QUESTIONS = 3
 def make_linker(names: Sequence[str], kind: str, search: SearchOptions) -> Linker:
     """A linker for these names. ``kind`` tells what is done for a question that names none of them: ``bm25`` takes the
     names that share words with it, ``embeddings`` the nearest ones."""
-    from ragdatakit.retrieval.linking import NodeLinker
-    from ragdatakit.retrieval.tokens import Tokenizer
+    from ragdatakit.retrieval.graphs.linking import NodeLinker
+    from ragdatakit.retrieval.terms.tokens import Tokenizer
 
     named = NodeLinker(names, Tokenizer(search.analyzer, search.stemmer))
     nearest = _Nearest(names, search) if kind == "embeddings" else None
@@ -42,7 +42,7 @@ class _Nearest:
     def __init__(self, names: Sequence[str], search: SearchOptions) -> None:
         import numpy as np
 
-        from ragdatakit.retrieval.embedders import make_embedder
+        from ragdatakit.retrieval.vectors.embedders import make_embedder
 
         self._embedder = make_embedder(search)
         starts = range(0, len(names), _BATCH)

@@ -9,7 +9,7 @@ import string
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragdatakit.files.compared_answers import without_articles
+from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.files.datasets import DataFile
 
 PUBLISHED_BYTES = 16 << 20

@@ -7,7 +7,7 @@ import string
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.files.compared_answers import without_articles
+from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.schemas.arag.published import Evidence, Subset, subset_named, subset_of_source
 from ragdatakit.schemas.findings import Problem
 

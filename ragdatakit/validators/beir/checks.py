@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.flat_text import is_blank
+from ragdatakit.files.texts.flat_text import is_blank
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.files.arrow_columns import mask_of, one_array
-from ragdatakit.files.flat_text import INVISIBLE
+from ragdatakit.files.containers.arrow_columns import mask_of, one_array
+from ragdatakit.files.texts.flat_text import INVISIBLE
 
 # What Python calls white space (RE2's \\s is ASCII only).
 _SPACE = r"\s\x0b\x1c-\x1f\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.files.compared_answers import words_only
+from ragdatakit.files.texts.compared_answers import words_only
 from ragdatakit.schemas.findings import Problem
 
 

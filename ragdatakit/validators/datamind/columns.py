@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.files import arrow_columns
-from ragdatakit.files.arrow_columns import scalar
+from ragdatakit.files.containers import arrow_columns
+from ragdatakit.files.containers.arrow_columns import scalar
 from ragdatakit.validators.datamind.chunks import FORBIDDEN_KEYS, SHORT_CHARACTERS, WINDOW_BYTES, taken_keys
 from ragdatakit.validators.datamind.tallies import Trait
 from ragdatakit.validators.datamind.triples import ENTITY_PROPERTIES, NAMES, UNUSED_FIELDS

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph
-from ragdatakit.files.python_literals import Judgement, judge
+from ragdatakit.files.containers.python_literals import Judgement, judge
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.missing import MISSING
 from ragdatakit.validators.checks import Candidates, FormatChecks, Needs

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from ragdatakit.columnar.literal_cells import LearntForms, has_content, plain_cells
 from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.files.arrow_columns import int64_array, int64_values, mask_of, offsets_of, one_array, scalar
-from ragdatakit.files.csv_columns import first_and_last_bytes
+from ragdatakit.files.containers.arrow_columns import int64_array, int64_values, mask_of, offsets_of, one_array, scalar
+from ragdatakit.files.containers.csv_columns import first_and_last_bytes
 from ragdatakit.validators.checks import Candidates
 from ragdatakit.validators.gfm_rag.graph import DOCUMENT
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.folders import is_regular
+from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.ages import in_words, lag_seconds
 

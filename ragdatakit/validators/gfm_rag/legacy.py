@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.sources import BOM, LFS_PREFIX, lfs_size
+from ragdatakit.files.containers.sources import BOM, LFS_PREFIX, lfs_size
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 

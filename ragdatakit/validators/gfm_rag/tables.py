@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph, RepeatedEdges
-from ragdatakit.files.csv_cells import Kind
+from ragdatakit.files.containers.csv_cells import Kind
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.row_problems import RowProblems
 
@@ -309,7 +309,7 @@ class _Arrays:
     def add_nodes(self, batch: Any, count_types: Any) -> None:
         import numpy as np
 
-        from ragdatakit.files.arrow_columns import int64_values, one_array
+        from ragdatakit.files.containers.arrow_columns import int64_values, one_array
 
         valid = batch.valid["@key"]
         column = one_array(batch.table, "type").fill_null("") if "type" in batch.table.column_names else None
@@ -397,7 +397,7 @@ class _Arrays:
 
     def numbers_of(self, names: Iterable[str], relations: bool = False) -> dict[str, int]:
         from ragdatakit.columnar.string_hash import hash_strings
-        from ragdatakit.files.arrow_columns import string_array
+        from ragdatakit.files.containers.arrow_columns import string_array
 
         index = self._sets.lookup("relations" if relations else "nodes", "@key") if self._sets is not None else None
         names = list(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.hipporag_passages import (
+from ragdatakit.files.hipporag.passages import (
     CORPUS_END,
     corpus_of,
     joiner_of,
@@ -15,7 +15,7 @@ from ragdatakit.files.hipporag_passages import (
     set_name,
     set_of_results,
 )
-from ragdatakit.files.sniffing import json_container
+from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.hipporag.openie import ResultsCheck

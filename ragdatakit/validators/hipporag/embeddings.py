@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.hipporag_passages import passage_id
+from ragdatakit.files.hipporag.passages import passage_id
 from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from ragdatakit.files.hipporag_passages import passage_code, passage_id
+from ragdatakit.files.hipporag.passages import passage_code, passage_id
 from ragdatakit.schemas.findings import Problem
 
 _OUTSIDE = re.compile("[^A-Za-z0-9 ]")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from ragdatakit.files.hipporag_passages import (
+from ragdatakit.files.hipporag.passages import (
     contexts_of,
     gold_answers,
     is_context,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.strict_json import escape
+from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
 from ragdatakit.validators.row_problems import RowProblems

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragdatakit.columnar.numpy_keys import mix
-from ragdatakit.files.arrow_columns import int64_values, one_array
+from ragdatakit.files.containers.arrow_columns import int64_values, one_array
 
 # First bytes of a white-space text: ASCII white space and the lead bytes of U+0085..U+00A0, U+1680, U+2000.., U+3000.
 _SPACE_FIRST = np.zeros(256, np.bool_)

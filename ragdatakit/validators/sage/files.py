@@ -36,7 +36,7 @@ def document_candidates(table: pa.Table) -> npt.NDArray[np.intp]:
     import numpy as np
     import pyarrow.compute as pc
 
-    from ragdatakit.files.arrow_columns import mask_of, one_array
+    from ragdatakit.files.containers.arrow_columns import mask_of, one_array
 
     contents = one_array(table, "contents")
     mask = mask_of(pc.match_substring_regex(contents, r"^\s"))
