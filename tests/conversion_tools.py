@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.detection.find import detect
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import TABLES

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.files.texts.compared_answers import words_only
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.texts.compared_answers import words_only
 from ragdatakit.schemas.datamind.format import DATAMIND
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.datamind.bench import plain_questions, question_problems, reference_problems

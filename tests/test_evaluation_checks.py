@@ -23,9 +23,9 @@ from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas import all_rules, find_rules
 from ragdatakit.schemas.canonical import Qrel, Question
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.rules.evaluation import RULES
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.rules.evaluation import RULES
 from tests.command_line import run as run_command
 from tests.conversion_tools import tables_of
 

@@ -23,9 +23,10 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.schemas import all_formats, all_rules
-from ragdatakit.schemas.rules import evaluation as evaluation_rules, quality as quality_rules
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.rules import evaluation as evaluation_rules
+from ragdatakit.schemas.rules import quality as quality_rules
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.run_options import RunOptions
 from tests.broad import chosen

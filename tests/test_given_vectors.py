@@ -16,8 +16,8 @@ import pytest
 
 from ragdatakit.retrieval.vectors import given as vectors
 from ragdatakit.retrieval.vectors.dense import DensePart
-from ragdatakit.retrieval.vectors.sparse import SparsePart
 from ragdatakit.retrieval.vectors.given import QueryVectors, vectors_kind
+from ragdatakit.retrieval.vectors.sparse import SparsePart
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import Query

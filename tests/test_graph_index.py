@@ -14,8 +14,8 @@ pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
 
 import ragdatakit
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.retrieval.graphs.stored import Graph
 from ragdatakit.retrieval.graphs.ranker import GraphPart
+from ragdatakit.retrieval.graphs.stored import Graph
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Relation
 from ragdatakit.schemas.errors import RagdataError

@@ -18,7 +18,10 @@ import pytest
 
 from ragdatakit.api.search import dataset_source
 from ragdatakit.outputs.sealed_json import read_sealed, sealed
-from ragdatakit.retrieval.index import fingerprints, files as index_files, places as index_places, store as index_store
+from ragdatakit.retrieval.index import files as index_files
+from ragdatakit.retrieval.index import fingerprints
+from ragdatakit.retrieval.index import places as index_places
+from ragdatakit.retrieval.index import store as index_store
 from ragdatakit.retrieval.index.files import CHECKED
 from ragdatakit.retrieval.index.store import Index, open_index
 from ragdatakit.retrieval.lexical import LexicalPart

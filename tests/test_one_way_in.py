@@ -187,7 +187,9 @@ def test_pages_are_those_of_the_commands(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "page.html"
     out.write_bytes(b"old")
-    monkeypatch.setattr("ragdatakit.files.paths.writing.flush_to_disk", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+    monkeypatch.setattr(
+        "ragdatakit.files.paths.writing.flush_to_disk", lambda *_: (_ for _ in ()).throw(OSError(28, "full"))
+    )
 
     with pytest.raises(OSError, match="full"):
         ragdatakit.report(DEMO).to_html(out)

@@ -21,8 +21,8 @@ from ftfy.badness import is_bad
 
 from ragdatakit import validate
 from ragdatakit.columnar.word_codes import word_codes
-from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts.flat_text import flat_words
 from ragdatakit.quality.garbled import _SUSPICIOUS, garbled
 from ragdatakit.quality.near_copies import NearCopies

@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.json_text import HALVES, Raw
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import RecordReader, Refused
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Columns, Field, File, Record

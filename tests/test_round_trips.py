@@ -18,8 +18,8 @@ import ragdatakit
 from ragdatakit.converters import CONVERTERS
 from ragdatakit.converters.pairs import EXACT
 from ragdatakit.converters.run import PLAIN, ConversionSettings, Source, find_sources, read_source
-from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.paths.own_files import RENAMED_IDS
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 from ragdatakit.schemas.conversions import ConversionResult, Losses

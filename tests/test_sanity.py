@@ -15,8 +15,6 @@ from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import flattened, in
 from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_gold
 from ragdatakit.retrieval.gold_and_metrics.gold_facts import Copies, GoldFacts
 from ragdatakit.retrieval.gold_and_metrics.metrics import measure
-from ragdatakit.retrieval.parts import Ranking
-from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.retrieval.gold_and_metrics.sanity import (
     MOST_QUESTIONS,
     answer_in_top,
@@ -26,6 +24,8 @@ from ragdatakit.retrieval.gold_and_metrics.sanity import (
     self_retrieval,
     without_token,
 )
+from ragdatakit.retrieval.parts import Ranking
+from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas.retrieved import Query
 from tests.upstream_data import UPSTREAM_DATA
 

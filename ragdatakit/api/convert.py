@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
-from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike, Progress
 

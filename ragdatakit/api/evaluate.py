@@ -289,8 +289,8 @@ class _Evaluating:
             yield self._path, self._corpus
 
     def _runs_of(self, place: Path, tables: CanonicalTables) -> list[NamedRun]:
-        from ragdatakit.retrieval.index.notes import RUNS, left_out
         from ragdatakit.retrieval.gold_and_metrics.run_reading import read_runs
+        from ragdatakit.retrieval.index.notes import RUNS, left_out
 
         w = self._wanted
         found = read_runs(tables, self._gold, self._passages, w.depth, progress=w.options.progress)
@@ -304,7 +304,12 @@ class _Evaluating:
 
     def _with_search_checks(self, sanity: Sanity, mode: str) -> Sanity:
         """The checks that need the index; the lexical ones go with bm25."""
-        from ragdatakit.retrieval.gold_and_metrics.sanity import dealt_gold, no_common_token, self_retrieval, without_token
+        from ragdatakit.retrieval.gold_and_metrics.sanity import (
+            dealt_gold,
+            no_common_token,
+            self_retrieval,
+            without_token,
+        )
 
         retriever, passages, gold = self._opened, self._opened.index.passages, self._gold
         if mode == "graph" and retriever.graph is not None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import duckdb
 
     from ragdatakit.database.dataset_database import DatasetDatabase
-    from ragdatakit.files.paths.manifest import Difference
     from ragdatakit.files.light_splade.training_samples import TrainingSamples
+    from ragdatakit.files.paths.manifest import Difference
 
 
 def connect(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 from ragdatakit.api.arguments import given_paths, reading, several_words
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.sources import chosen_datasets, only_dataset
-from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.files.machine import machine_fault
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, DatabaseOptions, PathLike, Progress, ReportOptions
 

@@ -13,9 +13,9 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.arrays import ArraySource
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.sources import Block, Source
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.declarations import Record
 
 if TYPE_CHECKING:

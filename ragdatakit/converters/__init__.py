@@ -14,8 +14,8 @@ from ragdatakit.schemas import meant_by
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.datasets import Dataset
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
     from ragdatakit.schemas.findings import Finding

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ragdatakit.converters.column_maps import maps_edges
-from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.plain_sources import (
     PASSED_OVER,
@@ -18,6 +17,7 @@ from ragdatakit.files.detection.plain_sources import (
     text_dataset,
     without_notes,
 )
+from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.schemas.errors import RagdataError, skip_unreadable
 
 _PART = re.compile(

@@ -15,19 +15,19 @@ from typing import Any
 
 from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
-from ragdatakit.files.paths.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
-from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import detect
-from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.detection.plain_sources import NUMBERED, PASSED_OVER, READ_TOGETHER
 from ragdatakit.files.machine import machine_fault
+from ragdatakit.files.paths.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
+from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.paths.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
-from ragdatakit.files.detection.plain_sources import NUMBERED, PASSED_OVER, READ_TOGETHER
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.record_reading import Progress, RecordReader, Refused
-from ragdatakit.outputs.written_files import Output
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import MachineError, NotMeantError, RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.columnar.decoded_files import Progress, Unproved, incoming
 from ragdatakit.database.sql_text import is_sql_path, sql_text, unglobbed
-from ragdatakit.files.paths.boundary import refuse_link_out
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.paths.boundary import refuse_link_out
 from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:

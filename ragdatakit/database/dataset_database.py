@@ -12,12 +12,12 @@ from ragdatakit.columnar.decoded_files import Unproved, incoming
 from ragdatakit.database.row_batches import arrow_schema, row_batches
 from ragdatakit.database.sql_text import sql_name
 from ragdatakit.database.views import file_views, path_fault
-from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.paths.folders import is_regular
-from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
 from ragdatakit.files.containers.sources import Source, is_lfs_pointer
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.machine import refuse_little_space
+from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.files.containers.json_text import HALVES
+from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError

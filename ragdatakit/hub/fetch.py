@@ -24,8 +24,8 @@ from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.manifest import Manifest, compare, read_manifest
 from ragdatakit.files.paths.own_files import MANIFEST
 from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, is_offline, refusals
-from ragdatakit.outputs.written_files import is_safe_name
 from ragdatakit.outputs.staging import StagedFolder, refuse_target
+from ragdatakit.outputs.written_files import is_safe_name
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:

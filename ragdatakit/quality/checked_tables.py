@@ -9,8 +9,8 @@ from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.converters.run import ConversionSettings, Source, read_source
-from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, NotMeantError, RagdataError

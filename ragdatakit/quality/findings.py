@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.options import QualityOptions
 from ragdatakit.schemas.declarations import Format

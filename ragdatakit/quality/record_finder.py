@@ -19,16 +19,16 @@ from typing import Any
 from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
 from ragdatakit.files.containers.csv_cells import CsvForm, split_record
 from ragdatakit.files.containers.csv_rows import CsvReader
-from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.containers.lines import iter_lines
-from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, REFUSED, JsonForm, MemberForm, RecordForm, form_of
-from ragdatakit.files.reading.record_reading import Progress
-from ragdatakit.files.detection.sniffing import beginning, json_container
 from ragdatakit.files.containers.sources import HeadedSource, Source
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.containers.tagged_text import ElementFinder
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.detection.sniffing import beginning, json_container
+from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.findings import QualityFindings, RecordLookup
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Related

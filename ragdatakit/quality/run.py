@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
 from ragdatakit.files.detection.plain_sources import NO_DATA, PLAIN_SOURCES
+from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.findings import Checked, Doing, QualityCollector, QualityFindings, RecordLookup
 from ragdatakit.quality.options import QualityOptions

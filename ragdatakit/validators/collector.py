@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity

@@ -12,7 +12,15 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
-from ragdatakit.files.containers.csv_cells import ColumnScan, CsvForm, Kind, cells_of_broken, coerced, key_of, split_record
+from ragdatakit.files.containers.csv_cells import (
+    ColumnScan,
+    CsvForm,
+    Kind,
+    cells_of_broken,
+    coerced,
+    key_of,
+    split_record,
+)
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.schemas.findings import Problem

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import keep_freed_memory
-from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.paths.folders import size_of
-from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
-from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
 from ragdatakit.files.containers.strict_json import MOST_LOCATED
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary

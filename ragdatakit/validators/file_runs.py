@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
 from ragdatakit.files.containers.sources import Block, HeadedSource
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, LineEnds, Segment

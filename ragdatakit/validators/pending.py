@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragdatakit.files.containers import strict_json
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import RecordForm
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.validators.collector import Collector, Pending, Place
 from ragdatakit.validators.python_keys import nearly_the_same

@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.find import Detected, detect
-from ragdatakit.files.paths.folders import UnreadableError
-from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.folders import UnreadableError
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError, skip_unreadable
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report

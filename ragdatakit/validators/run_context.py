@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks

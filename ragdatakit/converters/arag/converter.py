@@ -17,16 +17,16 @@ from ragdatakit.converters.arag.predictions import (
 )
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.question_fields import QuestionFields
-from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.files.containers.json_text import Raw, object_text, string_of
+from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.outputs.written_files import ArrayWriter
 from ragdatakit.schemas.arag.published import SUBSETS
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Question
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
 

@@ -10,8 +10,8 @@ from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.schemas.canonical import Answer
 
 if TYPE_CHECKING:
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import DataFile
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
 

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from ragdatakit.converters import Converter, Options
-from ragdatakit.files.reading.canonical_tables import RowSource
-from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.containers.json_text import Raw, fields_of, loads, object_text, string_of
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question

@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.question_fields import ASIDE, QuestionFields
-from ragdatakit.files.texts.compared_answers import words_only
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of, without_nan
+from ragdatakit.files.texts.compared_answers import words_only
 from ragdatakit.schemas.canonical import Answer, Question
 
 if TYPE_CHECKING:
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import DataFile
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
 

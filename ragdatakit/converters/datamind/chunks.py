@@ -19,8 +19,8 @@ from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of
 from ragdatakit.schemas.canonical import Chunk, Document
 
 if TYPE_CHECKING:
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import DataFile
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import LineWriter, Output
 

@@ -16,8 +16,8 @@ from ragdatakit.schemas.errors import RagdataError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
 

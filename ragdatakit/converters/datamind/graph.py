@@ -14,8 +14,8 @@ from ragdatakit.files.containers.json_text import Raw, fields_of, loads, object_
 from ragdatakit.schemas.canonical import Edge, Node
 
 if TYPE_CHECKING:
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import DataFile
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import IdKind, Output
 

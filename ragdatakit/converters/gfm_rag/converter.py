@@ -12,9 +12,9 @@ from ragdatakit.converters.gfm_rag.legacy import KINDS, LegacyReader
 from ragdatakit.converters.gfm_rag.passages import Passages
 from ragdatakit.converters.gfm_rag.questions import Questions
 from ragdatakit.converters.gfm_rag.reading import CURRENT, LEGACY, GraphReader, QuestionReader, noted
-from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import detect
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Qrel, Question, Relation, Run, StartNode

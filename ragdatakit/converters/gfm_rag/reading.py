@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Run, StartNode

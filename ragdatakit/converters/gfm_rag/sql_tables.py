@@ -16,9 +16,9 @@ from ragdatakit.converters.sql_files import look_through_csv, paths
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.containers.arrays import ObjectSource
 from ragdatakit.files.containers.csv_rows import CsvReader
-from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.datasets import DataFile, Dataset
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,7 +9,7 @@ import msgspec
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.hipporag.fields import decoded, given_id, made_id, passage_metadata, read_question
-from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.hipporag.passages import (
     EVIDENCE_FIELDS,
@@ -21,7 +21,7 @@ from ragdatakit.files.hipporag.passages import (
     set_name,
     set_of_results,
 )
-from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Triplet
 from ragdatakit.schemas.errors import NotMeantError, RagdataError

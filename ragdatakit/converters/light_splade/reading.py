@@ -14,9 +14,9 @@ from typing import Any
 
 from ragdatakit.converters import Options
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.reading.canonical_tables import RowSource
-from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet

@@ -8,8 +8,8 @@ from typing import Any
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.sage.generations import Fields, is_object, is_string
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document
 

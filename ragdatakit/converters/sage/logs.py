@@ -18,8 +18,8 @@ from ragdatakit.converters.sage.generations import (
     to_documented,
 )
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.row_groups import RowGroups
 

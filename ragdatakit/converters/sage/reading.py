@@ -12,9 +12,9 @@ from ragdatakit.converters.sage.generations import Changed, Fields, Note, pair_o
 from ragdatakit.converters.sage.logs import benchmark_records, dump_records
 from ragdatakit.converters.sage.rows import answer_of, has_parts, id_in, question_of, runs_of
 from ragdatakit.files.containers import json_text
+from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.paths.boundary import listed_file
 from ragdatakit.files.reading.canonical_tables import RowSource
-from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Asset, Trace
 

@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ragdatakit.files.containers.element_scans import Carried, Element, ElementScan, MemberScan, characters, end_of_space
+from ragdatakit.files.containers.element_scans import (
+    Carried,
+    Element,
+    ElementScan,
+    MemberScan,
+    characters,
+    end_of_space,
+)
 from ragdatakit.files.containers.record_forms import read_alike
 from ragdatakit.files.containers.sources import Source
 

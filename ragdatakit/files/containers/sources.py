@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
-from ragdatakit.files.containers.lines import iter_lines
 
 T = TypeVar("T")
 

@@ -9,9 +9,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 
-from ragdatakit.files.paths.boundary import Boundary, boundary_of, not_followed
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.paths.folders import Tree, UnreadableError
 from ragdatakit.files.detection.known_folders import known_data
 from ragdatakit.files.detection.layout_files import (
     DATA_SUFFIXES,
@@ -25,11 +23,13 @@ from ragdatakit.files.detection.layout_files import (
     sniffed_files,
 )
 from ragdatakit.files.detection.lone_files import lone_file
-from ragdatakit.files.paths.name_patterns import ends_as, named_place
 from ragdatakit.files.detection.plain_sources import is_about
 from ragdatakit.files.detection.sniffed_trees import SniffedTree
 from ragdatakit.files.detection.sniffing import guess_kind, has_members, looks_like, read_head
 from ragdatakit.files.detection.written_folders import WrittenFolders
+from ragdatakit.files.paths.boundary import Boundary, boundary_of, not_followed
+from ragdatakit.files.paths.folders import Tree, UnreadableError
+from ragdatakit.files.paths.name_patterns import ends_as, named_place
 from ragdatakit.schemas import all_formats, get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.files.detection.sniffed_trees import SniffedTree
 from ragdatakit.files.detection.sniffing import emptiness
+from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
 

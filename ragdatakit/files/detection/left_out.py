@@ -7,9 +7,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from ragdatakit.files.detection.find import detect
-from ragdatakit.files.paths.folders import Tree, size_of
 from ragdatakit.files.detection.lone_files import PACKED
 from ragdatakit.files.detection.plain_sources import is_about
+from ragdatakit.files.paths.folders import Tree, size_of
 from ragdatakit.schemas.errors import skip_unreadable
 from ragdatakit.schemas.summaries import LeftOut, NotRead
 

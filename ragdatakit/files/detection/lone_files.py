@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.paths.folders import UnreadableError, is_regular
 from ragdatakit.files.detection.known_folders import known_data
-from ragdatakit.files.paths.name_patterns import ends_as, named_place
 from ragdatakit.files.detection.sniffing import emptiness, guess
+from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
+from ragdatakit.files.paths.folders import UnreadableError, is_regular
+from ragdatakit.files.paths.name_patterns import ends_as, named_place
 from ragdatakit.schemas.declarations import ConfigFile, File, Format
 from ragdatakit.schemas.errors import RagdataError
 

@@ -11,11 +11,11 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.paths.folders import Tree, is_regular, not_looked_into
 from ragdatakit.files.detection.sniffing import read_head
 from ragdatakit.files.detection.triple_files import TRIPLE_SUFFIXES, triple_files
+from ragdatakit.files.paths.boundary import Boundary, boundary_of
+from ragdatakit.files.paths.folders import Tree, is_regular, not_looked_into
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.errors import RagdataError
 

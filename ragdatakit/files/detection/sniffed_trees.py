@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ragdatakit.files.paths.boundary import Boundary
-from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.files.detection.sniffed_text import Beginning
 from ragdatakit.files.detection.sniffing import HEAD_BYTES, Head, guess_beginning, head_of_beginning, unpacked
+from ragdatakit.files.paths.boundary import Boundary
+from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.schemas.declarations import File, Format
 
 _SMALL = 1 << 12

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.containers.sources import BOM, GZIP_MAGIC
+from ragdatakit.files.detection.sniffed_text import Beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
-from ragdatakit.files.detection.sniffed_text import Beginning
-from ragdatakit.files.containers.sources import BOM, GZIP_MAGIC
 from ragdatakit.schemas.declarations import File, Format
 
 HEAD_BYTES = 1 << 16

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragdatakit.files.detection.sniffing import HEAD_BYTES, LONG_HEAD_BYTES, beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
-from ragdatakit.files.detection.sniffing import HEAD_BYTES, LONG_HEAD_BYTES, beginning
 
 TRIPLE_SUFFIXES = tuple(f"{suffix}{packed}" for suffix in (".txt", ".tsv", ".csv") for packed in ("", ".gz"))
 SOURCES = ("source", "head", "subject", "h")

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import RagdataError

@@ -22,10 +22,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.find import detect
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas.errors import RagdataError
 
 _KEPT_TEXTS = 4096

@@ -19,13 +19,13 @@ from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
 from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, without_nan
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
-from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.schemas.conversions import Losses, LossKind
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import RagdataError

@@ -21,11 +21,11 @@ from typing import Any, BinaryIO
 import msgspec
 
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader, refuse_encoding
-from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.schemas.errors import RagdataError
 
 Cell = str | Raw | None

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.texts import plain_tokens
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.texts import plain_tokens
 from ragdatakit.retrieval.connections import in_order
 from ragdatakit.retrieval.endpoint import SAME_FOR_ALL, Endpoint, EndpointError
 from ragdatakit.retrieval.extraction.names import name_key

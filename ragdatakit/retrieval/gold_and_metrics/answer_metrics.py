@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.texts.compared_answers import without_articles, words_only
 from ragdatakit.files.containers.json_text import fields_of, loads, string_of
+from ragdatakit.files.texts.compared_answers import without_articles, words_only
 from ragdatakit.retrieval.gold_and_metrics.metrics import mean_score
 from ragdatakit.schemas.evaluations import AnswerScores
 

@@ -13,9 +13,9 @@ from ragdatakit.retrieval.gold_and_metrics.metrics import metric
 from ragdatakit.retrieval.gold_and_metrics.sanity import ordinals_of
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.declarations import Rule
-from ragdatakit.schemas.rules.evaluation import RULES
 from ragdatakit.schemas.evaluations import Ceiling, RunResult
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
+from ragdatakit.schemas.rules.evaluation import RULES
 from ragdatakit.schemas.texts import shortened
 
 if TYPE_CHECKING:

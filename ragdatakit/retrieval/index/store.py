@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.paths.writing import write_whole
-from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed
 from ragdatakit.outputs.staging import StagedFolder
 from ragdatakit.outputs.user_cache import VARIABLE, cache_folder
-from ragdatakit.retrieval.index.fingerprints import FileState, digest_of_files, file_states, read_states
+from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.retrieval.index.files import (
     INDEX,
     PART,
@@ -35,6 +34,7 @@ from ragdatakit.retrieval.index.files import (
     refuse_alien,
     refuse_read_only,
 )
+from ragdatakit.retrieval.index.fingerprints import FileState, digest_of_files, file_states, read_states
 from ragdatakit.retrieval.index.notes import fault_notes, faults_of, guess_note, nothing_to_search
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 from ragdatakit.schemas.canonical import TABLES

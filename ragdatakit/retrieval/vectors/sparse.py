@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.retrieval.vectors.dense import no_vector_for
 from ragdatakit.retrieval.top import best_positive, no_ranking
+from ragdatakit.retrieval.vectors.dense import no_vector_for
 from ragdatakit.retrieval.vectors.given import Placing, QueryVectors, file_settings, sparse_rows, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
 

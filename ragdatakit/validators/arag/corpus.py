@@ -9,8 +9,8 @@ import string
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.texts.compared_answers import without_articles
 
 PUBLISHED_BYTES = 16 << 20
 """No published file is larger; larger ones are not fingerprinted."""

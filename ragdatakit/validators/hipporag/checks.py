@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.hipporag.passages import (
     CORPUS_END,
     corpus_of,
@@ -15,7 +16,6 @@ from ragdatakit.files.hipporag.passages import (
     set_name,
     set_of_results,
 )
-from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.hipporag.openie import ResultsCheck

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.containers.strict_json import escape
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
 from ragdatakit.validators.row_problems import RowProblems

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
 from ragdatakit.validators.sage.files import (

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.containers.tagged_text import UNCLOSED
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.row_problems import RowProblems
