@@ -210,8 +210,9 @@ def test_without_descriptors_in_proc_the_rule_is_the_same(tmp_path: Path, monkey
 BOUNDED = {"Source": 2, "HeadedSource": 2, "read_head": 1, "beginning": 2, "json_container": 1, "emptiness": 1}
 """What opens a file of a dataset, and how many arguments come before the boundary."""
 NOT_OF_DATASETS = {
-    "cli/output_place.py", "files/paths/boundary.py", "files/configuration.py", "files/paths/folder_locks.py", "files/git/revisions.py",
-    "files/light_splade/config.py", "files/paths/writing.py", "hub/fetch.py", "outputs/renamed_ids.py",
+    "cli/output_place.py", "files/paths/boundary.py", "files/configuration.py", "files/paths/folder_locks.py",
+    "files/git/revisions.py", "files/light_splade/config.py", "files/paths/writing.py",
+    "hub/fetch.py", "outputs/renamed_ids.py",
     "outputs/sealed_json.py", "outputs/sidecar_entries.py", "outputs/staging.py", "outputs/sidecars.py",
     "database/database_file.py", "database/memory_bound.py",
     "reports/other_files.py", "reports/gates/suites.py", "reports/html/frame.py",

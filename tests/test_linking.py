@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 pytest.importorskip("numpy", reason="needs ragdatakit[retrieval]")
 pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
 
-from ragdatakit.retrieval.graphs.linking import LONGEST, MOST_ALIKE, NodeLinker, atoms
+from ragdatakit.retrieval.linking import LONGEST, MOST_ALIKE, NodeLinker, atoms
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 
 TOKENIZER = Tokenizer()

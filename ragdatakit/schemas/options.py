@@ -358,7 +358,7 @@ class EvaluateOptions(RetrieverOptions):
 
     ``modes`` are those of the reference retriever (default: all for which there is what they need; none where ``runs``
     or ``answers`` are given). ``metrics`` and the cut-offs ``k`` are those of
-    `ragdatakit.retrieval.gold_and_metrics.metrics.metric_names`; ``depth`` is how many results of a question count. ``split`` and
+    `gold_and_metrics.metrics.metric_names`; ``depth`` is how many results of a question count. ``split`` and
     ``unit`` (``document``, ``chunk``, ``node``) choose among the judgements (default: ``test``, and what is searched).
     ``runs`` are files with existing runs (TREC, SAGE records, any dataset with runs), ``answers`` files with
     predictions; the dataset's own are taken, too. ``compare`` names two modes, runs or run files, which are tested

@@ -7,7 +7,7 @@ Every command and the Python interface keep to this one rule, where files are op
 - A folder of the Hugging Face cache (``datasets--…/snapshots/REVISION``) holds links to ``blobs`` beside it, which
   belongs to it.
 - A hard link is a file like any other: nothing tells which of its names is the first one, and many programs that copy
-  or unpack make them. So it is read; outputs are new files that take the place of the old one (`files/paths/writing.py`,
+  or unpack make them. So it is read; outputs are new files that take the place of the old one (`writing.py` here,
   `outputs/staging.py`), so that nothing is ever written through one.
 """
 

@@ -1,4 +1,4 @@
-"""Numbers of many texts at once: characters, tokens (as `ragdatakit.files.texts.plain_tokens` counts them), and the script.
+"""Numbers of many texts at once: characters, tokens (as `plain_tokens` counts them), and the script.
 
 Texts come as Arrow arrays and are looked at as bytes. Most texts of most sets are ASCII with some accented letters;
 those are counted from their bytes. The others are decoded, all of a batch together.

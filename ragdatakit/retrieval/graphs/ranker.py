@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.retrieval import linking
 from ragdatakit.retrieval.extraction.names import name_key, stands_as_name
-from ragdatakit.retrieval.graphs import linking
 from ragdatakit.retrieval.graphs import stored as graph
 from ragdatakit.retrieval.graphs.building import build_given, build_names, has_graph
 from ragdatakit.retrieval.graphs.pagerank import Walk, check_damping

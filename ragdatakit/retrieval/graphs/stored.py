@@ -1,7 +1,7 @@
 """A graph over the passages of an index and the nodes of its dataset, on disk, to walk on in both directions.
 
 Nodes are known by ordinals: the passages have their own (0 to their number), entities those behind. Entities are all
-nodes that are no passages. Names are compared as they are; only `ragdatakit.retrieval.graphs.linking` is more lenient.
+nodes that are no passages. Names are compared as they are; only `ragdatakit.retrieval.linking` is more lenient.
 """
 
 from __future__ import annotations
