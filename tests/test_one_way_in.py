@@ -35,8 +35,8 @@ KINDS = {
 }
 DELIBERATE = {
     ("validate", "severity"): declared.SHOWN_SEVERITY,
-    ("query", "limit"): None,
-    ("gate", "sample_rows"): None,
+    ("report", "findings"): None,
+    ("convert", "to"): None,
 }
 """Where the command has another default, and which."""
 
