@@ -111,7 +111,7 @@ def test_only_the_datasets_that_a_query_names_are_opened() -> None:
     [
         ("from documents", 'Table with name documents does not exist; there are "old reef".documents'),
         ('from "table".docs', 'Table with name docs does not exist; there are "old reef".documents'),
-        ('from "old reef".files.corpse', 'did you mean "old reef".files.corpus?'),
+        ('from "old reef".files.corpse', 'Table with name corpse does not exist; there are "old reef".documents'),
         ("from 'corpus.jsonl'", "no files and no network"),
         ("attach 'x.db' as y", "ATTACH is not available"),
         ("use memory", "is not available"),
