@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
+from ragdatakit.files.arrays import ELEMENTS, element_source
 from ragdatakit.files.csv_cells import CsvForm, split_record
 from ragdatakit.files.csv_rows import CsvReader
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -34,7 +34,6 @@ from ragdatakit.schemas.findings import Related
 from ragdatakit.validators.collector import Place
 from ragdatakit.validators.excerpts import place_of
 
-_ELEMENTS = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
 _DEEPEST = 12
 _HEAD = 1 << 10
 _Record = tuple[RecordForm, int, int, int, bytes, int, Any]
@@ -180,8 +179,8 @@ class Places:
     def _raw(
         self, file: DataFile, kind: File, container: str, source: Source
     ) -> Iterator[tuple[int, int, int, bytes, int]]:
-        if container in _ELEMENTS:
-            for part in _ELEMENTS[container](source).parts():
+        if container in ELEMENTS:
+            for part in element_source(container, source, kind).parts():
                 self._told(file, source)
                 for element in part.elements():
                     if not element.error:
