@@ -209,7 +209,7 @@ class WrappedSource(ArraySource):
         reader.take(start + 1)
         while True:
             name, value = self._name(reader)
-            if name in self.names and reader.data[value : value + 1] == b"[":
+            if name in self.names and reader.data[value : value + 1] == b"[" and not self._is_beside(name, reader):
                 self.member, self.head = name or "", b""
                 reader.take(value + 1)
                 return True
@@ -218,6 +218,13 @@ class WrappedSource(ArraySource):
             if reader.data[:1] != b",":
                 return False
             reader.take(1)
+
+    def _is_beside(self, name: str | None, reader: _Buffer) -> bool:
+        """Whether a small file also has the usual member, which then counts instead of this one."""
+        if name == self.names[0] or not reader.ended:
+            return False
+        found = strict_json.decode(self.head.decode("utf-8", "replace")).value
+        return isinstance(found, dict) and isinstance(found.get(self.names[0]), list)
 
     def _behind(self, reader: _Buffer, record: int) -> Element | None:
         while True:

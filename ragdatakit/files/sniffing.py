@@ -314,7 +314,7 @@ def _wrapped(head: Head, kind: File) -> list[dict[str, Any]]:
     outer = head.records[0] if head.alone else None
     if not isinstance(outer, dict):
         return []
-    rows = next((outer[name] for name in kind.wrapper if isinstance(outer.get(name), list)), [])
+    rows: list[Any] = next((outer[name] for name in kind.wrapper if isinstance(outer.get(name), list)), [])
     return [row for row in rows[:3] if isinstance(row, dict)]
 
 

@@ -312,8 +312,8 @@ class ElementsRun(FileRun):
         repeated = self.declared.record.rules.get("repeated-wrapper", "")
         for element in elements.around:
             name, problems = wrapper_problems(element.raw)
-            if repeated and elements.member and name in self.declared.wrapper:
-                problems.append(Problem(repeated, value=name, position=0, length=len(name) + 2))
+            if repeated and name == elements.member:
+                problems.append(Problem(repeated, value=name, facts={"key": name}, position=0, length=len(name) + 2))
             self._emit(problems, element)
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
