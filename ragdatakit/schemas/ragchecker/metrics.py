@@ -171,3 +171,32 @@ def kept_metrics(row: Mapping[str, Any]) -> dict[str, float]:
 def is_number(value: Any) -> bool:
     """Whether a metric is a finite number as such: not a text of one, nor a truth."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
+
+
+def labels_fit(row: Mapping[str, Any]) -> bool:
+    """Whether the label sets of a row are lists of known labels that fit its claims and passages and each other."""
+    claims = {name: row.get(name) for name in dict.fromkeys(CLAIMS.values())}
+    passages = row.get("retrieved_context")
+    widths = {len(passages)} if isinstance(passages, list) and passages else set()
+    for name in LISTS:
+        labels = row.get(name)
+        if labels is not None and not (_are_labels(labels) and _as_many(labels, claims[CLAIMS[name]])):
+            return False
+    for name in MATRICES:
+        matrix = row.get(name)
+        if matrix is None:
+            continue
+        if not isinstance(matrix, list) or not all(map(_are_labels, matrix)):
+            return False
+        if not _as_many(matrix, claims[CLAIMS[name]]) or not _as_many(matrix, row.get(SAME_ROWS[name])):
+            return False
+        widths.update(map(len, matrix))
+    return len(widths) < 2
+
+
+def _are_labels(labels: Any) -> bool:
+    return isinstance(labels, list) and all(isinstance(label, str) and label in LABELS for label in labels)
+
+
+def _as_many(labels: list[Any], others: Any) -> bool:
+    return not isinstance(others, list) or len(labels) == len(others)
