@@ -317,6 +317,34 @@ def _answers() -> Schema:
     )
 
 
+def claims_schema() -> Schema:
+    """The schema of RAGChecker's metrics."""
+    failed = object_of(
+        "A claim that failed.",
+        {
+            "question_id": text("The question."),
+            "of": {"enum": ["right answer", "response"], "description": "Whose claim it is."},
+            "claim": text("The claim."),
+            "why": text("Not retrieved, not said, or wrong."),
+        },
+    )
+    of_row = map_of("By metric, from 0 to 1.", share("The metric of this row."))
+    return object_of(
+        "What RAGChecker's labels give.",
+        {
+            "name": text("The dataset, or the file."),
+            "groups": map_of("As the tool writes them.", map_of("By metric.", number("Percent with one decimal."))),
+            "counts": map_of("By metric.", count("Rows that it is the mean of.")),
+            "rows": count("Rows with labels."),
+            "misfits": count("Those whose labels do not fit their claims and passages, left out."),
+            "by_words": map_of("Of rows with claims and no labels, an approximation.", share("The mean.")),
+            "unchecked": count("Rows with claims and no labels."),
+            "failed": list_of("The first claims that failed.", failed),
+            "questions": map_of("The metrics of each row, by question.", of_row),
+        },
+    )
+
+
 def _in_top() -> Schema:
     return object_of(
         "How often the answer is in what is found.",
@@ -346,6 +374,7 @@ def _evaluation() -> Schema:
             "answers_in_top": list_of("Where there is no gold, one for each mode.", _in_top()),
             "comparisons": list_of("With --compare: two tests for each metric.", _comparison()),
             "answers": list_of("Answers that were scored.", _answers()),
+            "claims": list_of("RAGChecker's metrics of answers that come with claims or labels.", claims_schema()),
             "minimums": map_of("The demands of --min.", share("The least value.")),
             "findings": list_of("What is wrong, errors first; at most --max-per-rule of one rule.", "finding"),
             "by_rule": map_of("All findings by code, shown or not.", count("Findings of this rule.")),

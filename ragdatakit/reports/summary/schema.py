@@ -21,6 +21,7 @@ from ragdatakit.reports.schema_parts import (
     text,
     truth,
 )
+from ragdatakit.reports.search_output_schema import claims_schema
 from ragdatakit.schemas.findings import SEVERITIES
 
 
@@ -103,6 +104,7 @@ def _dataset() -> Schema:
             "distributions": list_of("How numbers are distributed.", "distribution"),
             "frequencies": list_of("The most frequent values of columns that have few.", "frequencies"),
             "graph": optional(_graph()),
+            "claims": optional(claims_schema()),
             "notes": list_of("What a reader should know.", note),
             "examples": list_of("Rows to look at.", "example"),
             "losses": list_of("What could not be read, in sentences.", text("A sentence.")),
