@@ -30,7 +30,7 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     chosen = _chosen(results, options["file"], dataset)
     for file in results:
         if file is not chosen:
-            why = f"the whole file holds other results: --option file={file.name}"
+            why = f"a whole file of other results: --option file={file.name}"
             records.leave_out(file, 0, why, file.name)
     reading = RagCheckerReading(dataset, chosen, records, str(options["ids"]))
     found: dict[str, RowSource] = {"questions": reading.questions}
