@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.retrieval.claim_metrics import score_claims
+from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
 from ragdatakit.schemas.canonical import Answer, Document, Question, Run
 from ragdatakit.schemas.evaluations import FailedClaim
 from tests.command_line import FIXTURES, run

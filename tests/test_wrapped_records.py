@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.files.arrays import WrappedSource
-from ragdatakit.files.sources import Source
+from ragdatakit.files.containers.arrays import WrappedSource
+from ragdatakit.files.containers.sources import Source
 
 ROWS = [{"title": f"row {n}", "text": 'a "quoted" ] text, {' * (n % 5)} for n in range(200)]
 WHOLE = {"made": {"by": ["hand"]}, "rows": ROWS, "metrics": {"mean": 0.5}, "note": "]}"}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.folders import is_regular
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Run
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError

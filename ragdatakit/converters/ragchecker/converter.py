@@ -10,12 +10,12 @@ from ragdatakit.converters.ragchecker.reading import read
 from ragdatakit.converters.ragchecker.writing import write
 from ragdatakit.schemas.findings import Finding
 
-_MENDED = frozenset(("legacy-groups", "unusable-groups", "no-results"))
+_REPAIRED = frozenset(("legacy-groups", "unusable-groups", "no-results"))
 
 
-def _mends(finding: Finding, _: Mapping[str, Any]) -> bool:
+def _repairs(finding: Finding, _: Mapping[str, Any]) -> bool:
     """Whether a finding is of the groups, which are computed anew, or of the name of the list, which is known."""
-    return finding.rule in _MENDED
+    return finding.rule in _REPAIRED
 
 
 _QUESTIONS = ("question_id", "text", "answer", "aliases", "metadata")
@@ -72,5 +72,5 @@ CONVERTER = Converter(
         Option("corpus", "write", "write the passages beside the results, as the baselines read them", True),
         Option("top", "write", "how many passages of each question are written; 0: all", 0),
     ),
-    mends=_mends,
+    repairs=_repairs,
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.json_text import Raw, fields_of, string_of
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.containers.json_text import Raw, fields_of, string_of
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Document
 
 _TAKEN = ("doc_id", "title", "text")

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from ragdatakit.converters import Options
-from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Answer, Chunk, Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import NotMeantError
 from ragdatakit.schemas.ragchecker.format import RAGCHECKER

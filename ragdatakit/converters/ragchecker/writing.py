@@ -11,10 +11,10 @@ from ragdatakit.converters import Options
 from ragdatakit.converters.ragchecker.beside import ANSWERS, GOLD, run_in, texts_in
 from ragdatakit.converters.ragchecker.corpus import is_of_results, write_corpus
 from ragdatakit.converters.ragchecker.reading import OF_ANSWER
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads
-from ragdatakit.files.row_groups import RowGroups, TextsById
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.row_groups import RowGroups, TextsById
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Answer, Question, Run
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.ragchecker.metrics import (

@@ -12,7 +12,6 @@ from ragdatakit.reports.html.parts import (
     badge,
     bar,
     cards,
-    cut,
     details,
     escape,
     name_html,
@@ -28,7 +27,6 @@ from ragdatakit.reports.summary.words import (
     file_rows,
     id_words,
     labelled,
-    many,
     percent,
     splits_of,
     unused_columns,
@@ -36,6 +34,7 @@ from ragdatakit.reports.summary.words import (
 )
 from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.summaries import ColumnSummary, Example, GraphSummary, Hub, Note, Summary, TableSummary
+from ragdatakit.schemas.texts import many, shortened
 
 _MOST_FILES, _MOST_SPLITS, _MOST_IDS = 40, 8, 5
 _NAME, _VALUE, _ID, _PREVIEW = 120, 4000, 60, 160
@@ -91,7 +90,7 @@ def _shape(summary: Summary) -> str:
     rows = []
     for f in files[:_MOST_FILES]:
         more = f" and {f.count - 1:,} more" if f.count > 1 else ""
-        cells: list[object] = [Cell(f'<bdi class="name">{name_html(cut(f.path, 200))}</bdi>{more}'), f.kind]
+        cells: list[object] = [Cell(f'<bdi class="name">{name_html(shortened(f.path, 200))}</bdi>{more}'), f.kind]
         cells += [f.split or ""] if split else []
         cells += [Cell("–" if f.records is None else number(f.records), numeric=True)] if counted else []
         rows.append([*cells, Cell(size(f.bytes), numeric=True)])
@@ -114,7 +113,7 @@ def _splits(tables: Iterable[TableSummary]) -> str:
         rest = sum(rows for name, rows in t.by_split.items() if name not in shown)
         counts: list[object] = [t.by_split.get(name, 0) for name in shown]
         rows.append([_words(t.name), *counts, *([rest] if more else []), t.rows])
-    heads = ["table", *(cut(name, 40) if name is not None else "no split" for name in shown)]
+    heads = ["table", *(shortened(name, 40) if name is not None else "no split" for name in shown)]
     return table("Rows by split", [*heads, *(["other splits"] if more else []), "in all"], rows)
 
 
@@ -168,7 +167,7 @@ def _ids(summary: Summary) -> str:
             escape(words) if level == "info" else f'<span class="some">{escape(words)}</span>'
             for level, words in id_words(one)
         )
-        some = ", ".join(f"<code>{escape(cut(x, _ID))}</code>" for x in one.examples[:_MOST_IDS])
+        some = ", ".join(f"<code>{escape(shortened(x, _ID))}</code>" for x in one.examples[:_MOST_IDS])
         rows.append((_column_name(one.table, one.column), one.count, Cell(words), Cell(some)))
     return table("Ids", ("ids", "rows", "what they are", "such as"), rows) if rows else ""
 
@@ -227,7 +226,10 @@ def _claims(scores: ClaimScores | None) -> str:
     out = f'<p class="small muted">{escape(claim_words(scores))}.</p>'
     out += table("RAGChecker's metrics", ("metric", "of", "mean", ""), rows, classes="bars")
     if scores.failed:
-        listed = [(cut(f.question_id, _ID), f.of, f.why, cut(f.claim, _VALUE)) for f in scores.failed[:_MOST_CLAIMS]]
+        listed = [
+            (shortened(f.question_id, _ID), f.of, f.why, shortened(f.claim, _VALUE))
+            for f in scores.failed[:_MOST_CLAIMS]
+        ]
         left = len(scores.failed) - len(listed)
         heads = ("question", "claim of", "why it failed", "claim")
         out += table("Claims that failed", heads, listed)
@@ -275,7 +277,7 @@ def _graph_numbers(graph: GraphSummary) -> str:
 
 
 def _hub(hub: Hub) -> str:
-    name = labelled(cut(hub.name, _NAME), hub.label)
+    name = labelled(shortened(hub.name, _NAME), hub.label)
     return f"{name} ({hub.type})" if hub.type else name
 
 
@@ -322,17 +324,19 @@ def preview(example: Example) -> str:
 
 def _example(example: Example) -> str:
     row = [(str(name), value_text(value), value) for name, value in example.row.items()]
-    line = " ".join(cut(preview(example), _PREVIEW).split())
+    line = " ".join(shortened(preview(example), _PREVIEW).split())
     fields = []
     for name, text, value in row:
         if value is None:
             continue
-        shown = f'<span dir="auto">{escape(cut(text, _VALUE))}</span>' if text else '<span class="empty">empty</span>'
+        shown = (
+            f'<span dir="auto">{escape(shortened(text, _VALUE))}</span>' if text else '<span class="empty">empty</span>'
+        )
         if not isinstance(value, str):
-            shown = f"<code>{escape(cut(text, _VALUE))}</code>"
+            shown = f"<code>{escape(shortened(text, _VALUE))}</code>"
         if name in example.cut or len(text) > _VALUE:
             shown += ' <span class="badge">cut</span>'
-        fields.append(f"<dt>{escape(cut(name, _NAME))}</dt><dd>{shown}</dd>")
+        fields.append(f"<dt>{escape(shortened(name, _NAME))}</dt><dd>{shown}</dd>")
     without = [name for name, _, value in row if value is None]
     if without:
         fields.append(f'<dt>no value</dt><dd class="muted">{escape(", ".join(without))}</dd>')

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.reports.summary.numbers import of_numbers
-from ragdatakit.retrieval.claim_metrics import score_claims
+from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.ragchecker.metrics import CLAIMS, METRICS
 
@@ -25,7 +25,7 @@ def claim_scores(database: DatasetDatabase) -> ClaimScores | None:
     """The metrics of the answers that come with labels; None where none does."""
     if "answers" not in database.tables or not _is_checked(database):
         return None
-    sources = {table: partial(database.peek, table) for table in _READ if table in database.tables}
+    sources = {table: partial(database.rows, table) for table in _READ if table in database.tables}
     found = score_claims(CanonicalTables(database.name, database.format, sources, Losses()))
     return found[0] if found and found[0].groups else None
 

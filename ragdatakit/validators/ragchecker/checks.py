@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.ragchecker.groups import GroupMeans, group_problems
 from ragdatakit.validators.ragchecker.rows import is_sound, metric_problems, row_problems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 _CORPORA = ("corpus", "chunks")
 _READ = "results"
@@ -33,18 +35,12 @@ class RagCheckerChecks(FormatChecks):
         self._keyless: set[str] = set()
         self._means = GroupMeans()
 
-    def record_checks(self, kind: str) -> bool:
-        """Rows have something that the declaration does not say; of the others, ids are kept."""
-        return True
-
-    def needs_values(self, kind: str) -> bool:
-        """Corpora and queries are remembered."""
-        return kind != "results"
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """Rows have something that the declaration does not say; corpora and queries are remembered."""
+        return Needs(records=kind == "results", values=kind != "results")
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one row."""
-        if file.kind != "results":
-            return ()
         if not isinstance(value, dict):
             self._means.skip()
             return ()
@@ -70,7 +66,7 @@ class RagCheckerChecks(FormatChecks):
                     self._chunks.add(hash((key, fields["text"])))
         return ()
 
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """``@file``: ids are unique within a file; ``@query_id``: one that is not a text as one."""
         fields = value if isinstance(value, dict) else {}
         return {"@file": self._file, "@query_id": _key(fields.get("query_id"))}
@@ -80,23 +76,23 @@ class RagCheckerChecks(FormatChecks):
         self._file = file.name
         self._means = GroupMeans()
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """What is around the rows."""
         if file.kind != "results":
             return
         if file.wrapper and file.wrapper != _READ and records:
-            emit(file, Problem("no-results"))
+            yield file, Problem("no-results")
         means = self._means.means() if file.to_end and file.readable else {}
         for element in file.around:
             if element.raw.startswith(b'"metrics"'):
                 for problem in group_problems(element, means):
-                    emit(file, problem)
+                    yield file, problem
 
-    def finish(self, emit: Emit) -> None:
+    def finish(self) -> Iterator[Placed]:
         """Corpora and queries that nothing could be compared with."""
         for file in self.dataset.files:
             if file.kind != "results" and not file.to_end and self.dataset.of_kind("results"):
-                emit(file, Problem("unchecked-references"))
+                yield file, Problem("unchecked-references")
 
     def _usable(self, *kinds: str) -> bool:
         """Whether there are files of these kinds, all read to the end, every record of which has its id."""

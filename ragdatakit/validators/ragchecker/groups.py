@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragdatakit.files import strict_json
-from ragdatakit.files.element_scans import Element
+from ragdatakit.files.containers import strict_json
+from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.ragchecker.metrics import GROUPS, LEGACY_GROUPS, METRICS, group_means, is_number, kept_metrics
 
