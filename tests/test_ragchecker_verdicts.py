@@ -1,4 +1,7 @@
-"""RAGChecker's own verdicts on 620 damaged files, and ours: what stops it is an error, what it computes we compute."""
+"""RAGChecker's own verdicts on 620 damaged files, and ours: what stops it is an error, what it computes we compute.
+
+A tenth of the files is tried, others for each commit (`tests/broad.py`); `make test-all` tries all.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import pytest
 
 from ragdatakit import convert, validate
 from ragdatakit.schemas.ragchecker.metrics import GROUPS, METRICS, group_means, kept_metrics
+from tests.broad import chosen
 from tests.command_line import FIXTURES
 from tests.ragchecker_oracle import VERDICTS, cases, verdict
 from tests.upstream_data import UPSTREAM_DATA
@@ -77,15 +81,18 @@ def test_every_verdict_is_ours(tmp_path: Path) -> None:
     tried: Counter[str] = Counter()
     differing = []
     for number, ((mutation, before, after), told) in enumerate(zip(cases(), KNOWN, strict=True)):
+        assert not is_stop(told[0])
+        if not chosen(f"ragchecker {number}"):
+            continue
         for text, one in zip((before, after), told, strict=True):
             why = disagreement(one, errors_of(tmp_path / "checking_inputs.json", text), text)
             tried["agreed" if not why else "disagreed"] += 1
             if why:
                 differing.append(f"{number} {mutation}: {why}")
-        assert not is_stop(told[0])
 
     assert differing == [], "\n".join(differing)
-    assert tried["agreed"] == 2 * len(KNOWN) >= 1000
+    assert len(KNOWN) == 620
+    assert tried["agreed"] >= 2
 
 
 def test_silent_errors_are_those_that_change_something(tmp_path: Path) -> None:

@@ -299,10 +299,10 @@ def _claim_scores(scores: ClaimScores, paint: Painter, options: EvaluationOption
         for n, (metric, value) in enumerate(metrics.items())
     ]
     if rows:
-        yield from column_lines([["", "", "%"], *rows], paint, left=(0, 1))
+        yield from column_lines([["", "", "%"], *rows], paint, left=(0, 1), gap=3)
     if scores.by_words:
         rows = [[name, _BY_WORDS[name], f"{100 * value:.1f}"] for name, value in scores.by_words.items()]
-        yield from column_lines([["approximate", "", "%"], *rows], paint, left=(0, 1))
+        yield from column_lines([["approximate", "", "%"], *rows], paint, left=(0, 1), gap=3)
     for failed in () if options.quiet else scores.failed[: options.worst]:
         told = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)!r}"
         yield paint("dim", cut_to(f"{_INDENT}{told}", options.width))

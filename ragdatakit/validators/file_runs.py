@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -302,7 +303,7 @@ class ElementsRun(FileRun):
                 self._report_top(elements, rules)
 
     def _take_wrapper(self, elements: ArraySource) -> None:
-        """What stands around the array of the records: kept for the format's own checks, and judged as JSON."""
+        """What stands around the array of the records: kept for the format's own checks, and checked as JSON."""
         from ragdatakit.files.containers.arrays import WrappedSource
 
         assert isinstance(elements, WrappedSource)
@@ -312,7 +313,7 @@ class ElementsRun(FileRun):
             name, problems = wrapper_problems(element.raw)
             if repeated and name == elements.member:
                 problems.append(Problem(repeated, value=name, facts={"key": name}, position=0, length=len(name) + 2))
-            self._emit(problems, element)
+            self._emit(problems, replace(element, record=NO_RECORD))
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again by reading the file once more."""
