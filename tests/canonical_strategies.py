@@ -102,6 +102,27 @@ def anything(draw: st.DrawFn) -> CanonicalTables:
 
 
 @st.composite
+def answered(draw: st.DrawFn) -> CanonicalTables:
+    """The same with an answer to each question, and a right one; of half of them nothing that no results hold."""
+    tables = {name: list(source()) for name, source in draw(anything()).sources.items()}
+    bare = draw(st.booleans())
+    tables["questions"] = [
+        q._replace(question_id=q.question_id or f"question {n}", answer=q.answer or "an answer", split=None)
+        for n, q in enumerate(tables["questions"])
+    ]
+    if bare:
+        tables = {name: rows for name, rows in tables.items() if name in ("documents", "questions")}
+        tables["questions"] = [q._replace(aliases=(), metadata=None) for q in tables["questions"]]
+    ids = [q.question_id for q in tables["questions"]]
+    tables["answers"] = [Answer(i, draw(TEXT)) for i in ids]
+    if tables.get("documents") and draw(st.booleans()):
+        tables["runs"] = [
+            Run(i, "retrieval", 1, d.doc_id, d.text) for i, d in zip(ids, tables["documents"], strict=False)
+        ]
+    return tables_of(format_name="table", **tables)
+
+
+@st.composite
 def chunks_with_questions(draw: st.DrawFn) -> CanonicalTables:
     """Chunks, and questions with an answer, other answers and whatever stands beside."""
     chunks = [Chunk(chunk_id, draw(WORDS | LONG_TEXT)) for chunk_id in draw(odd_ids(5))]

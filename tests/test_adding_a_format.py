@@ -142,6 +142,11 @@ def test_the_guide_names_every_container() -> None:
         ("ndjson", '{"title": "a"}\n{"title": "b"}\n', [{"title": "a"}, {"title": "b"}]),
         ("json-array", '[{"title": "a"},\n {"title": "b"}]', [{"title": "a"}, {"title": "b"}]),
         ("json-object", '{"a": "x", "b": "y"}', [{"title": "a", "text": "x"}, {"title": "b", "text": "y"}]),
+        (
+            "json-wrapped",
+            '{"n": 2, "texts": [{"title": "a"},\n {"title": "b"}], "m": {}}',
+            [{"title": "a"}, {"title": "b"}],
+        ),
         ("json", '[{"title": "a"}, {"title": "b"}]', [{"title": "a"}, {"title": "b"}]),
         ("json", '{"title": "a"}\n{"title": "b"}\n', [{"title": "a"}, {"title": "b"}]),
         ("json", '{\n "title": "a"\n}', [{"title": "a"}]),
@@ -156,6 +161,7 @@ def test_records_decode_as_the_guide_says(
         kind="texts",
         title="texts",
         container=container,
+        wrapper=("texts",) if container == "json-wrapped" else (),
         records=(Record(name="text", title="text", description="", fields=columns),),
     )
     layout = Layout(name="folder", files={"texts": "texts"}, signature=(("texts",),))

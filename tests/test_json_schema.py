@@ -52,6 +52,10 @@ def test_a_file_wraps_the_schema_of_its_record(fmt: Format, file: File) -> None:
     if file.container in ("json-array", "json"):
         assert document["$defs"] == {r.name: record_schema(r) for r in file.records}
         assert file.container == "json" or not Strict(document).is_valid("a text")
+    elif file.container == "json-wrapped":
+        assert document["required"] == [file.wrapper[0]]
+        assert document["$defs"] == {r.name: record_schema(r) for r in file.records}
+        assert not Strict(document).is_valid({file.wrapper[0]: ["a text"]})
     elif file.container == "json-object":
         _, content = file.record.fields[:2]
         assert document["additionalProperties"] == record["properties"][content.name]

@@ -26,6 +26,7 @@ from ragdatakit.schemas.conversions import ConversionResult, Losses
 from ragdatakit.schemas.errors import RagdataError
 from tests.canonical_strategies import (
     WORDS,
+    answered,
     anything,
     bare_chunks_with_questions,
     chunks_with_questions,
@@ -127,7 +128,7 @@ class RoundTrip:
     ordered: bool = True
 
 
-FORMATS = [name for name in CONVERTERS if name not in (*PLAIN, "light-splade")]
+FORMATS = [name for name in CONVERTERS if name not in (*PLAIN, "light-splade", "ragchecker")]
 ROUND_TRIPS = (
     *(RoundTrip(name, name, anything(), lossy=name == "datamind") for name in FORMATS),
     RoundTrip("arag", "datamind", chunks_with_questions()),
@@ -145,6 +146,7 @@ ROUND_TRIPS = (
     RoundTrip("beir", "light-splade", judged_corpus(), {"random-negatives": "1"}, ordered=False),
     RoundTrip("beir", "light-splade", judged_corpus(), {"random-negatives": "2", "documents": "all"}, ordered=False),
     RoundTrip("beir", "trec", anything()),
+    RoundTrip("ragchecker", "ragchecker", answered(), lossy=True),
 )
 
 

@@ -123,7 +123,10 @@ def _values_of(text: str, file: File) -> Iterator[Any]:
             value = json.loads(part)
         except ValueError:
             continue
-        if file.container == "json-object":
+        if file.container == "json-wrapped":
+            found = value.get(file.wrapper[0]) if isinstance(value, dict) else None
+            yield from found if isinstance(found, list) else []
+        elif file.container == "json-object":
             names = [f.name for f in file.record.fields[:2]]
             yield from (dict(zip(names, member, strict=True)) for member in getattr(value, "items", dict)())
         else:

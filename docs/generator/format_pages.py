@@ -16,6 +16,7 @@ _CONTAINERS = {
     "ndjson": "NDJSON: one JSON object per line",
     "json-array": "one JSON array",
     "json-object": "one JSON object, each member a record",
+    "json-wrapped": "one JSON object with an array of records",
     "json": "a JSON array, JSON lines or one JSON object",
     "csv": "CSV with a header",
     "text": "text",
@@ -120,7 +121,8 @@ def _container(kind: File) -> str:
         return f"lines of cells with {between} between them" + (", below a header" if kind.columns.header else "")
     if kind.container == "tagged":
         return f"elements {' or '.join(code(f'<{tag}>') for tag in kind.tags)}"
-    return _CONTAINERS[kind.container]
+    told = f" in {' or '.join(map(code, kind.wrapper))}" if kind.wrapper else ""
+    return _CONTAINERS[kind.container] + told
 
 
 def _names(patterns: list[str]) -> str:

@@ -367,6 +367,7 @@ class _Evaluating:
     def _score_answers(self) -> None:
         from ragdatakit.api.search import dataset_tables
         from ragdatakit.retrieval.gold_and_metrics.answer_metrics import score_answers
+        from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
         from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import told_tables
 
         w = self._wanted
@@ -376,8 +377,10 @@ class _Evaluating:
                 raise RagdataError(f"{place} has no answers ({tables.format}: {told_tables(tables)})")
             label = f"{place.name}:" if len(w.answers) > 1 else ""
             self._done.answers += score_answers(tables, self._tables, label, w.options.seed)
+            self._done.claims += score_claims(tables, place.name if label else "")
         if not w.answers and self._corpus.any("answers"):
             self._done.answers += score_answers(self._corpus, self._tables, seed=w.options.seed)
+            self._done.claims += score_claims(self._corpus)
 
     def _refuse_nothing(self) -> None:
         done, w, gold = self._done, self._wanted, self._gold
@@ -388,7 +391,7 @@ class _Evaluating:
             raise RagdataError(f"{self._path}: nothing was measured that could be held to a minimum: {self._lack()}")
         if w.options.compare is not None and not done.runs:
             raise RagdataError(f"{self._path}: there is nothing to compare: {self._lack()}")
-        if not done.runs and not done.answers_in_top and not done.answers:
+        if not done.runs and not done.answers_in_top and not done.answers and not done.claims:
             raise RagdataError(f"{self._path}: nothing can be evaluated: {self._lack()}")
 
     def _lack(self) -> str:

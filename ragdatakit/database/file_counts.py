@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
+from ragdatakit.files.containers.arrays import ELEMENTS, element_source
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase
 
 Progress = Callable[[str, int, int], None]
-_CLASSES = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
 
 
 def count_files(
@@ -77,9 +76,8 @@ def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int
         reader = CsvReader(source)
         if reader.open():
             records = sum(1 for block in reader.blocks() for _ in block.raw_rows())
-    elif container in _CLASSES:
-        array = _CLASSES[container](source)
-        for part in array.parts():
+    elif container in ELEMENTS:
+        for part in element_source(container, source, kind).parts():
             records += part.count
     elif container == "tagged":
         return None, file.path.stat().st_size

@@ -119,6 +119,7 @@ _OPTIONS = {
     "json-array": "format = 'array'",
     "json-object": "format = 'unstructured'",
     "json-single": "format = 'unstructured'",
+    "json-wrapped": "format = 'unstructured'",
 }
 _CSV_OPTIONS = (
     "auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', strict_mode = false, "
@@ -145,6 +146,12 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
     options = f"[{paths}], {_OPTIONS.get(container, _OPTIONS['json-array'])}, filename = true{_room(container, files)}"
     if container == "json-object":
         return f"select {_member(record)}, {rest} from ({_MEMBERS.format(options)})"
+    if container == "json-wrapped":
+        arrays = ", ".join(f"json_extract(json, {sql_text(_path(name))})" for name in kind.wrapper)
+        rows = (
+            f"select filename, unnest(cast(coalesce({arrays}) as json[])) as content from read_json_objects({options})"
+        )
+        return f"select {', '.join(map(_below, record.fields))}, {rest} from ({rows})"
     if record.shape == "object" and record.fields:
         columns = ", ".join(f"{sql_text(f.name)}: {sql_text(_column_type(f))}" for f in record.fields)
         source = f"read_json({options}, columns = {{{columns}}})"
@@ -158,7 +165,7 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
 def _room(container: str, files: list[DataFile]) -> str:
     """Room for a file that is one JSON value."""
     size = max(f.path.stat().st_size for f in files)
-    if container not in ("json-object", "json-single") or size <= _OBJECT_BYTES:
+    if container not in ("json-object", "json-single", "json-wrapped") or size <= _OBJECT_BYTES:
         return ""
     return f", maximum_object_size = {size}"
 
@@ -176,6 +183,18 @@ def _member(record: Record) -> str:
     kind = _column_type(second)
     value = "content ->> '$'" if kind == "VARCHAR" else f"try_cast(content as {kind})"
     return f"name as {sql_name(first.name)}, {value} as {sql_name(second.name)}"
+
+
+def _path(name: str) -> str:
+    """A member of an object, as a path of DuckDB's JSON functions."""
+    return f'$."{name}"'
+
+
+def _below(field: Field) -> str:
+    """A field of the object that ``content`` is."""
+    kind, path = _column_type(field), sql_text(_path(field.name))
+    value = f"content ->> {path}" if kind == "VARCHAR" else f"try_cast(json_extract(content, {path}) as {kind})"
+    return f"{value} as {sql_name(field.name)}"
 
 
 def _csv_query(record: Record, file: DataFile, rest: str) -> str:

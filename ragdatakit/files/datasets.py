@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, not_followed
 from ragdatakit.files.paths.folders import not_looked_into
 from ragdatakit.schemas.declarations import Format
@@ -18,7 +19,8 @@ class DataFile:
     ``path`` is where it is, ``display`` how messages call it (as the user named it), ``name`` the path relative to
     the dataset's folder with ``/``. ``records`` and ``bytes`` (uncompressed) are filled in by reading it; so are
     ``readable``, whether all of it could be read, and ``to_end``, whether no more than single rows could not.
-    ``boundary`` is where it has to lie to be opened, links resolved.
+    ``boundary`` is where it has to lie to be opened, links resolved. Of an object that holds the records in an array,
+    ``wrapper`` is the name of that member, and ``around`` are the others, each ``"name": value``: filled in by reading.
     """
 
     path: Path
@@ -31,6 +33,8 @@ class DataFile:
     readable: bool = True
     boundary: Boundary = ANYWHERE
     to_end: bool = True
+    wrapper: str = ""
+    around: tuple[Element, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -159,6 +159,32 @@ class ObjectWriter(ArrayWriter):
             self.put(b"}" if self.indent is None else b"\n}")
 
 
+class WrappedWriter(ArrayWriter):
+    """One JSON object with an array in a member, an element at a time; ``beside`` are members behind it."""
+
+    def __init__(self, name: str, file: IO[bytes] | None) -> None:
+        super().__init__(name, file)
+        self.beside: dict[str, Any] = {}
+
+    def open_in(self, member: str) -> None:
+        """Begin the object and the array."""
+        self.put(b"{\n  %b: [" % _ENCODER.encode(member))
+
+    def write(self, value: Any) -> None:
+        """An element."""
+        data = msgspec.json.format(_ENCODER.encode(value), indent=2).replace(b"\n", b"\n    ")
+        self.put((b",\n    " if self.records else b"\n    ") + data)
+        self.records += 1
+
+    def close(self) -> None:
+        """End both."""
+        self.put(b"\n  ]" if self.records else b"]")
+        for name, value in self.beside.items():
+            data = msgspec.json.format(_ENCODER.encode(value), indent=2).replace(b"\n", b"\n  ")
+            self.put(b",\n  %b: %b" % (_ENCODER.encode(name), data))
+        self.put(b"\n}\n")
+
+
 class CsvWriter(FileWriter):
     """A CSV table with ``\\n`` line ends."""
 
@@ -225,6 +251,16 @@ class Output:
         with self._opened(name) as file:
             writer = ObjectWriter(name, file)
             writer.open(indent)
+            yield writer
+            writer.close()
+            self._finish(writer)
+
+    @contextmanager
+    def array_in(self, name: str, member: str) -> Iterator[WrappedWriter]:
+        """A file that is one JSON object with an array in that member."""
+        with self._opened(name) as file:
+            writer = WrappedWriter(name, file)
+            writer.open_in(member)
             yield writer
             writer.close()
             self._finish(writer)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
+from ragdatakit.files.containers.arrays import ELEMENTS, element_source
 from ragdatakit.files.containers.csv_cells import CsvForm, split_record
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.lines import iter_lines
@@ -34,7 +34,6 @@ from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Related
 from ragdatakit.validators.collector import Place
 
-_ELEMENTS = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
 _DEEPEST = 12
 _HEAD = 1 << 10
 _Record = tuple[RecordForm, Located, Any]
@@ -173,8 +172,8 @@ class RecordFinder:
                 yield form, located, value
 
     def _raw(self, file: DataFile, kind: File, container: str, source: Source) -> Iterator[Located]:
-        if container in _ELEMENTS:
-            for part in _ELEMENTS[container](source).parts():
+        if container in ELEMENTS:
+            for part in element_source(container, source, kind).parts():
                 self._show_progress(file, source)
                 for element in part.elements():
                     if not element.error:

@@ -10,6 +10,7 @@ from shlex import quote
 from ragdatakit.reports.terminal import Painter, column_lines, cut_to, one_line, painter, width_of, wrapped
 from ragdatakit.schemas.evaluations import (
     AnswerScores,
+    ClaimScores,
     Comparison,
     Evaluation,
     RunResult,
@@ -63,6 +64,8 @@ def evaluation_lines(done: Evaluation, options: EvaluationOptions) -> Iterator[s
     yield from _comparisons(done.comparisons, paint)
     for scores in done.answers:
         yield from _answer_scores(scores, paint, options)
+    for claims in done.claims:
+        yield from _claim_scores(claims, paint, options)
     if not options.quiet:
         yield from _types(done, paint, options)
         yield from _worst(done, paint, options)
@@ -281,6 +284,34 @@ def _answer_scores(scores: AnswerScores, paint: Painter, options: EvaluationOpti
     for question, gold, text in () if options.quiet else scores.worst[: min(options.worst, _MOST_ANSWERS)]:
         told = f"{one_line(question)}: expected {one_line(gold)!r}, got {one_line(text)!r}"
         yield paint("dim", cut_to(f"{_INDENT}{told}", options.width))
+
+
+def _claim_scores(scores: ClaimScores, paint: Painter, options: EvaluationOptions) -> Iterator[str]:
+    yield ""
+    counts = [f"{many(scores.rows, 'row')} with labels"] if scores.rows else []
+    counts += [f"{scores.misfits:,} whose labels do not fit are left out"] if scores.misfits else []
+    counts += [f"{many(scores.unchecked, 'row')} with claims and no labels"] if scores.unchecked else []
+    title = f"RAGChecker's metrics, {one_line(scores.name)}"
+    yield f"{paint('bold', title)}: {', '.join(counts)}"
+    rows = [
+        ["" if n else group.removesuffix("_metrics"), metric, f"{value:.1f}"]
+        for group, metrics in scores.groups.items()
+        for n, (metric, value) in enumerate(metrics.items())
+    ]
+    if rows:
+        yield from column_lines([["", "", "%"], *rows], paint, left=(0, 1), gap=3)
+    if scores.by_words:
+        rows = [[name, _BY_WORDS[name], f"{100 * value:.1f}"] for name, value in scores.by_words.items()]
+        yield from column_lines([["approximate", "", "%"], *rows], paint, left=(0, 1), gap=3)
+    for failed in () if options.quiet else scores.failed[: options.worst]:
+        told = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)!r}"
+        yield paint("dim", cut_to(f"{_INDENT}{told}", options.width))
+
+
+_BY_WORDS = {
+    "claim_recall": "claims of the right answer all of whose words are in one passage",
+    "recall": "claims of the right answer all of whose words are in the response",
+}
 
 
 def _types(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iterator[str]:

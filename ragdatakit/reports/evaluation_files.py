@@ -56,6 +56,7 @@ def evaluation_json(done: Evaluation, worst: int = 5) -> bytes:
                 }
                 for a in done.answers
             ],
+            "claims": [asdict(c) for c in done.claims],
             "minimums": dict(done.minimums),
             "findings": [f.as_dict() for f in done.findings],
             "by_rule": dict(done.by_rule),

@@ -10,7 +10,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.schemas.bounds import Place, Share
-from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, Comparison, QuestionResult, Sanity, Score
+from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, ClaimScores, Comparison, QuestionResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import PathStep, Snippet
 
@@ -204,8 +204,8 @@ class _Evaluation(_Dataset):
     it. ``passages`` is 0 where there is no corpus. ``judged`` counts the questions with gold, which are scored. ``ok``:
     no finding is an error; the exit code is 0 then. ``ceiling`` is null where nothing is judged; ``answers_in_top`` has
     one entry for each mode where there is no gold, ``comparisons`` two tests for each metric with --compare.
-    ``minimums`` are the demands of --min. ``findings`` are errors first, at most --max-per-rule of one rule;
-    ``by_rule`` counts all by code.
+    ``claims`` are RAGChecker's metrics of answers that come with claims or labels. ``minimums`` are the demands of
+    --min. ``findings`` are errors first, at most --max-per-rule of one rule; ``by_rule`` counts all by code.
     """
 
     split: str | None
@@ -220,6 +220,7 @@ class _Evaluation(_Dataset):
     answers_in_top: list[AnswerInTop]
     comparisons: list[Comparison]
     answers: list[_Answers]
+    claims: list[ClaimScores]
     minimums: dict[str, Share]
     findings: list[Finding]
     by_rule: dict[str, int]

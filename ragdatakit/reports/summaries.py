@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ragdatakit.database.sql_text import sql_text
+from ragdatakit.reports.summary.claims import claim_distributions, claim_scores
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
 from ragdatakit.reports.summary.examples import examples as example_rows
 from ragdatakit.reports.summary.graph import graph_summary, read_edges
@@ -146,6 +147,7 @@ class _Summing:
             self._measure_texts,
             self._shapes,
             self._per_question,
+            self._claims,
             self._count_values,
             self._tables_and_ids,
             self._show_examples,
@@ -227,6 +229,11 @@ class _Summing:
         self._summary.notes += notes
         self._summary.notes += leakage(self._database)
         self._summary.notes += uneven(self._database)
+
+    def _claims(self) -> None:
+        self._summary.claims = claim_scores(self._database)
+        if self._summary.claims is not None:
+            self._summary.distributions += claim_distributions(self._summary.claims)
 
     def _count_values(self) -> None:
         for table, column, name, title in _FREQUENCIES:

@@ -15,7 +15,7 @@ from ragdatakit.schemas.json_schema import whole_file_schema
 
 CATALOG = "catalog.json"
 CATALOG_DIALECT = "https://json.schemastore.org/schema-catalog.json"
-_DOCUMENTS = ("json-array", "json-object", "json")
+_DOCUMENTS = ("json-array", "json-object", "json-wrapped", "json")
 
 
 def documents(formats: Iterable[Format], base_url: str = "") -> dict[str, dict[str, Any]]:

@@ -35,6 +35,9 @@ Damage = Literal[
     "top-level",  # a JSON file whose top level is not an array
     "top-level-string",  # ... but a string (else as top-level)
     "top-level-lines",  # ... but JSON Lines (else as syntax)
+    "unwrapped",  # an object without the member that holds the records
+    "wrapped-null",  # ... whose member is null (else as top-level)
+    "repeated-wrapper",  # ... that has such a member more than once: only the first is read here
     "item-range",  # a list item or object value outside minimum..maximum
     "no-header",  # a CSV file without a line; in a file of columns, a first line that is not a header
     "missing-column",  # a CSV header without a required column
@@ -179,7 +182,9 @@ class Record:
 
 
 RuleStatus = Literal["stable", "preview", "deprecated"]
-Container = Literal["ndjson", "json-array", "json-object", "json", "csv", "columns", "tagged", "text", "opaque"]
+Container = Literal[
+    "ndjson", "json-array", "json-object", "json-wrapped", "json", "csv", "columns", "tagged", "text", "opaque"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,11 +208,12 @@ class File:
     """A kind of file: which records it holds, in which container, how to know it by its content.
 
     ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
-    member's name, the second its value. ``json`` is a JSON array, JSON lines or one JSON object, as the content
-    shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell of a field that is an
-    integer or a number is one where Python reads it as one, else it is text. ``tagged`` are elements between tags such
-    as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are the elements in it. A
-    ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened.
+    member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which stands the array of
+    the records; ``wrapper`` names that member, the usual name first. ``json`` is a JSON array, JSON lines or one JSON
+    object, as the content shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell
+    of a field that is an integer or a number is one where Python reads it as one, else it is text. ``tagged`` are
+    elements between tags such as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are
+    the elements in it. A ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened.
 
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
     element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this
@@ -228,6 +234,7 @@ class File:
     shards: bool = False
     columns: Columns = Columns()
     tags: tuple[str, ...] = ()
+    wrapper: tuple[str, ...] = ()
     instead_of: str = ""
 
     @property

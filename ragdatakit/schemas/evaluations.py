@@ -158,6 +158,38 @@ class AnswerScores:
     missing: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class FailedClaim:
+    """A claim of the ``right answer`` that was not retrieved or not said, or one of the ``response`` that is wrong."""
+
+    question_id: str
+    of: Literal["right answer", "response"]
+    claim: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimScores:
+    """RAGChecker's metrics of checked answers.
+
+    ``groups`` are as the tool writes them: percent with one decimal, by group and metric; ``counts`` says of how many
+    rows each metric is the mean. ``rows`` have labels, those of ``misfits`` do not fit their claims and passages.
+    ``by_words`` are shares by metric for the ``unchecked`` rows that have claims and no labels: claims all of whose
+    words are in one passage, or in the response, which is an approximation. ``failed`` are the first claims that
+    failed, ``questions`` the metrics of each row, from 0 to 1.
+    """
+
+    name: str
+    groups: Mapping[str, Mapping[str, float]]
+    counts: Mapping[str, int]
+    rows: int
+    misfits: int = 0
+    by_words: Mapping[str, Share] = field(default_factory=dict)
+    unchecked: int = 0
+    failed: tuple[FailedClaim, ...] = ()
+    questions: Mapping[str, Mapping[str, Share]] = field(default_factory=dict, repr=False)
+
+
 @dataclass(slots=True, repr=False)
 class Evaluation:
     """The result of `ragdatakit.evaluate`.
@@ -182,6 +214,7 @@ class Evaluation:
     answers_in_top: list[AnswerInTop] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     answers: list[AnswerScores] = field(default_factory=list)
+    claims: list[ClaimScores] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     by_rule: Mapping[str, int] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)

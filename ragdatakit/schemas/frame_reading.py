@@ -88,6 +88,8 @@ def _records(path: Path, text: str, file: File | None) -> Iterable[Any]:
     start = text.lstrip()[:1]
     if container == "json-object" and file is not None:
         return _members(path, text, file)
+    if container == "json-wrapped" and file is not None:
+        return _wrapped(path, text, file)
     if container == "columns" and file is not None:
         return _cells(path, text, file)
     if container == "ndjson":
@@ -113,6 +115,15 @@ def _members(path: Path, text: str, file: File) -> Iterator[dict[str, Any]]:
     name, content = (f.name for f in file.record.fields[:2])
     for key, item in value.pairs:
         yield {name: key, content: item}
+
+
+def _wrapped(path: Path, text: str, file: File) -> list[Any]:
+    """The array in a member of the one object."""
+    value = _decoded(path, text)
+    found = next((value[name] for name in file.wrapper if name in value), None) if isinstance(value, dict) else None
+    if not isinstance(found, list):
+        raise RagdataError(f"{path} is not a JSON object with a list {file.wrapper[0]}; {_HINT}")
+    return found
 
 
 def _lines(path: Path, text: str) -> Iterator[Any]:

@@ -34,7 +34,7 @@ def whole_file_schema(fmt: Format, file: File) -> dict[str, Any]:
 
     A file of lines, and a table, is no JSON document: its schema is that of a record.
     """
-    if file.container not in ("json-array", "json-object", "json"):
+    if file.container not in ("json-array", "json-object", "json-wrapped", "json"):
         return file_schema(fmt, file)
     document: dict[str, Any] = {"$schema": DIALECT, "$id": f"urn:ragdata:{fmt.name}:{file.kind}:file"}
     examples = [e for r in file.records for e in r.examples]
@@ -48,6 +48,10 @@ def whole_file_schema(fmt: Format, file: File) -> dict[str, Any]:
     array: dict[str, Any] = {"type": "array", "items": record}
     if any(r.rules.get("no-records") for r in file.records):
         array["minItems"] = 1
+    if file.container == "json-wrapped":
+        document |= _told(fmt, file, [{file.wrapper[0]: [e]} for e in examples])
+        document |= {"type": "object", "properties": {file.wrapper[0]: array}, "required": [file.wrapper[0]]}
+        return document | {"$defs": {r.name: record_schema(r) for r in file.records}}
     document |= _told(fmt, file, [[e] for e in examples])
     document |= array if file.container == "json-array" else {"anyOf": [array, *refs]}
     return document | {"$defs": {r.name: record_schema(r) for r in file.records}}

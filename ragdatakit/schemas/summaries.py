@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from ragdatakit.schemas.results import FileSummary
 
@@ -153,7 +154,8 @@ class Summary:
 
     ``seconds`` is how long it took; ``losses`` are sentences about what could not be read; ``unread``: nothing could,
     and ``losses`` says why. ``neighbourhoods`` is the
-    part of the graph that a page takes along (None where there is no graph, or nobody asked for it).
+    part of the graph that a page takes along (None where there is no graph, or nobody asked for it). ``claims`` are
+    RAGChecker's metrics, where answers have labels.
     """
 
     path: str
@@ -167,6 +169,7 @@ class Summary:
     frequencies: list[Frequencies] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     graph: GraphSummary | None = None
+    claims: ClaimScores | None = None
     examples: list[Example] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
     seconds: float = 0.0

@@ -49,6 +49,7 @@ _RUNS = {
     "json-array": ("ragdatakit.validators.file_runs", "ElementsRun"),
     "json-object": ("ragdatakit.validators.file_runs", "ElementsRun"),
     "json-single": ("ragdatakit.validators.file_runs", "ElementsRun"),
+    "json-wrapped": ("ragdatakit.validators.file_runs", "ElementsRun"),
     "csv": ("ragdatakit.validators.csv_runs", "CsvRun"),
     "columns": ("ragdatakit.validators.file_runs", "LinesRun"),
     "tagged": ("ragdatakit.validators.tagged_runs", "TaggedRun"),
@@ -278,7 +279,7 @@ class DatasetRun:
         most = max(self.options.memory_limit // 128, 1 << 16)
         texts = any(f.type != "integer" for r in self.kind(file).records for f in r.fields)
         size = TEXT_BLOCK_BYTES if texts and self.big else BLOCK_BYTES
-        if self.container(file) in ("json-array", "json-object", "json-single"):
+        if self.container(file) in ("json-array", "json-object", "json-single", "json-wrapped"):
             size = ARRAY_PART_BYTES
         kind = HeadedSource if self.kind(file).columns.header else Source
         is_packed = file.path.name.endswith(".gz")

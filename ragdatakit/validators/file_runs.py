@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, LineEnds, Segment
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.columns import KeyColumns
-from ragdatakit.validators.records import RecordChecker, decoded_text
+from ragdatakit.validators.records import RecordChecker, decoded_text, wrapper_problems
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.sets import SetChecks
 
@@ -266,14 +267,13 @@ class LinesRun(FileRun):
 
 
 class ElementsRun(FileRun):
-    """A file that is one JSON array, one JSON object whose members are the records, or one record."""
+    """A file that is one JSON array, one JSON object whose members or whose array are the records, or one record."""
 
     def _elements(self) -> ArraySource:
         """The file, to be read from its beginning."""
-        from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
+        from ragdatakit.files.containers.arrays import element_source
 
-        kinds = {"json-object": ObjectSource, "json-single": SingleSource}
-        return kinds.get(self.run_.container(self.file), ArraySource)(self.source)
+        return element_source(self.run_.container(self.file), self.source, self.declared)
 
     def run(self) -> None:
         """Read and check the file."""
@@ -294,11 +294,26 @@ class ElementsRun(FileRun):
             self._take_values(waiting, records)
             records += len(waiting)
         self.whole = self.to_end = elements.whole
+        if self.declared.wrapper:
+            self._take_wrapper(elements)
         self._finish(records)
         if elements.top in ("other", "nothing"):
             self.whole = self.to_end = False
             if self.fresh and not self.source.faults:
                 self._report_top(elements, rules)
+
+    def _take_wrapper(self, elements: ArraySource) -> None:
+        """What stands around the array of the records: kept for the format's own checks, and checked as JSON."""
+        from ragdatakit.files.containers.arrays import WrappedSource
+
+        assert isinstance(elements, WrappedSource)
+        self.file.around, self.file.wrapper = tuple(elements.around), elements.member
+        repeated = self.declared.record.rules.get("repeated-wrapper", "")
+        for element in elements.around:
+            name, problems = wrapper_problems(element.raw)
+            if repeated and name == elements.member:
+                problems.append(Problem(repeated, value=name, facts={"key": name}, position=0, length=len(name) + 2))
+            self._emit(problems, replace(element, record=NO_RECORD))
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again by reading the file once more."""
@@ -354,6 +369,9 @@ class ElementsRun(FileRun):
                 rule = rules.get("top-level-lines", rule)
         else:
             rule, facts = rules.get("top-level", ""), {}
+        if self.declared.wrapper and isinstance(whole.value, dict):
+            found = [whole.value[name] for name in self.declared.wrapper if name in whole.value]
+            rule = rules.get("unwrapped" if not found else "wrapped-null" if found[0] is None else "top-level", rule)
         if not whole.error and isinstance(whole.value, str):
             rule = rules.get("top-level-string", rule)
         if rule:

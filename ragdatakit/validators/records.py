@@ -125,6 +125,22 @@ def decoded_text(raw: bytes) -> tuple[str, Problem | None]:
         return raw.decode("utf-8", "replace"), problem
 
 
+def wrapper_problems(raw: bytes) -> tuple[str, list[Problem]]:
+    """The name of a member, ``"name": value``, and what readers of JSON see differently in its value."""
+    text, problem = decoded_text(raw)
+    decoded = strict_json.decode(f"{{{text}}}")
+    problems = [problem] if problem is not None else []
+    problems += _portability(decoded, set())
+    problems += [
+        Problem("lone-surrogate", pointer, None, {"surrogate": found}) for pointer, found in decoded.surrogates
+    ]
+    for each in problems:
+        span = strict_json.locate(f"{{{text}}}", each.pointer) if each.pointer else None
+        if span is not None:
+            each.position, each.length = span[0] - 1, span[1]
+    return next(iter(decoded.value or {}), ""), problems
+
+
 def _names_of_texts(records: tuple[Record, ...]) -> tuple[str, ...] | None:
     """The fields of a record that is nothing but texts of any kind; None if it is not."""
     if len(records) != 1 or records[0].shape != "object":

@@ -87,8 +87,8 @@ class DraftFile:
 
     @property
     def is_array(self) -> bool:
-        """Whether it is one JSON array, an element a line."""
-        return self.kind.container == "json-array"
+        """Whether it is one JSON array, an element a line; or an object that holds one."""
+        return self.kind.container in ("json-array", "json-wrapped")
 
     @property
     def is_object(self) -> bool:
@@ -111,6 +111,11 @@ class DraftFile:
         return self.kind.container == "tagged"
 
     @property
+    def closing(self) -> bytes:
+        """The last line of an array or object."""
+        return b"]}\n" if self.kind.wrapper else b"]\n" if self.is_array else b"}\n"
+
+    @property
     def header(self) -> bytes:
         """The first line, where it is no record."""
         if self.is_table:
@@ -119,6 +124,8 @@ class DraftFile:
             columns = self.kind.columns
             names = columns.separator.join(f.name for f in self.kind.record.fields)
             return names.encode() + b"\n" if columns.header else b""
+        if self.kind.wrapper:
+            return b'{"%b": [\n' % self.kind.wrapper[0].encode()
         return b"[\n" if self.is_array else b"{\n" if self.is_object else b""
 
     def sound(self, value: Any) -> Cell:
@@ -143,7 +150,7 @@ class DraftFile:
             ends = [b",\n"] * (len(self.cells) - 1) + [b"\n"]
             told = zip(self.cells, ends, strict=True)
             inside = b"".join(b"  " + c.raw + (e if c.end is None else c.end) for c, e in told)
-            body = self.header + inside + (b"]\n" if self.is_array else b"}\n")
+            body = self.header + inside + self.closing
         return gzip.compress(self.head + body, mtime=0) if self.path.endswith(".gz") else self.head + body
 
     def with_cell(self, index: int, new: Cell) -> DraftFile:

@@ -95,7 +95,7 @@ def _cut(target: Target) -> Iterator[Injection]:
     faults = target.places(syntax, line=file.line(last))
     middle = file.with_cell(last, Cell(UNREADABLE, raw[: len(raw) // 2], b""))
     if file.is_array:
-        middle = replace(middle, content=middle.data().removesuffix(b"]\n"))
+        middle = replace(middle, content=middle.data().removesuffix(file.closing))
     # an array that is not closed was not read whole: nothing is said to be missing from it
     yield target.injection(middle, "cut file", "in the last record", faults, alone=file.is_array)
     if not file.is_array:
@@ -167,7 +167,7 @@ def _array_faults(target: Target) -> Iterator[Injection]:
     data = file.data()
     below = file.line(last) + 1
     for name, content, line in (
-        ("array not closed", data.removesuffix(b"]\n"), below),
+        ("array not closed", data.removesuffix(file.closing), below),
         ("text behind the array", data + b"pear\n", below + 1),
         ("a second array", data + b"[]\n", below + 1),
     ):
@@ -175,7 +175,7 @@ def _array_faults(target: Target) -> Iterator[Injection]:
             replace(file, content=content), "bad JSON", name, target.places(syntax, line=line), alone=True
         )
     for name, content, damage in (
-        ("an object", b'{"records": %b}\n' % data, "top-level"),
+        ("an object", b'{"records": %b}\n' % data, "unwrapped" if file.kind.wrapper else "top-level"),
         ("a number", b"12\n", "top-level"),
         ("a text", b'"pear"\n', "top-level-string"),
         ("null", b"null\n", "top-level"),

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.element_scans import (
     Carried,
     Element,
@@ -22,8 +23,10 @@ from ragdatakit.files.containers.element_scans import (
 )
 from ragdatakit.files.containers.record_forms import read_alike
 from ragdatakit.files.containers.sources import Source
+from ragdatakit.schemas.declarations import File
 
 _WINDOW = 1 << 14
+_NAME = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
 TOO_LONG = "too long"
 TOO_BROKEN = "so much before this is broken that the rest was not read"
 MOST_OF_ANOTHER = 1 << 23
@@ -153,11 +156,9 @@ class ArraySource:
         reader.take(scan.position)
         if scan.closed:
             reader.closed = True
-            reader.fill_to(4096)
-            reader.take(end_of_space(reader.data))
-            if reader.data:
+            if fault := self._behind(reader, record + count):
                 self.whole = False
-                part.found.append(reader.fault(record + count, f"data after the end of the {self.NOUN}", 80))
+                part.found.append(fault)
         elif self._carried.spent:
             reader.closed, self.whole = True, False
             part.found.append(reader.fault(record + count, TOO_BROKEN, 80))
@@ -169,6 +170,12 @@ class ArraySource:
                 error = TOO_LONG if too_long else f"the {self.NOUN} is not closed"
                 part.found.append(reader.fault(record + count, error, 0))
         return part
+
+    def _behind(self, reader: _Buffer, record: int) -> Element | None:
+        """What is wrong behind the last element and its bracket."""
+        reader.fill_to(4096)
+        reader.take(end_of_space(reader.data))
+        return reader.fault(record, f"data after the end of the {self.NOUN}", 80) if reader.data else None
 
 
 class ObjectSource(ArraySource):
@@ -184,6 +191,103 @@ class ObjectSource(ArraySource):
         super()._judge(part, values)
         if not part.proved:  # a name may stand twice
             part.count = len(part.elements())
+
+
+class WrappedSource(ArraySource):
+    """One JSON object in a file; its elements are those of the array that stands in a member, one of ``names``.
+
+    Afterwards ``around`` has the other members, each ``"name": value``, and ``member`` the name of the one that holds
+    the array. ``top`` is ``"other"`` where there is none.
+    """
+
+    def __init__(self, source: Source, names: tuple[str, ...]) -> None:
+        super().__init__(source)
+        self.names = names
+        self.member = ""
+        self.around: list[Element] = []
+
+    def _open(self, reader: _Buffer) -> bool:
+        reader.fill_to(MOST_OF_ANOTHER)
+        start = end_of_space(reader.data)
+        self.head = reader.data[start : start + MOST_OF_ANOTHER]
+        self.top = "other" if self.head else "nothing"
+        if self.head[:1] != b"{":
+            return False
+        reader.take(start + 1)
+        while True:
+            name, value = self._name(reader)
+            if name in self.names and reader.data[value : value + 1] == b"[" and not self._is_beside(name, reader):
+                self.member, self.head = name or "", b""
+                reader.take(value + 1)
+                return True
+            if name is None or not self._take_member(reader, value):
+                return False
+            if reader.data[:1] != b",":
+                return False
+            reader.take(1)
+
+    def _is_beside(self, name: str | None, reader: _Buffer) -> bool:
+        """Whether a small file also has the usual member, which then counts instead of this one."""
+        if name == self.names[0] or not reader.ended:
+            return False
+        found = strict_json.decode(self.head.decode("utf-8", "replace")).value
+        return isinstance(found, dict) and isinstance(found.get(self.names[0]), list)
+
+    def _behind(self, reader: _Buffer, record: int) -> Element | None:
+        while True:
+            self._skip_space(reader)
+            mark = reader.data[:1]
+            if mark == b"}":
+                reader.take(1)
+                reader.fill_to(4096)
+                self._skip_space(reader)
+                return reader.fault(record, "data after the end of the object", 80) if reader.data else None
+            if mark != b",":
+                return reader.fault(record, "the object is not closed" if not mark else "a missing comma", 80)
+            reader.take(1)
+            name, value = self._name(reader)
+            if name is None or not self._take_member(reader, value):
+                return reader.fault(record, "not one name with its value", 80)
+
+    def _name(self, reader: _Buffer) -> tuple[str | None, int]:
+        """The name of the member that begins here, and where its value does; None where there is none."""
+        import orjson
+
+        self._skip_space(reader)
+        reader.fill_to(MOST_OF_ANOTHER)
+        found = _NAME.match(reader.data)
+        if found is None:
+            return None, 0
+        try:
+            return str(orjson.loads(found[1])), found.end()
+        except orjson.JSONDecodeError:
+            return None, 0
+
+    def _take_member(self, reader: _Buffer, value: int) -> bool:
+        """Note the member that begins here, and go on behind it; False where it does not end or is no JSON."""
+        while True:
+            scan = MemberScan(reader.data, 0, 0, 0, 0, reader.ended)
+            end = scan._end_of_value(value, reader.data[value : value + 1]) if value < len(reader.data) else -1
+            if end > 0 and (end < len(reader.data) or reader.ended):
+                break
+            if end == -2 or reader.ended or len(reader.data) > self.source.max_line_bytes:
+                return False
+            reader.fill_to(2 * len(reader.data))
+        raw = reader.data[:end]
+        text = raw.decode("utf-8", "replace")
+        if strict_json.decode(f"{{{text}}}").error:
+            return False
+        self.around.append(Element(0, reader.line, reader.offset, raw, "", reader.indent))
+        reader.take(end)
+        self._skip_space(reader)
+        return True
+
+    @staticmethod
+    def _skip_space(reader: _Buffer) -> None:
+        while True:
+            reader.take(end_of_space(reader.data))
+            if reader.data or not reader.fill():
+                return
 
 
 class SingleSource(ArraySource):
@@ -206,6 +310,18 @@ class SingleSource(ArraySource):
         found = [Element(0, reader.line, reader.offset, raw[:80] if too_long else raw, too_long, reader.indent)]
         count = 0 if too_long else 1
         yield Part(raw, reader.offset, reader.line, 0, False, count, reader.indent, found)
+
+
+def element_source(container: str, source: Source, kind: File | None = None) -> ArraySource:
+    """Who reads the elements of a file in that container; ``kind`` is what the file is declared to be."""
+    if container == "json-wrapped":
+        return WrappedSource(source, kind.wrapper if kind is not None else ())
+    kinds = {"json-object": ObjectSource, "json-single": SingleSource}
+    return kinds.get(container, ArraySource)(source)
+
+
+ELEMENTS = ("json-array", "json-object", "json-single", "json-wrapped")
+"""The containers of elements."""
 
 
 class _Buffer:

@@ -180,7 +180,9 @@ def _members(text: str) -> Iterator[tuple[str, Any]]:
             value, end = _DECODER.raw_decode(text, colon.end())
         except (ValueError, RecursionError):
             mark = text[colon.end()]
-            if mark in _EMPTY:
+            if mark == "[" and (first := _first_of_cut(text[colon.end() + 1 :].lstrip())):
+                yield name, [first]
+            elif mark in _EMPTY:
                 yield name, _EMPTY[mark]
             return
         yield name, value
@@ -188,6 +190,17 @@ def _members(text: str) -> Iterator[tuple[str, Any]]:
         if comma is None:
             return
         position = comma.end()
+
+
+def _first_of_cut(text: str) -> dict[str, Any] | None:
+    """The object that the elements of an array begin with, or its first members; None where it is none."""
+    if not text.startswith("{"):
+        return None
+    try:
+        found = _DECODER.raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        found = dict(_members(text))
+    return found if isinstance(found, dict) else None
 
 
 def emptiness(path: Path, boundary: Boundary = ANYWHERE) -> str:
@@ -276,6 +289,10 @@ def looks_like(head: Head, kind: File) -> int:
     """How well a file's head fits a kind: 0 not at all, else the number of telling fields."""
     if kind.container == "json-object":
         return _looks_like_members(head, kind)
+    if kind.container == "json-wrapped":
+        return max(
+            (_likeness(r, kind) for r in _wrapped(head, kind) if not any(k in r for k in kind.without)), default=0
+        )
     if head.container != kind.container and kind.container != "json":
         return 0
     best = 0
@@ -290,6 +307,15 @@ def looks_like(head: Head, kind: File) -> int:
         ):
             best = max(best, 1)
     return max(best, 0)
+
+
+def _wrapped(head: Head, kind: File) -> list[dict[str, Any]]:
+    """The first records in the array that one object holds in a member."""
+    outer = head.records[0] if head.alone else None
+    if not isinstance(outer, dict):
+        return []
+    rows: list[Any] = next((outer[name] for name in kind.wrapper if isinstance(outer.get(name), list)), [])
+    return [row for row in rows[:3] if isinstance(row, dict)]
 
 
 def _likeness(record: dict[str, Any], kind: File) -> int:
@@ -344,7 +370,7 @@ class _Signs:
         self.any_way = [i for i, (_, kind) in enumerate(self.kinds) if kind.container == "json-object"]
         self.named: dict[str, list[int]] = {}
         for i, (_, kind) in enumerate(self.kinds):
-            for name in {group[0] for group in (kind.keys, *kind.signs) if group}:
+            for name in kind.wrapper or {group[0] for group in (kind.keys, *kind.signs) if group}:
                 self.named.setdefault(name, []).append(i)
 
     def candidates(self, head: Head) -> list[tuple[Format, File]]:
@@ -355,7 +381,7 @@ class _Signs:
             among = [self.kinds[i] for i in places]
         else:
             among = self.kinds
-        return [pair for pair in among if pair[1].container in ("json-object", "json", head.container)]
+        return [pair for pair in among if pair[1].container in ("json-object", "json-wrapped", "json", head.container)]
 
 
 _SIGNS: dict[tuple[int, ...], _Signs] = {}

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
+from ragdatakit.files.containers.arrays import ELEMENTS, WrappedSource, element_source
 from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader
 from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, without_nan
@@ -304,14 +304,20 @@ class RecordReader:
             yield piece
         file.bytes = source.bytes_read
 
-    def raw_records(self, file: DataFile, container: str = "") -> Iterator[tuple[int, bytes]]:
+    def raw_records(self, file: DataFile, container: str = "", kind: File | None = None) -> Iterator[tuple[int, bytes]]:
         """The records of a file of JSON as they stand: line or number, and bytes."""
-        for run in self._runs(file, container):
+        for run in self._element_runs(file, container, kind) if kind is not None else self._runs(file, container):
             yield from run.records()
+
+    def wrapped(self, file: DataFile, kind: File) -> Iterator[dict[str, Raw]]:
+        """The objects in the array that stands in a member of the one object of a file, as `objects` gives them."""
+        for run in self._element_runs(file, kind.container, kind):
+            together = run.objects()
+            yield from together if together is not None else self._singly(file, run)
 
     def _runs(self, file: DataFile, container: str = "") -> Iterator[Run]:
         container = container or self._container(file)
-        if container in ("json-array", "json-object", "json-single"):
+        if container in ELEMENTS:
             return self._element_runs(file, container)
         return self._line_runs(file)
 
@@ -337,10 +343,9 @@ class RecordReader:
         self._close(file, source, run.count)
         file.records, file.bytes = run.count, source.bytes_read
 
-    def _element_runs(self, file: DataFile, container: str) -> Iterator[Run]:
+    def _element_runs(self, file: DataFile, container: str, kind: File | None = None) -> Iterator[Run]:
         source = self._source(file)
-        classes = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
-        array = classes[container](source)
+        array = element_source(container, source, kind)
         refused = self.refused.records(file)
         count = 0
         for part in array.parts():
@@ -349,6 +354,8 @@ class RecordReader:
             yield PartRun(part, refused, lambda number, why, raw: self._drop(file, number, why, raw))
         if array.top == "other":
             self._drop(file, 0, f"the file is not a JSON {array.NOUN}", array.head)
+        if isinstance(array, WrappedSource):
+            file.wrapper, file.around = array.member, tuple(array.around)
         self._close(file, source, count)
         file.records, file.bytes = count, source.bytes_read
 

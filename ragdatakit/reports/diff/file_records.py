@@ -61,7 +61,8 @@ class FileRecords:
         }
         if self._container in ways:
             return ways[self._container]()
-        return (raw for _, raw in RecordReader(self.losses).raw_records(self.file, self._container))
+        kind = self.kind if self.kind.wrapper else None
+        return (raw for _, raw in RecordReader(self.losses).raw_records(self.file, self._container, kind))
 
     def fields(self, raw: bytes) -> dict[str, str]:
         """A record's fields, as texts that are `comparable`; what cannot be decoded is the field `WHOLE`."""

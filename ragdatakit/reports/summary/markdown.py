@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ragdatakit.reports.summary.claims import metric_rows
 from ragdatakit.reports.summary.text import FEW
 from ragdatakit.reports.summary.words import (
     Signs,
@@ -140,6 +141,7 @@ def _dataset(summary: Summary) -> Iterator[str]:
     yield from _distributions(summary)
     yield from _values(summary.frequencies)
     yield from _graph(summary)
+    yield from _claims(summary)
     yield from _examples(summary.examples)
 
 
@@ -222,6 +224,19 @@ def _graph(summary: Summary) -> Iterator[str]:
     hubs = [f"{code(labelled(hub.name, hub.label))} {hub.degree:,}" for hub in hubs_of(graph)[:_MOST_VALUES]]
     rows += [[f"hubs, with their edges: {', '.join(hubs)}"]] if hubs else []
     yield from _table(["Graph"], rows)
+
+
+def _claims(summary: Summary) -> Iterator[str]:
+    if summary.claims is None:
+        return
+    rows = [[group, name, f"{value:.1f}"] for group, name, value in metric_rows(summary.claims)]
+    yield from _table(["RAGChecker", "Metric", "%"], rows, (2,))
+    failed = [
+        [code(f.question_id, _VALUE), f.of, f.why, code(f.claim, _LONG_VALUE)]
+        for f in summary.claims.failed[:_MOST_VALUES]
+    ]
+    if failed:
+        yield from _table(["Question", "Claim of", "Why it failed", "Claim"], failed)
 
 
 def _examples(examples: Sequence[Example]) -> Iterator[str]:

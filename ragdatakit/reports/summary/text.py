@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ragdatakit.reports.summary.claims import claim_words, metric_rows
 from ragdatakit.reports.summary.words import (
     PLAIN_SIGNS,
     Signs,
@@ -54,6 +55,7 @@ from ragdatakit.reports.text import size
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
+    from ragdatakit.schemas.evaluations import ClaimScores
     from ragdatakit.schemas.results import Report
     from ragdatakit.schemas.summaries import (
         Distribution,
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
 FEW = 3
 """Up to so many datasets are shown whole without being asked for."""
 _MOST_FILES, _MOST_BY, _MOST_VALUE_LINES, _MOST_COLUMNS, _MOST_HUBS = 12, 6, 2, 4, 5
+_MOST_CLAIMS = 5
 _WIDE, _NARROW = 96, 76
 _IN = "  "
 
@@ -188,6 +191,8 @@ class _Screen:
         yield from self.frequencies(summary)
         if summary.graph is not None:
             yield from self.graph(summary.graph)
+        if summary.claims is not None:
+            yield from self.claims(summary.claims)
         yield from self.examples(summary.examples)
         if summary.notes or summary.losses:
             yield from self.section("Notes")
@@ -358,6 +363,15 @@ class _Screen:
         ]
         if parts:
             yield from flowing(f"{_IN}hubs, with their edges: ", parts, self.width, ",")
+
+    def claims(self, scores: ClaimScores) -> Iterator[str]:
+        yield from self.section("RAGChecker")
+        yield f"{_IN}{claim_words(scores)}"
+        for group, name, value in metric_rows(scores):
+            yield f"{_IN}{group:<10} {name:<31} {value:6.1f} %"
+        for failed in scores.failed[: None if self.verbose else _MOST_CLAIMS]:
+            told = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
+            yield self.paint("dim", cut_to(f"{_IN}{told}", self.width, self.signs.more))
 
     def examples(self, examples: Sequence[Example]) -> Iterator[str]:
         """The first row of each table; with ``verbose`` the others, too."""

@@ -1,0 +1,1 @@
+"""RAGChecker's files, read and written."""

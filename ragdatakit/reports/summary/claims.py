@@ -1,0 +1,65 @@
+"""Checked answers in numbers: RAGChecker's metrics by row, their means, and the claims that failed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.reports.summary.numbers import of_numbers
+from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.ragchecker.metrics import CLAIMS, METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.schemas.evaluations import ClaimScores
+    from ragdatakit.schemas.summaries import Distribution
+
+_READ = ("answers", "questions", "runs", "documents", "chunks")
+
+
+def claim_scores(database: DatasetDatabase) -> ClaimScores | None:
+    """The metrics of the answers that come with labels; None where none does."""
+    if "answers" not in database.tables or not _is_checked(database):
+        return None
+    sources = {table: partial(database.rows, table) for table in _READ if table in database.tables}
+    found = score_claims(CanonicalTables(database.name, database.format, sources, Losses()))
+    return found[0] if found and found[0].groups else None
+
+
+def _is_checked(database: DatasetDatabase) -> bool:
+    """Whether the metadata of any answer names a set of labels."""
+    named = " or ".join(f"contains(metadata, '\"{name}\"')" for name in CLAIMS)
+    query = f"select 1 from main.answers where {named} limit 1"
+    return bool(database.load("answers").execute(query).fetchall())
+
+
+def claim_distributions(scores: ClaimScores) -> Iterator[Distribution]:
+    """How each metric is distributed over the rows."""
+    import numpy as np
+
+    for name in METRICS:
+        values = [metrics[name] for metrics in scores.questions.values() if name in metrics]
+        title = f"RAGChecker: {name.replace('_', ' ')}"
+        found = of_numbers(np.array(values), f"answers.ragchecker.{name}", title, "share")
+        if found is not None:
+            yield found
+
+
+def claim_words(scores: ClaimScores) -> str:
+    """How many rows the numbers are about."""
+    told = [f"{scores.rows:,} {'answer' if scores.rows == 1 else 'answers'} with labels"]
+    told += [f"{scores.misfits:,} whose labels do not fit are left out"] if scores.misfits else []
+    return ", ".join(told)
+
+
+def metric_rows(scores: ClaimScores) -> list[tuple[str, str, float]]:
+    """Group, metric, and percent with one decimal; the group is named once."""
+    return [
+        ("" if number else group.removesuffix("_metrics"), name, value)
+        for group, metrics in scores.groups.items()
+        for number, (name, value) in enumerate(metrics.items())
+    ]

@@ -1,0 +1,1 @@
+"""RAGChecker, declared."""

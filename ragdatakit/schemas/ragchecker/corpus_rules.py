@@ -1,0 +1,110 @@
+"""Rules of what RAGChecker's baselines read: queries, corpora and chunks."""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.declarations import Rule
+
+CORPUS_RULES: tuple[Rule, ...] = (
+    Rule(
+        code="RC201",
+        name="queries-not-json",
+        severity="error",
+        summary="A file of queries is not one JSON document.",
+        message="not JSON: {reason}",
+        upstream="retrieval stops with JSONDecodeError",
+        hint="write the whole object at once with json.dump",
+        bad='{"input_data": [{"query_id": "q1",]}',
+        good='{"input_data": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": "Joss Alder."}]}',
+        source="rag_baselines/retrieval.py: main",
+    ),
+    Rule(
+        code="RC202",
+        name="no-queries",
+        severity="error",
+        summary="input_data of a file of queries is empty, or not a list.",
+        message="there are no queries",
+        upstream="nothing is retrieved (TypeError for null)",
+        hint="look at the step that wrote the file",
+        bad='{"input_data": []}',
+        good='{"input_data": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": "Joss Alder."}]}',
+        source="rag_baselines/retrieval.py: main",
+    ),
+    Rule(
+        code="RC203",
+        name="unusable-query",
+        severity="error",
+        summary="A query is not an object with query_id, query and gt_answer.",
+        message="{field} is missing or not a text",
+        upstream="retrieval stops with KeyError or TypeError without query; the tool stops later without the others",
+        hint="write query_id, query and gt_answer, as texts",
+        bad='{"input_data": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": null}]}',
+        good='{"input_data": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": "Joss Alder."}]}',
+        source="rag_baselines/retrieval.py: main; ragchecker/container.py: RAGResult",
+    ),
+    Rule(
+        code="RC204",
+        name="repeated-query",
+        severity="error",
+        summary="Two queries of a file have one query_id.",
+        message="duplicate query_id {value}",
+        upstream="both are asked; whoever joins the results with the queries takes one for the other",
+        hint="give them different ids",
+        bad='{"input_data": [{"query_id": "q1", "query": "Who?", "gt_answer": "A."},\n'
+        '  {"query_id": "q1", "query": "When?", "gt_answer": "B."}]}',
+        good='{"input_data": [{"query_id": "q1", "query": "Who?", "gt_answer": "A."},\n'
+        '  {"query_id": "q2", "query": "When?", "gt_answer": "B."}]}',
+        source="rag_baselines/retrieval.py: main (ids are not compared)",
+    ),
+    Rule(
+        code="RC205",
+        name="corpus-line-not-json",
+        severity="error",
+        summary="A line of corpus.jsonl or chunks.jsonl is not a JSON object.",
+        message="{value} is not a JSON object",
+        upstream="cutting or indexing the corpus stops (JSONDecodeError or TypeError)",
+        hint="write one JSON object on each line",
+        bad='["d2", "Kettle Reef", "Joss Alder mapped it."]',
+        good='{"doc_id": "d2", "title": "Kettle Reef", "text": "Joss Alder mapped it."}',
+        source="rag_baselines/chunking.py: process_line",
+    ),
+    Rule(
+        code="RC206",
+        name="unusable-document",
+        severity="error",
+        summary="A document or chunk lacks doc_id, title or text, or its text is not one; a chunk may lack chunk_id.",
+        message="{field} is missing or of the wrong type",
+        upstream="cutting or indexing the corpus stops with KeyError, TypeError or AttributeError",
+        hint="write doc_id, title (which may be empty) and text; for a chunk chunk_id, too",
+        bad='{"doc_id": "d2", "text": "Joss Alder mapped it."}',
+        good='{"doc_id": "d2", "title": "", "text": "Joss Alder mapped it."}',
+        source="rag_baselines/chunking.py: process_line; rag_baselines/opensearch_client.py",
+    ),
+    Rule(
+        code="RC207",
+        name="repeated-document",
+        severity="error",
+        summary="Two documents of a corpus have one doc_id.",
+        message="duplicate doc_id {value}",
+        upstream="chunks are indexed by doc_id and chunk_id: those of the last document replace those of the first",
+        hint="give them different ids",
+        bad='{"doc_id": "d2", "title": "", "text": "Joss Alder mapped it."}\n'
+        '{"doc_id": "d2", "title": "", "text": "It is wide."}',
+        good='{"doc_id": "d2", "title": "", "text": "Joss Alder mapped it."}\n'
+        '{"doc_id": "d3", "title": "", "text": "It is wide."}',
+        source="rag_baselines/opensearch_client.py: the id of a chunk",
+    ),
+    Rule(
+        code="RC208",
+        name="repeated-chunk",
+        severity="error",
+        summary="Two chunks have one doc_id and one chunk_id.",
+        message="duplicate chunk {value}",
+        upstream="the last one replaces the first in the index",
+        hint="number the chunks of a document",
+        bad='{"doc_id": "d2", "title": "", "chunk_id": 0, "text": "Joss Alder mapped it."}\n'
+        '{"doc_id": "d2", "title": "", "chunk_id": 0, "text": "It is wide."}',
+        good='{"doc_id": "d2", "title": "", "chunk_id": 0, "text": "Joss Alder mapped it."}\n'
+        '{"doc_id": "d2", "title": "", "chunk_id": 1, "text": "It is wide."}',
+        source="rag_baselines/opensearch_client.py: the id of a chunk",
+    ),
+)

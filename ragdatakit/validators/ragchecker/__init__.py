@@ -1,0 +1,1 @@
+"""The checks of RAGChecker files that their declaration cannot say."""
