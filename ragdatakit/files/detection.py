@@ -18,6 +18,7 @@ from ragdatakit.files.light_splade_config import CONFIG_SUFFIXES, read_config
 from ragdatakit.files.plain_sources import is_about
 from ragdatakit.files.sniffed_trees import SniffedTree
 from ragdatakit.files.sniffing import (
+    beginning,
     emptiness,
     guess,
     guess_kind,
@@ -355,7 +356,11 @@ def _sniffed_files(
 ) -> list[DataFile]:
     """The files whose first records are those of this format rather than of another one."""
     files = _companions(tree, folder, layout, claimed)
-    for path, kind in {p: k for pattern, k in layout.sniffed.items() for p in tree.match(folder, pattern)}.items():
+    candidates = {p: k for pattern, k in layout.sniffed.items() for p in tree.match(folder, pattern)}
+    if layout.bare:
+        bare = [name for name in tree.names(folder)[0] if "." not in name]
+        candidates |= dict.fromkeys(tree.paths(folder, bare), layout.bare)
+    for path, kind in candidates.items():
         if path in claimed or path in files or not (layout.files or _may_be_list(tree, path, fmt.file(kind))):
             continue
         guessed = tree.guess(path, formats)
@@ -440,6 +445,7 @@ def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forc
         chosen = (guessed[0], guessed[0].file(kind_name))
     if chosen is None and forced:
         kinds = [k for k in formats[0].files if k.container != "opaque" and path.name.endswith(k.suffixes)]
+        kinds = [k for k in formats[0].files if _begins_as(path, k)] or kinds
         if len(kinds) == 1:
             chosen = (formats[0], kinds[0])
     if chosen is None:
@@ -448,6 +454,11 @@ def _lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forc
     _refuse_unchecked(path, fmt, kind)
     file = DataFile(path, str(path), path.name, kind.kind)
     return Dataset(path.parent, str(path), fmt, "file", [file])
+
+
+def _begins_as(path: Path, kind: File) -> bool:
+    """Whether the first bytes of a file are those of a kind that holds no text."""
+    return bool(kind.begins) and beginning(path, max(map(len, kind.begins)))[0].startswith(kind.begins)
 
 
 def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
@@ -475,7 +486,7 @@ def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> Ragd
 
 def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
     """Raise where nothing in a file given by name would be checked, so that nobody takes it for valid."""
-    if kind.container == "opaque":
+    if kind.container == "opaque" and not kind.begins:
         raise RagdataError(
             f"{path}: what is in such a file of {fmt.name} ({kind.title.lower()}) is never checked; "
             "give the dataset's folder"
