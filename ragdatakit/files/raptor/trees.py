@@ -156,6 +156,10 @@ class PickledTree:
             pointer = f"/all_nodes/{name if isinstance(name, int | str) else '?'}"
             yield self.node(pointer, name, value)
 
+    def entries(self) -> Iterator[tuple[int, int]]:
+        """The keys and the nodes of ``all_nodes``, as values of the pickle."""
+        return self._pairs("all_nodes")
+
     def _pairs(self, name: str) -> Iterator[tuple[int, int]]:
         found = self.attributes.get(name)
         return self.values.pairs(found) if found is not None and self.values.kind(found) == DICT else iter(())

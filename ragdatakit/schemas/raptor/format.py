@@ -8,6 +8,23 @@ from __future__ import annotations
 from ragdatakit.schemas.declarations import Adopted, Field, File, Format, Layout, Record
 from ragdatakit.schemas.raptor.rules import RULES
 
+_EXAMPLE = {
+    "format": "raptor-tree",
+    "num_layers": 1,
+    "embedding_key": "EMB",
+    "nodes": [
+        {"index": 0, "layer": 0, "text": "Mara Venn built the light", "children": [], "embeddings": {"EMB": [1, 0]}},
+        {"index": 1, "layer": 0, "text": "Joss Alder mapped the reef", "children": [], "embeddings": {"EMB": [0, 1]}},
+        {
+            "index": 2,
+            "layer": 1,
+            "text": "A builder and a surveyor",
+            "children": [0, 1],
+            "embeddings": {"EMB": [0.7, 0.7]},
+        },
+    ],
+    "roots": [2],
+}
 _LOST = dict.fromkeys(("missing", "null", "type"), "incomplete-tree")
 
 TREE = Record(
@@ -49,9 +66,6 @@ TREE = Record(
             type="array",
             items="object",
             description="All nodes, by layer and index.",
-            examples=(
-                [{"index": 0, "layer": 0, "text": "Mara Venn built the light", "children": [], "embeddings": {}}],
-            ),
             rules={**_LOST, "item-type": "incomplete-node"},
         ),
         Field(
@@ -70,6 +84,7 @@ TREE = Record(
         "top-level": "tree-not-object",
         "no-records": "tree-not-json",
     },
+    examples=(_EXAMPLE,),
 )
 
 _PATTERNS = {"*.json": "tree", "*.pkl": "pickle", "*.pickle": "pickle", "*.tree": "pickle"}
