@@ -44,7 +44,7 @@ PAGE: dict[str, tuple[Callable[[dict[str, Any]], None], str, str]] = {
     "7 two layers": (twice, "RP104", "error"),
     "8 text null": (node(0, text=None), "RP004", "error"),
     "10 one index twice": (node(1, index=0), "RP003", "error"),
-    "11 children null": (node(0, children=None), "RP012", "error"),
+    "11 children null": (node(2, children=None), "RP012", "error"),
     "12 children as texts": (node(2, children=["0"]), "RP101", "error"),
     "13 no layer": (node(1, layer=None), "RP104", "error"),
     "14 fewer layers": (whole(num_layers=0), "RP008", "error"),

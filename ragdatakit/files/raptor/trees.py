@@ -31,6 +31,7 @@ from ragdatakit.files.raptor.pickled_values import (
 ATTRIBUTES = ("all_nodes", "root_nodes", "leaf_nodes", "num_layers", "layer_to_nodes")
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "missing"})()
 """What stands for a value that is not there."""
+NODE_WORDS = "a node"
 _SHOWN = 8
 
 
@@ -134,7 +135,7 @@ class PickledTree:
             DICT: "a dictionary",
             SET: "a set",
             TUPLE: "a tuple",
-            NODE: "a node",
+            NODE: NODE_WORDS,
             TREE: "a tree",
             ARRAY: "an array",
             DTYPE: "an array's type",
@@ -195,6 +196,9 @@ class PickledTree:
             return found, {SET: "set", LIST: "a list", TUPLE: "a tuple"}[kind]
         if kind == DICT:
             return [self.plain(key) for key, _ in self.values.pairs(value)], "a dictionary"
+        data = self.values.data(value) if kind == ENCODED or self.values.tag(value) == BYTES else None
+        if data is not None:
+            return list(data), "bytes"
         found_plain = self.plain(value)
         return (list(found_plain), "a string") if isinstance(found_plain, str) else (Other(self._words(value)), "")
 
@@ -322,7 +326,9 @@ class PickledTree:
         if self.values.kind(value) == NODE:
             for name, part in self._members(self.values.state(value)):
                 if name == "index":
-                    return self.plain(part)
+                    found = self.plain(part)
+                    usable = isinstance(found, int) or (isinstance(found, float) and found.is_integer())
+                    return found if usable else Other(NODE_WORDS)
         return Other(self._words(value))
 
     def group(self, name: str) -> Iterator[int]:

@@ -27,6 +27,7 @@ from ragdatakit.validators.raptor.nodes import (
     NOWHERE,
     NodeTable,
     digest,
+    held_problems,
     node_problems,
     shown,
     uneven_problems,
@@ -122,6 +123,7 @@ def _relations_of_pickled(tree: PickledTree, table: NodeTable) -> Iterator[Probl
     if tree.is_dict("layer_to_nodes"):
         yield from place_in_layers(relations, _noted(tree, keys), table.layers.__setitem__)
         yield from _layer_problems(tree.num_layers, keys)
+    yield from held_problems(table)
     yield from relations.child_problems()
     yield from relations.leaf_problems()
     for name in _GROUPS if keys else ():
@@ -209,6 +211,7 @@ def _json_problems(value: dict[str, Any]) -> Iterator[Problem]:
     num_layers = value.get("num_layers")
     if isinstance(num_layers, int) and not isinstance(num_layers, bool) and num_layers >= 0:
         yield from _layers_unlike(num_layers, layers)
+    yield from held_problems(table)
     yield from relations.child_problems()
     yield from relations.leaf_problems()
     roots = value.get("roots")

@@ -17,6 +17,7 @@ BUDGET = 3500
 NOWHERE = -(1 << 62)
 """What stands for the index or layer of a node that has none."""
 _MOST_SHAPES = 1000
+_MOST_HELD = 10_000
 LARGEST = 1 << 62
 _PIECES = re.compile(r"\w+|[^\w\s]")
 Shape = tuple[tuple[str, int], ...]
@@ -34,12 +35,21 @@ class NodeTable:
         self.parents = array("q")  # the row of each child's parent
         self.shapes = array("H")
         self.childless = set[int]()  # rows whose children cannot be told
+        self.held: list[tuple[int, Problem]] = []
         self.partial = False  # whether there are nodes that are none, or have no index
         self._known: dict[Shape, int] = {}
         self.with_shape: Counter[int] = Counter()
 
     def __len__(self) -> int:
         return len(self.indexes)
+
+    def hold(self, row: int, problem: Problem) -> Iterator[Problem]:
+        """A fault of children that cannot be told; how bad it is, the layer of the node tells later."""
+        self.childless.add(row)
+        if len(self.held) < _MOST_HELD:
+            self.held.append((row, problem))
+        else:
+            yield problem
 
     def shape_number(self, shape: Shape) -> int:
         """The number of what the vectors of a node are called, and how long they are."""
@@ -78,7 +88,7 @@ def node_problems(node: TreeNode, table: NodeTable) -> Iterator[Problem]:
         yield Problem("index-unlike-key", f"{node.pointer}/index", _plain(node.index), {"expected": expected})
     known = whole(node.key)
     table.keys.append(known if known is not None else index if index is not None else NOWHERE)
-    table.indexes.append(index if index is not None else table.keys[row])
+    table.indexes.append(index if index is not None else NOWHERE)
     table.partial = table.partial or table.indexes[row] == NOWHERE
     table.layers.append(NOWHERE)
     yield from _text_problems(node, table)
@@ -119,24 +129,33 @@ def _text_problems(node: TreeNode, table: NodeTable) -> Iterator[Problem]:
 def _children_problems(node: TreeNode, table: NodeTable, row: int) -> Iterator[Problem]:
     pointer = f"{node.pointer}/children"
     if node.children is MISSING:
-        table.childless.add(row)
-        yield _lacks(node, "children")
+        yield from table.hold(row, _lacks(node, "children"))
         return
     if not isinstance(node.children, list):
-        found = words_of(node.children)
-        table.childless.add(row)
-        yield Problem("unusable-children", pointer, None, {"found": found})
+        yield from table.hold(row, Problem("unusable-children", pointer, None, {"found": words_of(node.children)}))
         return
     if node.collection != "set":
         yield Problem("children-not-set", pointer, None, {"found": node.collection})
     for place, child in enumerate(node.children):
         found_child = whole(child)
         if found_child is None:
-            table.childless.add(row)
-            yield Problem("unknown-child", f"{pointer}/{place}", _plain(child))
+            yield from table.hold(row, Problem("unknown-child", f"{pointer}/{place}", _plain(child)))
         else:
             table.children.append(found_child)
             table.parents.append(row)
+
+
+def held_problems(table: NodeTable) -> Iterator[Problem]:
+    """What is wrong with children, when the layers are known: nobody reads those of leaves."""
+    told: set[int] = set()
+    for row, problem in table.held:
+        if table.layers[row] != 0:
+            yield problem
+        elif row not in told:
+            told.add(row)
+            yield Problem(
+                "leaves-disagree", problem.pointer, None, {"found": "a node of layer 0 has unusable children"}
+            )
 
 
 def _embedding_problems(node: TreeNode, table: NodeTable) -> Iterator[Problem]:
@@ -181,7 +200,7 @@ def uneven_problems(table: NodeTable, pointer_of: Any, key: str | None, pickled:
     if len(table.with_shape) == 1:
         return
     for row, number in enumerate(table.shapes):
-        if number not in (best, _MOST_SHAPES + 1):
+        if number not in (best, _MOST_SHAPES + 1) and not set(expected) <= set(table.shape(number)):
             facts = _facts(table.shape(number), f"{_described(expected)} as in most nodes")
             yield Problem("uneven-embeddings", f"{pointer_of(row)}/embeddings", None, facts)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.files.raptor.trees import Other, in_words, words_of
+from ragdatakit.files.raptor.trees import NODE_WORDS, Other, in_words, words_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.raptor.nodes import NOWHERE, NodeTable, whole
 
@@ -58,7 +58,7 @@ class Relations:
     def child_problems(self) -> Iterator[Problem]:
         """Children that are no nodes, or of another layer; nodes of no parent, or of several."""
         rows = self.keys.rows(self.children)
-        for edge in np.flatnonzero(rows < 0) if not self.partial else ():
+        for edge in np.flatnonzero((rows < 0) & (self.layers[self.parents] != 0)) if not self.partial else ():
             yield self._of_child("unknown-child", int(edge), {})
         known = np.flatnonzero(rows >= 0)
         above, below = self.layers[self.parents[known]], self.layers[rows[known]]
@@ -170,13 +170,13 @@ def place_in_layers(
 ) -> Iterator[Problem]:
     """Give each node its layer, of a tree that stores layers by themselves: ``place`` takes row and layer. Nodes in
     none, or in several."""
-    seen = np.zeros(len(relations.indexes), bool)
+    seen = relations.indexes == NOWHERE  # which is reported
     for key, members in layers:
         if isinstance(members, Other):
             found = {"field": f"layer_to_nodes[{key}] ({members.words})"}
             yield Problem("incomplete-tree", f"/layer_to_nodes/{key}", None, found)
             continue
-        indexes, faults = _indexes(key, members)
+        indexes, faults = _indexes(key, members, relations.partial)
         yield from faults
         rows = relations.own.rows(indexes)
         for index in indexes[rows < 0]:
@@ -199,14 +199,14 @@ def place_in_layers(
         yield Problem("node-not-in-one-layer", relations.pointer_of(int(row)), index, facts)
 
 
-def _indexes(key: Any, members: list[Any]) -> tuple[Ints, list[Problem]]:
-    """The indexes in a layer; what is in it that is no node."""
+def _indexes(key: Any, members: list[Any], partial: bool) -> tuple[Ints, list[Problem]]:
+    """The indexes in a layer; what is in it that is no node. Nodes without an index may be reported already."""
     found, faults = [], []
     for place, member in enumerate(members):
         number = whole(member)
         if number is not None:
             found.append(number)
-        else:
+        elif not (partial and isinstance(member, Other) and member.words == NODE_WORDS):
             facts = {"field": f"a node of layer {key} ({words_of(member)})"}
             faults.append(Problem("incomplete-node", f"/layer_to_nodes/{key}/{place}", None, facts))
     return np.array(found, np.int64), faults
