@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 MODULE = "raptor.tree_structures"
 _BATCH = 1000
@@ -12,7 +12,8 @@ _TREE, _NODE, _FIRST = 0, 1, 2
 """Places of the memo: of the two classes, and of the first node."""
 
 
-class PickledNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PickledNode:
     """A node to write."""
 
     index: int

@@ -124,7 +124,7 @@ class PickledTree:
         if value in (NULL, TRUE, FALSE):
             return {NULL: None, TRUE: True, FALSE: False}[value]
         for read in (self.values.integer, self.values.number, self.values.text):
-            found: Any = read(value)  # type: ignore[operator]
+            found: Any = read(value)
             if found is not None:
                 return found
         return Other(self._words(value))
