@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ragdatakit.files import plain_tokens
 from ragdatakit.files.raptor.hashing import hashed
+from ragdatakit.files.texts import plain_tokens
 from tests.raptor_cases import cases
 
 VERDICTS = Path(__file__).parent / "raptor_verdicts.json"

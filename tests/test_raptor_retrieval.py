@@ -50,7 +50,7 @@ def test_nodes_of_the_demo_tree_are_those_that_raptor_finds(question: str) -> No
 
 @needs_data
 def test_vectors_of_the_tree_and_budgets_give_what_raptor_finds() -> None:
-    from ragdatakit.files import plain_tokens
+    from ragdatakit.files.texts import plain_tokens
 
     with CINDERELLA.open("rb") as file:
         stored = PickledTree(PickledValues(file))

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.files import plain_tokens
 from ragdatakit.files.raptor.hashing import NAME, USUAL, hashed
+from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.user_cache import cache_folder
-from ragdatakit.retrieval.embedders import make_embedder
 from ragdatakit.retrieval.parts import Ranking
 from ragdatakit.retrieval.passages import Passage
-from ragdatakit.retrieval.vectors import QueryVectors
+from ragdatakit.retrieval.vectors.embedders import make_embedder
+from ragdatakit.retrieval.vectors.given import QueryVectors
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.options import SearchOptions
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.canonical import Summary
+    from ragdatakit.schemas.options import SearchOptions
     from ragdatakit.schemas.retrieved import Query
 
 LAYOUT = 1

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.files import plain_tokens
 from ragdatakit.files.raptor.hashing import hashed
+from ragdatakit.files.texts import plain_tokens
 
 LEAF_TOKENS, SUMMARY_TOKENS = 100, 100
 MOST_LAYERS = 5

@@ -12,16 +12,16 @@ import msgspec
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.free_names import FreeNames
-from ragdatakit.files.json_text import Raw, loads
+from ragdatakit.files.containers.json_text import Raw, loads
 from ragdatakit.files.raptor.pickled_values import PickleError
 from ragdatakit.files.raptor.trees import Other, PickledTree, TreeNode, Vector, opened
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Summary
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import RowSource
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.files.record_reading import RecordReader
+    from ragdatakit.files.reading.canonical_tables import RowSource
+    from ragdatakit.files.reading.record_reading import RecordReader
 
 RELATION = "summarizes"
 _LIST = msgspec.json.Decoder(list[Raw])

@@ -16,8 +16,8 @@ from ragdatakit.files.raptor.hashing import hashed
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.outputs.written_files import Output
 
 _ENCODER = msgspec.json.Encoder()
 _VECTORS = msgspec.json.Decoder(dict[str, list[float]])

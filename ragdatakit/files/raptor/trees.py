@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ragdatakit.files.boundary import Boundary
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.raptor.pickled_values import (
     ARRAY,
     BYTES,

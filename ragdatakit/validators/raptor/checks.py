@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.raptor.pickled_values import PickleError
 from ragdatakit.files.raptor.trees import (
@@ -19,9 +20,8 @@ from ragdatakit.files.raptor.trees import (
     in_words,
     opened,
 )
-from ragdatakit.files.sniffing import json_container
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.raptor.nodes import (
     LARGEST,
     NOWHERE,
@@ -34,6 +34,10 @@ from ragdatakit.validators.raptor.nodes import (
     whole,
 )
 
+if TYPE_CHECKING:
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
+
 _FAULTS = {"foreign": "foreign-pickle-content", "broken": "broken-pickle", "limit": "unchecked-tree"}
 _GROUPS = ("root_nodes", "leaf_nodes")
 
@@ -41,25 +45,25 @@ _GROUPS = ("root_nodes", "leaf_nodes")
 class RaptorChecks(FormatChecks):
     """One tree a file."""
 
-    def record_checks(self, kind: str) -> bool:
+    def needs(self, kind: str, split: str | None = None) -> Needs:
         """The JSON form is one record."""
-        return kind == "tree"
+        return Needs(records=kind == "tree")
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of a tree in the JSON form."""
         return _json_problems(value) if isinstance(value, dict) and isinstance(value.get("nodes"), list) else ()
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """A list of trees, or several in lines, is none."""
         if records and file.readable and (records > 1 or json_container(file.path, file.boundary) == "json-array"):
-            emit(file, Problem("several-trees-in-file"))
+            yield file, Problem("several-trees-in-file")
 
-    def finish(self, emit: Emit) -> None:
+    def finish(self) -> Iterator[Placed]:
         """The pickles, which the engine does not open."""
         for file in self.dataset.of_kind("pickle"):
             if file.readable:
                 for problem in _pickle_problems(file):
-                    emit(file, problem)
+                    yield file, problem
 
 
 def _pickle_problems(file: DataFile) -> Iterator[Problem]:
