@@ -82,22 +82,24 @@ def test_the_pickle_is_the_objects_of_raptor(tmp_path: Path) -> None:
     assert names == {"raptor.tree_structures"}
 
 
-def test_many_nodes_and_long_vectors_are_pickled_in_batches(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("leaves", "numbers"), [(2100, 2), (3, 2100)])
+def test_many_nodes_and_long_vectors_are_pickled_in_batches(leaves: int, numbers: int, tmp_path: Path) -> None:
     tree = sample_json()
     tree["nodes"] = [
-        {"index": n, "layer": 0, "text": f"leaf {n}", "children": [], "embeddings": {"EMB": [n / 3] * 1500}}
-        for n in range(2100)
+        {"index": n, "layer": 0, "text": f"leaf {n}", "children": [], "embeddings": {"EMB": [n / 3] * numbers}}
+        for n in range(leaves)
     ]
-    top = {"index": 2100, "layer": 1, "text": "top", "children": list(range(2100)), "embeddings": {"EMB": [0.5] * 1500}}
+    vectors = {"EMB": [0.5] * numbers}
+    top = {"index": leaves, "layer": 1, "text": "top", "children": list(range(leaves)), "embeddings": vectors}
     tree["nodes"].append(top)
-    tree["roots"] = [2100]
+    tree["roots"] = [leaves]
     write_json(tmp_path / "many.json", tree)
 
     there = convert(tmp_path / "many.json", tmp_path / "there", *options(keep_vectors="true", form="pickle"))
 
     found = unpickled((there / "many.pkl").read_bytes())
-    assert found.all_nodes[2100].children == set(range(2100))
-    assert found.all_nodes[2099].embeddings == {"EMB": [2099 / 3] * 1500}
+    assert found.all_nodes[leaves].children == set(range(leaves))
+    assert found.all_nodes[leaves - 1].embeddings == {"EMB": [(leaves - 1) / 3] * numbers}
 
 
 def test_vectors_are_left_out_with_an_account(tmp_path: Path) -> None:
