@@ -44,7 +44,11 @@ READ_FOR_MORE = {
     ("hipporag", "qrels", "grade"): "it decides which paragraphs are supporting",
 }
 """Columns that a writer reads though its files cannot tell them."""
-READ_WITH = {"arag": {"evidence-graph": "true"}, "two-sets": {"dataset": "harbours"}}
+READ_WITH = {
+    "arag": {"evidence-graph": "true"},
+    "raptor": {"keep-vectors": "true", "tree-graph": "true"},
+    "two-sets": {"dataset": "harbours"},
+}
 """Options of reading, by format or fixture."""
 EVERY_TABLE: dict[str, list[Any]] = {
     "documents": [

@@ -31,16 +31,6 @@ def test_a_refusal_names_the_folder(what: str, below: str, tmp_path: Path) -> No
     assert f"{tmp_path / below} looks like {what}, which ragdata cannot validate yet" in outcome.err
 
 
-@pytest.mark.parametrize("lone", [True, False])
-def test_a_tree_is_named_and_not_unpickled(lone: bool, tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
-    tree.write_bytes(b"\x80\x04\x95\x04\x00\x00\x00\x00\x00\x00\x00\x8c\x16raptor.tree_structures\x94\x8c\x04Tree\x94.")
-
-    outcome = run("validate", tree if lone else tmp_path)
-
-    assert (outcome.code, "looks like a RAPTOR tree" in outcome.err) == (2, True)
-
-
 def test_texts_and_their_parts_are_not_one_corpus_silently(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()

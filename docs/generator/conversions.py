@@ -28,6 +28,7 @@ SAMPLES: dict[str, tuple[str, dict[str, str]]] = {
     "trec": ("trec/valid/collection", {}),
     "hipporag": ("hipporag/valid/musique", {}),
     "ragchecker": ("ragchecker/valid/outputs", {}),
+    "raptor": ("raptor/valid/two-layers", {}),
     "text": ("plain/texts", {}),
     "table": ("plain/notes.csv", {"map": "text=body,id=note_id,title=headline"}),
     "contextual-retrieval": ("plain/cookbook", {}),

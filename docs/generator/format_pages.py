@@ -103,7 +103,7 @@ def _files(fmt: Format) -> str:
             [
                 code(kind.kind),
                 _container(kind),
-                _names(accepted) or ("by its content" if kind.keys or kind.container == "text" else "–"),
+                _names(accepted) or ("by its content" if kind.keys or kind.begins or kind.container == "text" else "–"),
                 what,
             ]
         )
@@ -121,8 +121,12 @@ def _container(kind: File) -> str:
         return f"lines of cells with {between} between them" + (", below a header" if kind.columns.header else "")
     if kind.container == "tagged":
         return f"elements {' or '.join(code(f'<{tag}>') for tag in kind.tags)}"
+<<<<<<< HEAD
     told = f" in {' or '.join(map(code, kind.wrapper))}" if kind.wrapper else ""
     return _CONTAINERS[kind.container] + told
+=======
+    return "bytes" if kind.begins else _CONTAINERS[kind.container]
+>>>>>>> raptor
 
 
 def _names(patterns: list[str]) -> str:

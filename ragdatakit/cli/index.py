@@ -37,7 +37,7 @@ _FORMS = ("text", "json")
     metavar="MODE,…",
     default="",
     callback=not_empty,
-    help="Only for these modes: bm25, sparse, dense, graph (default: all for which there is what they need).",
+    help="Only for these modes: bm25, sparse, dense, graph, collapsed, traversal (default: all that can be).",
 )
 @dataset_name_option
 @dataset_options
@@ -61,12 +61,12 @@ def command(**words: Any) -> int:
     if words["show_list"] or words["prune"]:
         return _look_after(words)
     from ragdatakit.reports.retrieval import index_json, index_lines
-    from ragdatakit.schemas.retrieved import MODES
+    from ragdatakit.schemas.retrieved import MODES, TREE_MODES
 
     modes = [mode.strip() for mode in words["modes"].split(",") if mode.strip()]
     retriever = opened(words["path"] or Path(), words, modes, tell=say if words["as_json"] else None)
     available = retriever.modes()
-    lacks = {mode: retriever.lack(mode) for mode in MODES if mode not in available}
+    lacks = {mode: retriever.lack(mode) for mode in MODES if mode not in (*available, *TREE_MODES)}
     if retriever.advice:
         retriever.index.note(retriever.advice)
     summary = retriever.index.summary()

@@ -30,6 +30,7 @@ CONVERTERS: dict[str, str] = {
     "trec": "ragdatakit.converters.trec.converter",
     "hipporag": "ragdatakit.converters.hipporag.converter",
     "ragchecker": "ragdatakit.converters.ragchecker.converter",
+    "raptor": "ragdatakit.converters.raptor.converter",
     "text": "ragdatakit.converters.plain.text",
     "table": "ragdatakit.converters.plain.table",
     "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",

@@ -1,7 +1,8 @@
 """The reference retriever: searches an index by one of the modes, and says of each hit how it was found.
 
 ``bm25`` ranks by terms, ``sparse`` by learned term weights, ``dense`` by vectors, ``graph`` by a walk from the nodes
-that the question names; ``hybrid`` fuses several of them by their ranks.
+that the question names; ``collapsed`` and ``traversal`` search a tree of summaries; ``hybrid`` fuses several of them by
+their ranks.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from typing import TYPE_CHECKING, Any, cast
 from ragdatakit.retrieval.fusion import fuse
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
-from ragdatakit.schemas.retrieved import MODES, Hit, Query, Retrieval
+from ragdatakit.schemas.retrieved import MODES, TREE_MODES, Hit, Query, Retrieval
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.index.store import Index
     from ragdatakit.retrieval.lexical import LexicalRanker
     from ragdatakit.retrieval.parts import GraphLike, Part, Ranker, Ranking
+    from ragdatakit.retrieval.passages import Passage
     from ragdatakit.retrieval.terms.tokens import Tokenizer
+    from ragdatakit.retrieval.trees import TreeRankers
 
 FUSED_DEPTH = 100
 """How many passages of each ranking are fused at least."""
@@ -84,6 +87,8 @@ class Retriever:
             return "there are no vectors of the passages (--embedder KIND:MODEL makes them, --vectors FILE has them)"
         if mode == "graph" and options.graph != "names" and not self.index.has_graph:
             return "the dataset has no graph (--graph names makes one of the names in its texts)"
+        if mode in TREE_MODES and "summaries" not in self.index.tables:
+            return "the dataset has no tree of summaries"
         if mode == "hybrid" and options.fuse:
             return next(filter(None, map(self._lack_where_asked, options.fuse)), "")
         if mode == "hybrid" and len(self.fused) < 2:
@@ -130,6 +135,10 @@ class Retriever:
             if graph == "auto":
                 graph = "given" if self.index.has_graph else "names"
             return GraphPart(graph, self.options.damping, self.tokenizer)
+        if mode == "tree":
+            from ragdatakit.retrieval.trees import TreePart
+
+            return TreePart(self.options)
         if mode == "dense":
             from ragdatakit.retrieval.vectors.dense import DensePart
 
@@ -143,8 +152,14 @@ class Retriever:
 
     def _ranker(self, mode: str) -> Ranker:
         if mode not in self._rankers:
-            self._rankers[mode] = self.index.ranker(self._part(mode))
+            made = self._tree.way(mode) if mode in TREE_MODES else self.index.ranker(self._part(mode))
+            self._rankers[mode] = made
         return self._rankers[mode]
+
+    @property
+    def _tree(self) -> TreeRankers:
+        """The tree of summaries, for both ways to search it."""
+        return cast("TreeRankers", self._ranker("tree"))
 
     def prepare(self, mode: str) -> None:
         """Open what a mode needs, and build what is missing."""
@@ -174,6 +189,18 @@ class Retriever:
         with self.index.guarded():
             return ranker.rank(queries, k)
 
+    def _found(self, mode: str, queries: Sequence[Query], k: int) -> list[Ranking]:
+        """What is shown: the passages that rank, and of a tree also its summaries."""
+        if mode not in TREE_MODES:
+            return self.rank(queries, mode, k)
+        with self.index.guarded():
+            return [self._tree.nodes(query, mode, k) for query in queries]
+
+    def _passage(self, ordinal: int) -> Passage:
+        """A passage, or behind the last one a summary."""
+        passages = self.index.passages
+        return passages[ordinal] if ordinal < len(passages) else self._tree.passage(ordinal)
+
     def search(self, query: Query | str, mode: str = "bm25", k: int = 10) -> Retrieval:
         """The ``k`` best passages for one query, with snippets, ranks by mode, and paths through the graph."""
         query = Query(query) if isinstance(query, str) else query
@@ -186,7 +213,7 @@ class Retriever:
             ranks = {name: _ranks(ranking) for name, ranking in rankings.items()}
             ranking = fuse(rankings, self.fused, self.options.rrf_k, k)
         else:
-            ranking = self._ranked(mode, [query], k)[0]
+            ranking = self._found(mode, [query], k)[0]
         seconds = time.perf_counter() - started
         with self.index.guarded():
             return self._told(query, mode, k, ranking, ranks, seconds)
@@ -222,7 +249,7 @@ class Retriever:
         rows = iter(queries)
         while batch := list(islice(rows, _BATCH)):
             started = time.perf_counter()
-            rankings = self.rank(batch, mode, k)
+            rankings = self._found(mode, batch, k)
             seconds = (time.perf_counter() - started) / len(batch)
             for query, ranking in zip(batch, rankings, strict=True):
                 with self.index.guarded():
@@ -231,14 +258,14 @@ class Retriever:
 
     def _plain_hits(self, ranking: Ranking) -> Iterator[Hit]:
         for rank, (ordinal, score) in enumerate(zip(ranking.ordinals, ranking.scores, strict=True), 1):
-            passage = self.index.passages[int(ordinal)]
+            passage = self._passage(int(ordinal))
             yield Hit(rank, passage.passage_id, float(score), passage.text, passage.title, passage.document_id)
 
     def hit(self, ordinal: int, rank: int, score: float, query: Query) -> Hit:
         """A passage as a hit."""
         from ragdatakit.retrieval.terms.snippets import snippet
 
-        passage = self.index.passages[ordinal]
+        passage = self._passage(ordinal)
         shown = snippet(passage.text, query.text, self.tokenizer)
         return Hit(rank, passage.passage_id, score, passage.text, passage.title, passage.document_id, shown)
 

@@ -39,6 +39,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "trec": ("ragdatakit.schemas.trec.format", "TREC"),
     "sage": ("ragdatakit.schemas.sage.format", "SAGE"),
     "ragchecker": ("ragdatakit.schemas.ragchecker.format", "RAGCHECKER"),
+    "raptor": ("ragdatakit.schemas.raptor.format", "RAPTOR"),
 }
 
 

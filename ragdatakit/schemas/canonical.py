@@ -125,6 +125,7 @@ class Summary(NamedTuple):
     level: int
     text: str
     children: tuple[str, ...] = ()
+    metadata: str | None = None
 
 
 class Run(NamedTuple):

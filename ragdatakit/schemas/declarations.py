@@ -208,18 +208,28 @@ class File:
     """A kind of file: which records it holds, in which container, how to know it by its content.
 
     ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
+<<<<<<< HEAD
     member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which stands the array of
     the records; ``wrapper`` names that member, the usual name first. ``json`` is a JSON array, JSON lines or one JSON
     object, as the content shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell
     of a field that is an integer or a number is one where Python reads it as one, else it is text. ``tagged`` are
     elements between tags such as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are
     the elements in it. A ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened.
+=======
+    member's name, the second its value. ``json`` is a JSON array, JSON lines or one JSON object, as the content
+    shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell of a field that is an
+    integer or a number is one where Python reads it as one, else it is text. ``tagged`` are elements between tags such
+    as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are the elements in it. A
+    ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened by the engine.
+>>>>>>> raptor
 
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
     element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this
     kind; ``without`` are names that tell it is not; ``signs`` are groups of names any of which tells so, too.
     ``suffixes`` are the endings the framework accepts. ``instead_of``: files of this kind have the same names as those
-    of another one, whose records are elements of an array; here they are the members of an object.
+    of another one, whose records are elements of an array; here they are the members of an object. An opaque file is
+    recognised by its first bytes where it is declared what it ``begins`` with (one of these) and what its beginning
+    ``holds`` (all of these).
     """
 
     kind: str
@@ -234,7 +244,12 @@ class File:
     shards: bool = False
     columns: Columns = Columns()
     tags: tuple[str, ...] = ()
+<<<<<<< HEAD
     wrapper: tuple[str, ...] = ()
+=======
+    begins: tuple[bytes, ...] = ()
+    holds: tuple[bytes, ...] = ()
+>>>>>>> raptor
     instead_of: str = ""
 
     @property
@@ -348,7 +363,8 @@ class Layout:
     ``companions`` maps such a pattern to the name of another file with the same ``*``: beside that one a file is what
     its pattern says, whatever its first records are. ``endings`` maps endings, in any case, to kinds: files that end so
     belong to the dataset at any depth, but for those below the folders in ``apart``. ``place`` is how the path of the
-    folder must end, as ``data/profiles/*``, where the names of files prove nothing. Layouts of one name are
+    folder must end, as ``data/profiles/*``, where the names of files prove nothing. ``bare`` is what files without an
+    ending in their names may be, if their first bytes say so. Layouts of one name are
     alternatives: the first that fits is taken.
     """
 
@@ -363,6 +379,7 @@ class Layout:
     endings: Mapping[str, str] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
     place: str = ""
+    bare: str = ""
     description: str = ""
 
     def split_of(self, name: str) -> str | None:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-MODES = ("bm25", "sparse", "dense", "graph", "hybrid")
-"""Ways to search. ``sparse`` takes learned-sparse vectors, ``hybrid`` fuses the others."""
+TREE_MODES = ("collapsed", "traversal")
+MODES = ("bm25", "sparse", "dense", "graph", *TREE_MODES, "hybrid")
+"""Ways to search. ``sparse`` takes learned-sparse vectors, the two ways of a tree of summaries also find summaries,
+``hybrid`` fuses the others."""
 
 
 @dataclass(frozen=True, slots=True)

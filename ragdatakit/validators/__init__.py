@@ -21,6 +21,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "trec": ("ragdatakit.validators.trec.checks", "TrecChecks"),
     "sage": ("ragdatakit.validators.sage.checks", "SageChecks"),
     "ragchecker": ("ragdatakit.validators.ragchecker.checks", "RagCheckerChecks"),
+    "raptor": ("ragdatakit.validators.raptor.checks", "RaptorChecks"),
 }
 
 

@@ -23,7 +23,11 @@ _NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """What a folder is called, and the patterns of which each has a file in it; the first that fits counts."""
 _BEGINNINGS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
+<<<<<<< HEAD
     ("a RAPTOR tree", (b"raptor.tree_structures",)),
+=======
+    ("RAGChecker's input or output", (b'"results"', b'"gt_answer"')),
+>>>>>>> raptor
     ("training data of FlagEmbedding (BGE)", (b'"query"', b'"pos"', b'"neg"')),
     ("FlashRAG questions", (b'"golden_answers"',)),
 )

@@ -86,7 +86,11 @@ def sniffed_files(
 ) -> list[DataFile]:
     """The files whose first records are those of this format rather than of another one."""
     files = _companions(tree, folder, layout, claimed)
-    for path, kind in {p: k for pattern, k in layout.sniffed.items() for p in tree.match(folder, pattern)}.items():
+    candidates = {p: k for pattern, k in layout.sniffed.items() for p in tree.match(folder, pattern)}
+    if layout.bare:
+        bare = [name for name in tree.names(folder)[0] if "." not in name]
+        candidates |= dict.fromkeys(tree.paths(folder, bare), layout.bare)
+    for path, kind in candidates.items():
         if path in claimed or path in files or not (layout.files or _may_be_list(tree, path, fmt.file(kind))):
             continue
         guessed = tree.guess(path, formats)

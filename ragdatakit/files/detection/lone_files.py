@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.known_folders import known_data
-from ragdatakit.files.detection.sniffing import emptiness, guess
+from ragdatakit.files.detection.sniffing import beginning, emptiness, guess
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import UnreadableError, is_regular
 from ragdatakit.files.paths.name_patterns import ends_as, named_place
@@ -41,6 +41,7 @@ def lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, force
         chosen = (guessed[0], guessed[0].file(kind_name))
     if chosen is None and forced:
         kinds = [k for k in formats[0].files if k.container != "opaque" and path.name.endswith(k.suffixes)]
+        kinds = [k for k in formats[0].files if _begins_as(path, k)] or kinds
         if len(kinds) == 1:
             chosen = (formats[0], kinds[0])
     if chosen is None:
@@ -55,6 +56,11 @@ def _config_reader(config: ConfigFile) -> ConfigReader:
     module, _, name = config.reader.partition(":")
     reader: ConfigReader = getattr(importlib.import_module(module), name)
     return reader
+
+
+def _begins_as(path: Path, kind: File) -> bool:
+    """Whether the first bytes of a file are those of a kind that holds no text."""
+    return bool(kind.begins) and beginning(path, max(map(len, kind.begins)))[0].startswith(kind.begins)
 
 
 def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
@@ -82,7 +88,7 @@ def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> Ragd
 
 def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
     """Raise where nothing in a file given by name would be checked, so that nobody takes it for valid."""
-    if kind.container == "opaque":
+    if kind.container == "opaque" and not kind.begins:
         raise RagdataError(
             f"{path}: what is in such a file of {fmt.name} ({kind.title.lower()}) is never checked; "
             "give the dataset's folder"

@@ -17,6 +17,7 @@ from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.schemas.declarations import File, Format
 
 HEAD_BYTES = 1 << 16
+_FIRST_BYTES = 16
 LONG_HEAD_BYTES = 1 << 20
 """What is looked at where the first records do not end before."""
 
@@ -280,9 +281,20 @@ def guess_beginning(read: Read, formats: tuple[Format, ...]) -> tuple[Format, Fi
     """The same by the beginning that ``read`` gives."""
     if (found := guess_kind(head_of_beginning(read), formats)) is not None:
         return found
+    if (found := _by_bytes(read, formats)) is not None:
+        return found
     kinds = _signs(formats).of_text
     text = Beginning(read(HEAD_BYTES)[0].decode("utf-8", "replace")) if kinds else None
     return next(((fmt, kind) for fmt, kind in kinds if text is not None and text.fits(kind)), None)
+
+
+def _by_bytes(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+    """The kind that the first bytes of a file tell, of those that hold no text."""
+    kinds = _signs(formats).of_bytes
+    start = read(_FIRST_BYTES)[0] if kinds else b""
+    begun = [pair for pair in kinds if start.startswith(pair[1].begins)]
+    data = read(HEAD_BYTES)[0] if begun else b""
+    return next((pair for pair in begun if all(mark in data for mark in pair[1].holds)), None)
 
 
 def looks_like(head: Head, kind: File) -> int:
@@ -358,14 +370,15 @@ def has_members(head: Head, kind: File) -> bool:
 class _Signs:
     """The kinds of some formats by what tells them: made once for the same formats, as there may be very many files.
 
-    ``of_text`` are those of cells and of elements between tags. The others have a place each; ``named`` has those of
-    which a record has such a member, ``any_way`` those that need none.
+    ``of_text`` are those of cells and of elements between tags, ``of_bytes`` those of no text. The others have a place
+    each; ``named`` has those of which a record has such a member, ``any_way`` those that need none.
     """
 
     def __init__(self, formats: tuple[Format, ...]) -> None:
         self.formats = formats  # which live as long as this does: it is known by their identities
         kinds = [(fmt, kind) for fmt in formats for kind in fmt.files]
         self.of_text = [(fmt, kind) for fmt, kind in kinds if kind.container in ("columns", "tagged")]
+        self.of_bytes = [(fmt, kind) for fmt, kind in kinds if kind.begins]
         self.kinds = [(fmt, kind) for fmt, kind in kinds if kind.container != "json-object" or kind.keys]
         self.any_way = [i for i, (_, kind) in enumerate(self.kinds) if kind.container == "json-object"]
         self.named: dict[str, list[int]] = {}

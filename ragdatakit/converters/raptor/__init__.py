@@ -1,0 +1,1 @@
+"""RAPTOR trees into the canonical tables and out of them."""

@@ -1,0 +1,199 @@
+"""RAPTOR trees as canonical tables: leaves are chunks, the nodes above them summaries."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ragdatakit.converters import Options
+from ragdatakit.converters.free_names import FreeNames
+from ragdatakit.files.containers.json_text import Raw, loads
+from ragdatakit.files.raptor.pickled_values import PickleError
+from ragdatakit.files.raptor.trees import Other, PickledTree, TreeNode, Vector, opened
+from ragdatakit.schemas.canonical import Chunk, Edge, Node, Summary
+from ragdatakit.schemas.errors import RagdataError
+
+if TYPE_CHECKING:
+    from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.files.reading.canonical_tables import RowSource
+    from ragdatakit.files.reading.record_reading import RecordReader
+
+RELATION = "summarizes"
+_LIST = msgspec.json.Decoder(list[Raw])
+_FIELDS = msgspec.json.Decoder(dict[str, Raw])
+_ENCODER = msgspec.json.Encoder()
+_LEFT_OUT = "vectors have no table (--option keep-vectors=true keeps them as metadata)"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A node of a tree as it is read: its index, layer, text, children, and its vectors as JSON text."""
+
+    index: int
+    layer: int
+    text: str
+    children: tuple[int, ...]
+    embeddings: str | None
+
+
+def read_trees(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
+    """The tables of all trees of a dataset."""
+    reading = _Reading(dataset, records, bool(options["keep-vectors"]))
+    found: dict[str, RowSource] = {"chunks": reading.chunks, "summaries": reading.summaries}
+    if options["tree-graph"]:
+        found |= {"nodes": reading.nodes, "edges": reading.edges}
+    return found
+
+
+class _Reading:
+    def __init__(self, dataset: Dataset, records: RecordReader, keeps_vectors: bool) -> None:
+        self._records = records
+        self._keeps_vectors = keeps_vectors
+        self._told: set[str] = set()
+        free = FreeNames()
+        self._trees = [(free(_tree_name(file)), file) for file in dataset.files]
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The leaves by index, which is their order in the text."""
+        for tree, piece in self._pieces("chunks"):
+            if piece.layer == 0:
+                metadata = f'{{"embeddings":{piece.embeddings}}}' if piece.embeddings else None
+                yield Chunk(f"{tree}:{piece.index}", piece.text, tree, piece.index, metadata=metadata)
+
+    def summaries(self) -> Iterator[Summary]:
+        """The nodes above the leaves."""
+        for tree, piece in self._pieces("summaries"):
+            if piece.layer > 0:
+                metadata = f'{{"embeddings":{piece.embeddings}}}' if piece.embeddings else None
+                children = tuple(f"{tree}:{child}" for child in piece.children)
+                yield Summary(f"{tree}:{piece.index}", piece.layer, piece.text, children, metadata)
+
+    def nodes(self) -> Iterator[Node]:
+        """The nodes of the tree as those of a graph."""
+        for tree, piece in self._pieces("nodes"):
+            yield Node(f"{tree}:{piece.index}", "leaf" if piece.layer == 0 else "summary")
+
+    def edges(self) -> Iterator[Edge]:
+        """An edge from each summary to what it summarizes."""
+        for tree, piece in self._pieces("edges"):
+            for child in piece.children:
+                yield Edge(f"{tree}:{piece.index}", RELATION, f"{tree}:{child}")
+
+    def _pieces(self, table: str) -> Iterator[tuple[str, Piece]]:
+        for tree, file in self._trees:
+            if (why := self._records.refused.file(file)) is not None and file.kind == "pickle":
+                self._records.losses.add("dropped", table, None, why, file.name)
+                continue
+            read = self._of_pickle if file.kind == "pickle" else self._of_json
+            for piece in read(file):
+                yield tree, piece
+
+    def _of_pickle(self, file: DataFile) -> Iterator[Piece]:
+        try:
+            with opened(file) as tree:
+                yield from self._of_tree(tree, file)
+        except PickleError as error:
+            raise RagdataError(f"{file.display}: byte {error.position}: {error.reason}") from None
+
+    def _of_tree(self, tree: PickledTree, file: DataFile) -> Iterator[Piece]:
+        for node, layer in in_order(tree):
+            text = node.text if isinstance(node.text, str) else None
+            if not isinstance(node.index, int) or layer is None or text is None:
+                self._leave_out(file, node.pointer)
+                continue
+            children = sorted(c for c in node.children if isinstance(c, int)) if isinstance(node.children, list) else ()
+            yield Piece(node.index, layer, text, tuple(children), self._vectors(tree, node, file))
+
+    def _vectors(self, tree: PickledTree, node: TreeNode, file: DataFile) -> str | None:
+        vectors = node.embeddings if isinstance(node.embeddings, dict) else {}
+        if not vectors or not self._keeps_vectors:
+            if vectors:
+                self._tell_vectors(file, node.layer)
+            return None
+        numbers = {name: tree.numbers(v) for name, v in vectors.items() if isinstance(v, Vector) and v.finite}
+        return _ENCODER.encode(numbers).decode() if numbers else None
+
+    def _tell_vectors(self, file: DataFile, place: Any) -> None:
+        """Count the vectors that are left out, once for each file: tables are read several times."""
+        key = f"{file.display} {place}"
+        if key not in self._told:
+            self._told.add(key)
+            self._records.losses.add("lost", "chunks", "embeddings", _LEFT_OUT, file.name)
+
+    def _leave_out(self, file: DataFile, pointer: str) -> None:
+        if (key := f"{file.display}{pointer}") not in self._told:
+            self._told.add(key)
+            why = "a node without index, layer or text"
+            self._records.losses.add("dropped", "chunks", None, why, f"{file.name}{pointer}")
+
+    def _of_json(self, file: DataFile) -> Iterator[Piece]:
+        for fields in self._records.objects(file):
+            nodes: list[tuple[int, int, Raw]] = []
+            for place, raw in enumerate(_LIST.decode(fields["nodes"]) if "nodes" in fields else ()):
+                node = _fields(raw)
+                index, layer = (loads(node[name]) if name in node else None for name in ("index", "layer"))
+                if type(index) is int and type(layer) is int and layer >= 0 and isinstance(_text(node), str):
+                    nodes.append((layer, index, raw))
+                else:
+                    self._leave_out(file, f"/nodes/{place}")
+            for layer, index, raw in sorted(nodes, key=lambda each: each[:2]):
+                node = _fields(raw)
+                children = loads(node["children"]) if "children" in node else []
+                kept = tuple(c for c in children if type(c) is int) if isinstance(children, list) else ()
+                yield Piece(index, layer, _text(node) or "", kept, self._given_vectors(node, file))
+
+    def _given_vectors(self, node: dict[str, Raw], file: DataFile) -> str | None:
+        found = node.get("embeddings")
+        vectors = bytes(found).decode() if found is not None and bytes(found)[:1] == b"{" else "{}"
+        if vectors.strip("{} \t\r\n") == "":
+            return None
+        if not self._keeps_vectors:
+            self._tell_vectors(file, None)
+            return None
+        return vectors
+
+
+def _fields(raw: Raw) -> dict[str, Raw]:
+    return _FIELDS.decode(raw) if bytes(raw)[:1] == b"{" else {}
+
+
+def _text(node: dict[str, Raw]) -> str | None:
+    found = loads(node["text"]) if "text" in node else None
+    return found if isinstance(found, str) else None
+
+
+def _tree_name(file: DataFile) -> str:
+    """What a tree is called: its file, without the ending of one."""
+    name = PurePosixPath(file.name).name
+    for ending in (".json", ".pkl", ".pickle", ".tree"):
+        if name.endswith(ending) and name != ending:
+            return name.removesuffix(ending)
+    return name
+
+
+def in_order(tree: PickledTree) -> Iterator[tuple[TreeNode, int | None]]:
+    """The nodes of a pickled tree with their layers, by layer and index. Only numbers are held."""
+    import numpy as np
+
+    layers: dict[int, int] = {}
+    for key, members in tree.layers():
+        if isinstance(key, int) and isinstance(members, list):
+            layers.update((index, key) for index in members if isinstance(index, int))
+    keys, values = array("q"), array("q")
+    for _, value in tree.entries():
+        index = tree.index_of(value)
+        keys.append(index if isinstance(index, int) and not isinstance(index, bool) else -1)
+        values.append(value)
+    if not keys:
+        return
+    column = np.frombuffer(keys, np.int64)
+    placed = np.array([layers.get(index, -1) for index in keys], np.int64)
+    for row in np.lexsort((column, placed)).tolist():
+        node = tree.node(f"/all_nodes/{keys[row]}", keys[row], values[row])
+        if not isinstance(node, Other):
+            yield node, int(placed[row]) if placed[row] >= 0 else None

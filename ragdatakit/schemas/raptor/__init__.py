@@ -1,0 +1,1 @@
+"""RAPTOR as data: files, records, rules."""

@@ -1,0 +1,1 @@
+"""The checks of RAPTOR trees that their declaration cannot say."""

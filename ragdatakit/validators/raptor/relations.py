@@ -1,0 +1,220 @@
+"""How the nodes of a tree fit together: indexes, layers, children, leaves and roots, compared as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragdatakit.files.raptor.trees import NODE_WORDS, Other, in_words, words_of
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.raptor.nodes import NOWHERE, NodeTable, whole
+
+Ints = npt.NDArray[np.int64]
+_NONE = np.zeros(0, np.int64)
+
+
+class _Sorted:
+    """Numbers of the nodes, to find rows by."""
+
+    def __init__(self, values: Ints) -> None:
+        self.values = values
+        self.order = np.argsort(values, kind="stable")
+        self.sorted = values[self.order]
+
+    def rows(self, wanted: Ints) -> Ints:
+        """The first row of each number; -1 where no node has it."""
+        if not len(self.sorted):
+            return np.full(len(wanted), -1, np.int64)
+        places = np.minimum(np.searchsorted(self.sorted, wanted), len(self.sorted) - 1)
+        return np.where((self.sorted[places] == wanted) & (wanted != NOWHERE), self.order[places], -1)
+
+
+class Relations:
+    """The columns of a tree; ``pointer_of`` gives the place of a row."""
+
+    def __init__(self, table: NodeTable, pointer_of: Callable[[int], str]) -> None:
+        self.pointer_of = pointer_of
+        self.keys = _Sorted(_column(table.keys))
+        self.own = _Sorted(_column(table.indexes))
+        self.indexes = self.own.values
+        self.layers = _column(table.layers)
+        self.digests = _column(table.digests)
+        self.children = _column(table.children)
+        self.parents = _column(table.parents)
+        self.childless = table.childless
+        self.partial = table.partial
+        self.misplaced = {*self.repeated().tolist(), *np.flatnonzero(self.indexes == NOWHERE).tolist()}
+        """Rows that other findings are about: what follows from those is not reported again."""
+
+    def repeated(self) -> Ints:
+        """Rows whose index a row before has, too."""
+        values, order = self.own.sorted, self.own.order
+        same = np.flatnonzero((values[1:] == values[:-1]) & (values[1:] != NOWHERE))
+        return np.sort(order[same + 1])
+
+    def child_problems(self) -> Iterator[Problem]:
+        """Children that are no nodes, or of another layer; nodes of no parent, or of several."""
+        rows = self.keys.rows(self.children)
+        for edge in np.flatnonzero((rows < 0) & (self.layers[self.parents] != 0)) if not self.partial else ():
+            yield self._of_child("unknown-child", int(edge), {})
+        known = np.flatnonzero(rows >= 0)
+        above, below = self.layers[self.parents[known]], self.layers[rows[known]]
+        wrong = (above != below + 1) & (above != NOWHERE) & (below != NOWHERE)
+        for edge in known[wrong]:
+            layer, child_layer = int(self.layers[self.parents[edge]]), int(self.layers[rows[edge]])
+            yield self._of_child("child-of-other-layer", int(edge), {"layer": layer, "child_layer": child_layer})
+        self.misplaced |= {*self.parents[known[wrong]].tolist(), *rows[known[wrong]].tolist()}
+        yield from self._parent_problems(rows[known], self.parents[known])
+
+    def _of_child(self, rule: str, edge: int, facts: dict[str, Any]) -> Problem:
+        parent, child = int(self.parents[edge]), int(self.children[edge])
+        return Problem(rule, f"{self.pointer_of(parent)}/children", child, facts)
+
+    def _parent_problems(self, rows: Ints, parents: Ints) -> Iterator[Problem]:
+        pairs = np.unique(np.stack([rows, parents], axis=1), axis=0) if len(rows) else np.zeros((0, 2), np.int64)
+        counts = np.bincount(pairs[:, 0], minlength=len(self.indexes))
+        top = int(self.layers.max(initial=NOWHERE))
+        lonely = (counts == 0) & (self.layers < top) & (self.layers != NOWHERE)
+        lonely[list(self.misplaced)] = False
+        for row in np.flatnonzero(lonely) if not self.childless else ():
+            facts = {"layer": int(self.layers[row])}
+            yield Problem("node-without-parent", self.pointer_of(int(row)), int(self.indexes[row]), facts)
+        for row in np.flatnonzero(counts > 1):
+            facts = {"parents": int(counts[row])}
+            yield Problem("several-parents", self.pointer_of(int(row)), int(self.indexes[row]), facts)
+
+    def leaf_problems(self) -> Iterator[Problem]:
+        """Leaves with one text, gaps between their indexes, nodes that are leaves by one sign and not by another."""
+        leaves = np.flatnonzero(self.layers == 0)
+        with_children = np.zeros(len(self.indexes), bool)
+        with_children[self.parents] = True
+        yield from self._unlike(leaves[with_children[leaves]], "a node of layer 0 has children")
+        with_children[list(self.childless)] = True
+        upper = np.flatnonzero((self.layers > 0) & ~with_children)
+        yield from self._unlike(upper, "a node above layer 0 has no children")
+        yield from self._repeated_texts(leaves)
+        found = np.sort(self.indexes[leaves])
+        gaps = np.flatnonzero(found != np.arange(len(found)))
+        if len(gaps) and not self.partial and self.misplaced.isdisjoint(leaves.tolist()):
+            row = int(self.own.rows(found[gaps[:1]])[0])
+            facts = {"leaves": len(found), "expected": f"0 to {len(found) - 1:,}"}
+            yield Problem("leaf-index-gap", f"{self.pointer_of(row)}/index", int(found[-1]), facts)
+
+    def _unlike(self, rows: Ints, found: str) -> Iterator[Problem]:
+        for row in rows:
+            if int(row) not in self.misplaced:
+                facts = {"found": found}
+                yield Problem("leaves-disagree", f"{self.pointer_of(int(row))}/children", None, facts)
+
+    def _repeated_texts(self, leaves: Ints) -> Iterator[Problem]:
+        digests = self.digests[leaves]
+        order = np.argsort(digests, kind="stable")
+        same = np.flatnonzero((digests[order][1:] == digests[order][:-1]) & (digests[order][1:] != 0))
+        first: dict[int, int] = {}
+        for place in same:
+            earlier = int(leaves[order[place]])
+            row = int(leaves[order[place + 1]])
+            first[row] = first.get(earlier, earlier)
+        for row in sorted(first):
+            if self.indexes[row] != self.indexes[first[row]]:
+                facts = {"other": int(self.indexes[first[row]])}
+                yield Problem("repeated-leaf-text", f"{self.pointer_of(row)}/text", None, facts)
+
+    def root_problem(self, indexes: Ints, pointer: str) -> Iterator[Problem]:
+        """Roots that are not the nodes of the top layer."""
+        top = int(self.layers.max(initial=NOWHERE))
+        if self.partial or top == NOWHERE:
+            return
+        expected, found = np.unique(self.indexes[self.layers == top]), np.unique(self._placed(indexes))
+        told = _difference(found, expected, "roots", f"layer {top}")
+        if told:
+            yield Problem("roots-unlike-top-layer", pointer, None, {"found": told})
+
+    def _placed(self, indexes: Ints) -> Ints:
+        """Those of the indexes that are not of a node in no layer, which is reported as such."""
+        rows = self.own.rows(indexes)
+        return indexes[(rows < 0) | (self.layers[rows] != NOWHERE)] if len(self.indexes) else indexes
+
+    def stored_leaf_problem(self, indexes: Ints, digests: Ints) -> Iterator[Problem]:
+        """``leaf_nodes`` that are not the nodes of layer 0, or have other texts."""
+        if self.partial:
+            return
+        expected = np.unique(self.indexes[self.layers == 0])
+        told = _difference(np.unique(self._placed(indexes)), expected, "leaf_nodes", "layer 0")
+        if told:
+            yield Problem("leaves-disagree", "/leaf_nodes", None, {"found": told})
+        rows = self.own.rows(indexes)
+        known = np.flatnonzero((rows >= 0) & (self.digests[rows] != 0)) if len(self.digests) else rows[:0]
+        for place in known[self.digests[rows[known]] != digests[known]]:
+            index = int(indexes[place])
+            found = f"the text of node {index} is another one in leaf_nodes than in all_nodes"
+            yield Problem("leaves-disagree", f"/leaf_nodes/{index}/text", None, {"found": found})
+
+
+def _difference(found: Ints, expected: Ints, name: str, other: str) -> str:
+    more, less = np.setdiff1d(found, expected), np.setdiff1d(expected, found)
+    parts = [f"{name} has {in_words(more)}, which {other} has not"] if len(more) else []
+    parts += [f"{name} lacks {in_words(less)} of {other}"] if len(less) else []
+    return "; ".join(parts)
+
+
+def _column(values: Any) -> Ints:
+    return np.frombuffer(values, np.int64) if len(values) else _NONE
+
+
+def place_in_layers(
+    relations: Relations, layers: Iterable[tuple[Any, list[Any] | Other]], place: Callable[[int, int], None]
+) -> Iterator[Problem]:
+    """Give each node its layer, of a tree that stores layers by themselves: ``place`` takes row and layer. Nodes in
+    none, or in several."""
+    seen = relations.indexes == NOWHERE  # which is reported
+    for key, members in layers:
+        if isinstance(members, Other):
+            found = {"field": f"layer_to_nodes[{key}] ({members.words})"}
+            yield Problem("incomplete-tree", f"/layer_to_nodes/{key}", None, found)
+            continue
+        indexes, faults = _indexes(key, members, relations.partial)
+        yield from faults
+        rows = relations.own.rows(indexes)
+        for index in indexes[rows < 0]:
+            facts = {"node": int(index), "found": f"is in layer {key} and not in all_nodes"}
+            yield Problem("node-not-in-one-layer", f"/layer_to_nodes/{key}", int(index), facts)
+        rows = rows[rows >= 0]
+        ordered = np.sort(rows)
+        for row in np.union1d(rows[seen[rows]], ordered[1:][ordered[1:] == ordered[:-1]]):
+            index, before = int(relations.indexes[row]), int(relations.layers[row])
+            found_in = f"is in the layers {before} and {key}" if seen[row] else f"is twice in layer {key}"
+            facts = {"node": index, "found": found_in}
+            yield Problem("node-not-in-one-layer", relations.pointer_of(int(row)), index, facts)
+        layer = layer_number(key)
+        for row in rows.tolist():
+            place(row, layer)
+        seen[rows] = True
+    for row in np.flatnonzero(~seen):
+        index = int(relations.indexes[row])
+        facts = {"node": index, "found": "is in no layer"}
+        yield Problem("node-not-in-one-layer", relations.pointer_of(int(row)), index, facts)
+
+
+def _indexes(key: Any, members: list[Any], partial: bool) -> tuple[Ints, list[Problem]]:
+    """The indexes in a layer; what is in it that is no node. Nodes without an index may be reported already."""
+    found, faults = [], []
+    for place, member in enumerate(members):
+        number = whole(member)
+        if number is not None:
+            found.append(number)
+        elif not (partial and isinstance(member, Other) and member.words == NODE_WORDS):
+            facts = {"field": f"a node of layer {key} ({words_of(member)})"}
+            faults.append(Problem("incomplete-node", f"/layer_to_nodes/{key}/{place}", None, facts))
+    return np.array(found, np.int64), faults
+
+
+def layer_number(key: Any) -> int:
+    """The layer that a key means; one that is a text is reported, and still means what it says."""
+    found = whole(key)
+    if found is None and isinstance(key, str) and key.isdecimal() and len(key) < 10:
+        found = int(key)
+    return found if found is not None and 0 <= found < 1 << 31 else NOWHERE

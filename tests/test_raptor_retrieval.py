@@ -1,0 +1,111 @@
+"""Trees searched in RAPTOR's two ways: its own answers on its demo tree, budgets, layers, and what is no tree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragdatakit.files.raptor.hashing import hashed
+from ragdatakit.files.raptor.pickled_values import PickledValues
+from ragdatakit.files.raptor.trees import PickledTree, TreeNode
+from ragdatakit.retrieval.trees import Tree
+from tests.command_line import FIXTURES, run
+from tests.raptor_oracle import RETRIEVED
+from tests.upstream_data import UPSTREAM_DATA
+
+CINDERELLA = UPSTREAM_DATA / "raptor" / "cinderella"
+FOUND: dict[str, Any] = json.loads(RETRIEVED.read_text(encoding="utf-8"))
+needs_data = pytest.mark.skipif(not CINDERELLA.exists(), reason="the demo tree of RAPTOR is not here")
+ARAG = next((FIXTURES / "arag" / "valid").iterdir())
+TWO_LAYERS = FIXTURES / "raptor" / "valid" / "two-layers"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Indexes of these tests are kept apart from the user's."""
+    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "tree-cache"))
+
+
+def ids(mode: str, question: str, k: int, path: Path, *words: str) -> list[str]:
+    outcome = run("retrieve", path, question, "--mode", mode, "-k", str(k), "--json", *words)
+    assert outcome.code == 0, outcome.err
+    return [hit["id"] for hit in outcome.json["queries"][0]["hits"]]
+
+
+@needs_data
+@pytest.mark.parametrize("question", FOUND["hashed"])
+def test_nodes_of_the_demo_tree_are_those_that_raptor_finds(question: str) -> None:
+    expected = FOUND["hashed"][question]
+
+    collapsed = ids("collapsed", question, 10, CINDERELLA)
+    traversal = ids("traversal", question, 5, CINDERELLA)
+
+    assert collapsed == [f"cinderella:{n}" for n in expected["collapsed"]]
+    assert traversal == [f"cinderella:{n}" for n in expected["traversal"]]
+
+
+@needs_data
+def test_vectors_of_the_tree_and_budgets_give_what_raptor_finds() -> None:
+    from ragdatakit.files.texts import plain_tokens
+
+    with CINDERELLA.open("rb") as file:
+        stored = PickledTree(PickledValues(file))
+        nodes = sorted((n for n in stored.nodes() if isinstance(n, TreeNode)), key=lambda n: n.index)
+        own = np.array([stored.numbers(node.embeddings["OpenAI"]) for node in nodes])
+    layers = np.array([0] * 33 + [1] * 7)
+    tokens = np.array([plain_tokens.count(node.text) for node in nodes])
+    children = [sorted(node.children) for node in nodes]
+
+    def ways(vectors: Any, question: Any) -> dict[str, list[int]]:
+        tree = Tree(layers, children, tokens, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), range(33, 40))
+        return {
+            "collapsed": [n for n, _ in tree.collapsed(question, 10)],
+            "collapsed, 200 tokens": [n for n, _ in tree.collapsed(question, 5, 200)],
+            "traversal": [n for n, _ in tree.traversal(question, 5)],
+        }
+
+    for pair, expected in FOUND["own"].items():
+        a, b = map(int, pair.split())
+        found = ways(own, 0.7 * own[a] + 0.3 * own[b])
+        assert {way: set(nodes) for way, nodes in found.items()} == {way: set(n) for way, n in expected.items()}, pair
+        assert found["collapsed"] == expected["collapsed"], pair
+    by_words = np.stack([hashed(node.text) for node in nodes])
+    for question, expected in FOUND["hashed"].items():
+        assert ways(by_words, hashed(question)) == expected, question
+
+
+def test_the_traversal_goes_down_and_takes_what_is_nearest() -> None:
+    assert ids("traversal", "the light of Skarn burned whale oil", 1, TWO_LAYERS) == ["tree:6", "tree:4", "tree:0"]
+
+
+def test_a_text_that_does_not_fit_ends_collapsed_retrieval() -> None:
+    vectors = np.eye(3)[[0, 0, 0]]
+    tree = Tree(np.zeros(3, int), [[], [], []], np.array([10, 5000, 10]), vectors, [0, 1, 2])
+
+    assert [n for n, _ in tree.collapsed(np.array([1.0, 0, 0]), 3)] == [0]
+    assert [n for n, _ in tree.traversal(np.array([1.0, 0, 0]), 3)] == [0, 1, 2]
+
+
+def test_vectors_without_direction_come_last() -> None:
+    tree = Tree(np.zeros(3, int), [[], [], []], np.ones(3, int), np.array([[0.0, 0], [-1, 0], [1, 0]]), [0, 1, 2])
+
+    assert [n for n, _ in tree.collapsed(np.array([1.0, 0]), 3)] == [2, 1, 0]
+
+
+def test_other_datasets_have_no_tree() -> None:
+    outcome = run("retrieve", ARAG, "light", "--mode", "collapsed")
+
+    assert outcome.code == 2
+    assert "no tree of summaries" in outcome.err
+
+
+def test_given_vectors_are_searched_with_those_of_questions(tmp_path: Path) -> None:
+    vectors = tmp_path / "questions.jsonl"
+    vectors.write_text(json.dumps({"id": "q", "text": "reef?", "vector": [0, 1, 0]}) + "\n")
+    words = ("--query-vectors", str(vectors), "--option", "keep-vectors=true")
+
+    assert ids("collapsed", "reef?", 2, TWO_LAYERS, *words)[0] == "tree:2"
