@@ -15,7 +15,6 @@ _NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a nano-graphrag working directory", ("kv_store_community_reports.json*", "kv_store_text_chunks.json*")),
     ("a LightRAG working directory", ("kv_store_*.json*", "vdb_*.json*")),
     ("a LightRAG working directory", ("kv_store_text_chunks.json*", "kv_store_full_docs.json*")),
-    ("Contextual Retrieval's cookbook data", ("codebase_chunks.json", "evaluation_set.jsonl")),
     ("a LlamaIndex storage folder", ("docstore.json", "index_store.json")),
     ("a LangChain FAISS index", ("index.faiss", "index.pkl")),
     ("a Chroma database", ("chroma.sqlite3",)),

@@ -1,0 +1,1 @@
+"""Readers of contextual-retrieval files that are no JSON."""
