@@ -16,7 +16,7 @@ from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import run
 from tests.upstream_data import UPSTREAM_DATA
 
-COOKBOOK = Path(__file__).parent.parent / "fixtures" / "plain" / "cookbook"
+COOKBOOK = Path(__file__).parent.parent / "fixtures" / "contextual-retrieval" / "valid" / "cookbook"
 REAL = UPSTREAM_DATA / "contextual-retrieval"
 CORPUS: list[dict[str, Any]] = [
     {

@@ -108,4 +108,17 @@ def _of_chunk(
     return rules + ["duplicate-chunk-index"] * bool(place)
 
 
-OWN: dict[tuple[str, str, str], str] = {}
+_ANY = ("true", "a number", "a decimal", "text", "a list", "an object", "NaN", "Infinity", "-Infinity", "1e400",
+        "2^53 + 1", "2^63", "2^70", "-2^63 - 1", "empty", "blank", "surrogate")  # fmt: skip
+OWN: dict[tuple[str, str, str], str] = {
+    ("documents", "chunks", "empty"): "document-without-chunks",
+    ("contexts", "contextualized_content", "empty"): "empty-context",
+    ("contexts", "contextualized_content", "blank"): "empty-context",
+    ("questions", "answer", "missing"): "question-without-answer",
+    **{("questions", "golden_doc_uuids", v): "golden-documents-unlike" for v in ("missing", "null", *_ANY)},
+    **{("questions", "golden_chunks", v): "golden-chunks-unlike" for v in _ANY},
+    ("questions", "golden_chunk_uuids", "one item for a list"): "unusable-golden-chunk",
+    ("questions", "golden_chunk_uuids", "empty"): "no-golden-chunk",
+    ("questions", "golden_documents", "empty"): "golden-chunk-not-embedded",
+    ("questions", "golden_documents", "an item twice"): "duplicate-golden-document",
+}

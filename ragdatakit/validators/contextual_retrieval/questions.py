@@ -30,14 +30,13 @@ def question_problems(value: dict[str, Any], corpus: Corpus | None) -> Iterator[
     if isinstance(pairs, list):
         yield from _pair_problems(pairs, golden)
     documents = value.get("golden_documents")
-    if not isinstance(documents, list):
+    if not isinstance(documents, list) or not all(isinstance(document, dict) for document in documents):
         return
     found: dict[str, dict[int, Any]] = {}
     for number, document in enumerate(documents):
-        if isinstance(document, dict):
-            yield from _document_problems(document, f"/golden_documents/{number}", found, corpus)
+        yield from _document_problems(document, f"/golden_documents/{number}", found, corpus)
     yield from _lookup_problems(golden, documents, found, corpus)
-    usable = isinstance(pairs, list) and len(golden) == len({str(pair) for pair in pairs})
+    usable = isinstance(pairs, list) and golden and len(golden) == len({str(pair) for pair in pairs})
     if usable and all(one.index in found.get(one.uuid, ()) for one in golden):
         yield from _agreement_problems(value, golden)
 
@@ -147,7 +146,7 @@ def _lookup_problems(
 def _content_pointer(documents: list[Any], golden: Golden) -> str:
     """Where the content of a golden chunk stands."""
     for number, document in enumerate(documents):
-        if isinstance(document, dict) and document.get("uuid") == golden.uuid:
+        if document.get("uuid") == golden.uuid:
             for place, chunk in enumerate(document["chunks"]):
                 if isinstance(chunk, dict) and is_index(chunk.get("index")) and chunk["index"] == golden.index:
                     return f"/golden_documents/{number}/chunks/{place}/content"
@@ -165,7 +164,7 @@ def _agreement_problems(value: dict[str, Any], golden: list[Golden]) -> Iterator
     elif set(uuids) != wanted:
         found = "golden_doc_uuids are not the documents of golden_chunk_uuids"
         yield Problem("golden-documents-unlike", "/golden_doc_uuids", None, {"found": found})
-    there = {d["uuid"] for d in documents if isinstance(d, dict) and isinstance(d.get("uuid"), str)}
+    there = {d["uuid"] for d in documents if isinstance(d.get("uuid"), str)}
     if there - wanted:
         found = "golden_documents has documents without a golden chunk"
         yield Problem("golden-documents-unlike", "/golden_documents", None, {"found": found})
