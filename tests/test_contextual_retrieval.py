@@ -87,7 +87,9 @@ def test_one_file_alone_is_read(tmp_path: Path) -> None:
     found, told = read(COOKBOOK / "evaluation_set.jsonl", "")
 
     assert [q.target_id for q in found["qrels"]] == ["a1f0_chunk_1", "b2e7_chunk_0"]
-    assert told["made of uuid and index, as no chunk of the corpus has them"] == 2
+    assert [c.chunk_id for c in found["chunks"]] == ["a1f0_chunk_1", "b2e7_chunk_0"]
+    assert [d.doc_id for d in found["documents"]] == ["a1f0", "b2e7"]
+    assert told["made of the document's id and the index"] == 2
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

@@ -29,12 +29,11 @@ CONVERTERS: dict[str, str] = {
     "beir": "ragdatakit.converters.beir.converter",
     "trec": "ragdatakit.converters.trec.converter",
     "hipporag": "ragdatakit.converters.hipporag.converter",
+    "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",
     "text": "ragdatakit.converters.plain.text",
     "table": "ragdatakit.converters.plain.table",
-    "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",
 }
-"""Format to module. The last three are sources only: folders of plain texts, tables with a mapping, and the files of
-the contextual-retrieval cookbook."""
+"""Format to module. Plain texts and tables with a mapping are sources only."""
 
 _RAW = "gfm-rag-raw"  # a source that is part of a format
 

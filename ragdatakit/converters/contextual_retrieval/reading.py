@@ -33,6 +33,8 @@ _OF_QUESTION = ("id", "query", "answer", "aliases", "split", "meta", "golden_doc
                 "golden_chunks")  # fmt: skip
 """Fields that have a place of their own, or repeat the corpus."""
 _NO_ORIGIN = ("num_chunks", "doc_id", "original_uuid", "title", "content", "chunks")
+_GOLDEN_NAMES = {"index": "original_index", "content": "content"}
+"""Fields of the chunk of a golden document, and what they are called in the corpus."""
 _Fields = dict[str, Raw]
 
 
@@ -42,9 +44,9 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
         records.losses.add("dropped", "documents", None, why, file.name)
     reading = _Reading(dataset, records)
     found: dict[str, Any] = {}
-    if dataset.of_kind("documents"):
+    if dataset.of_kind("documents") or reading.golden_alone:
         found["documents"] = reading.documents
-    if any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors"))):
+    if reading.golden_alone or any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors"))):
         found["chunks"] = reading.chunks
     if dataset.of_kind("questions"):
         found |= {"questions": reading.questions, "qrels": reading.qrels}
@@ -59,6 +61,9 @@ class _Reading:
         self._records = records
         self._by_place: dict[tuple[str, int], str] | None = None
         self._origins: dict[str, dict[str, Raw]] | None = None
+        of_corpus = any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors")))
+        self.golden_alone = bool(dataset.of_kind("questions")) and not of_corpus
+        """Whether there are no documents but those that the questions have a copy of."""
 
     def _objects(self, kind: str) -> Iterator[_Fields]:
         for file in self._dataset.of_kind(kind):
@@ -66,7 +71,7 @@ class _Reading:
 
     def documents(self, notes: list[Note]) -> Iterator[Document]:
         """The documents, whole."""
-        for fields in self._objects("documents"):
+        for fields in self._whole_documents():
             doc_id, text = _document_id(fields), _text(fields.get("content"))
             if doc_id is None:
                 notes.append(("dropped", "documents", None, "it has neither doc_id nor original_uuid", text))
@@ -76,6 +81,25 @@ class _Reading:
                 left = {name: raw for name, raw in fields.items() if name not in _OF_DOCUMENT}
                 left = {**self._origin(_uuid(fields)), **left}
                 yield Document(doc_id, text, _text(fields.get("title")) or None, object_text(left))
+
+    def _whole_documents(self) -> Iterator[_Fields]:
+        """The documents of the corpus, or else the golden ones, each once, in the form of the corpus."""
+        yield from self._objects("documents")
+        seen: set[str] = set()
+        for fields in self._objects("questions") if self.golden_alone else ():
+            for raw in _list(fields.get("golden_documents")):
+                golden = _fields(raw) or {}
+                uuid = _name(golden.get("uuid"))
+                if uuid is None or uuid in seen:
+                    continue
+                seen.add(uuid)
+                chunks = [
+                    {_GOLDEN_NAMES[n]: raw for n, raw in chunk.items() if n in _GOLDEN_NAMES}
+                    for each in _list(golden.get("chunks"))
+                    if (chunk := _fields(each)) is not None
+                ]
+                yield fields_of(dumps({"original_uuid": golden["uuid"], "content": golden.get("content"),
+                                       "chunks": chunks}))  # fmt: skip
 
     def _origin(self, uuid: str | None) -> dict[str, Raw]:
         """What the questions say of a document: where it comes from."""
@@ -120,7 +144,7 @@ class _Reading:
             if made is not None:
                 with_context.add(made.chunk_id)
                 yield (_uuid(fields) or made.doc_id or "", made.ordinal or 0), made
-        for fields in self._objects("documents"):
+        for fields in self._whole_documents():
             doc_id, uuid = _document_id(fields), _uuid(fields)
             for place, raw in enumerate(_items(fields.get("chunks"), doc_id, notes)):
                 chunk = _fields(raw)

@@ -149,6 +149,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         message="{value} is not {expected}",
         upstream="nothing looks at it; whoever makes the id of the two does not find the chunk",
         hint="call the chunk by its document and its index, as doc_1_chunk_0",
+        per_file=True,
         bad=_with("doc_1_chunk_1", "second"),
         good=_DOCUMENT,
         source="not checked by the notebook",

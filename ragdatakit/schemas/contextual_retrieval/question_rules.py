@@ -161,6 +161,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="there is no answer",
         upstream="the evaluation of retrieval does not read it; answers cannot be compared with it",
         hint="write the answer as a string",
+        per_file=True,
         bad=_with('"answer": "Joss", ', ""),
         good=_GOLDEN,
         source="not read by the notebook",
