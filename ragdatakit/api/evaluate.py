@@ -283,16 +283,19 @@ class _Evaluating:
         from ragdatakit.retrieval.evaluated_gold import repeated_judgements, titles_of
         from ragdatakit.retrieval.evaluation import run_result
         from ragdatakit.retrieval.gold_facts import read_gold_facts
+        from ragdatakit.retrieval.passages import repeated_texts
         from ragdatakit.retrieval.sanity import check_run
 
         w, gold, done, passages = self._wanted, self._gold, self._done, self._passages
         nodes = (n.name for n in self._tables.peek("nodes")) if gold.unit == "node" else ()
         facts = read_gold_facts(gold, passages, nodes) if passages is not None else None
         done.ceiling = ceiling(gold, facts, w.names, w.depth, repeated_judgements(self._tables, gold.unit))
+        by_text = passages is not None and any(name.startswith("pass@") for name in w.names)
+        same = repeated_texts(passages) if passages is not None and by_text else {}
         for run in self._named_runs(modes):
             sanity = check_run(run.ranked, gold, w.names, facts, w.seed)
             sanity = self._with_search_checks(sanity, run.name) if run.name in modes else sanity
-            done.runs.append(run_result(run, gold, w.names, w.depth, sanity, w.seed))
+            done.runs.append(run_result(run, gold, w.names, w.depth, sanity, w.seed, same))
         if w.compare is not None and done.runs:
             done.comparisons = self._compared(done.runs, w.compare)
         shown = {t for run in done.runs for q in run.worst(w.worst) for t in (*q.found[:3], *q.gold[:3])}

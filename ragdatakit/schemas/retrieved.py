@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-MODES = ("bm25", "sparse", "dense", "graph", "hybrid")
-"""Ways to search. ``sparse`` takes learned-sparse vectors, ``hybrid`` fuses the others."""
+MODES = ("bm25", "sparse", "dense", "graph", "contextual", "hybrid")
+"""Ways to search. ``sparse`` takes learned-sparse vectors, ``contextual`` chunks with contexts, ``hybrid`` fuses the
+others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 from ragdatakit.converters import Converter, Option
 from ragdatakit.converters.contextual_retrieval.reading import read
 from ragdatakit.converters.contextual_retrieval.writing import CHUNK, DOCUMENT, QUESTION, write
+from ragdatakit.files.contextual_retrieval.contexts import CONTEXT_LENGTH
 from ragdatakit.schemas.findings import Finding
 
 _MENDED = frozenset(("packed-file",))
@@ -44,6 +45,6 @@ CONVERTER = Converter(
             "given",
             ("given", "extractive"),
         ),
-        Option("context-length", "write", "how many characters of the document an extractive context has", 300),
+        Option("context-length", "write", "how many characters of the document an extractive context has", CONTEXT_LENGTH),
     ),
 )

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ragdatakit.converters import Options
-from ragdatakit.converters.contextual_retrieval.contexts import extractive_context
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.contextual_retrieval.contexts import extractive_context
 from ragdatakit.files.json_text import Raw, dumps, fields_of, loads
 from ragdatakit.outputs.outputs import LineWriter, Output
 from ragdatakit.outputs.scratch import ScratchFolder

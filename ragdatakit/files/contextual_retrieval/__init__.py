@@ -1,1 +1,1 @@
-"""Readers of contextual-retrieval files that are no JSON."""
+"""Contextual Retrieval below the rooms: stores of vectors, and contexts that are made of documents."""

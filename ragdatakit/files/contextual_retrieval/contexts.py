@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+CONTEXT_LENGTH = 300
+"""How many characters of a document the context of its chunks has, where nothing else is asked for."""
 _ORIGIN = ("repo_name", "relative_path", "source", "path", "url")
 
 
