@@ -48,7 +48,7 @@ class _QuestionFile(click.Path):
 @click.option("-k", "k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many passages.")
 @click.option(
     "--mode",
-    type=click.Choice(["bm25", "sparse", "dense", "graph", "hybrid"]),
+    type=click.Choice(["bm25", "sparse", "dense", "graph", "contextual", "hybrid"]),
     default="bm25",
     show_default=True,
     help="How to search: terms, learned-sparse or dense vectors, the graph, or several of them fused.",

@@ -7,7 +7,7 @@ from typing import Any
 
 CONTEXT_LENGTH = 300
 """How many characters of a document the context of its chunks has, where nothing else is asked for."""
-_ORIGIN = ("repo_name", "relative_path", "source", "path", "url")
+_ORIGIN = ("repo_name", "relative_path", "path", "url")
 
 
 def extractive_context(content: str, chunk: str, title: str | None, metadata: Mapping[str, Any], length: int) -> str:

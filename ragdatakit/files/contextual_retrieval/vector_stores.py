@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ragdatakit.files.boundary import Boundary
+from ragdatakit.files.json_text import loads
 
 KINDS = ("vectors", "contextual-vectors")
 _FIELDS = ("embeddings", "metadata", "query_cache")
@@ -39,6 +40,15 @@ class VectorStore:
 
     vectors: list[Any]
     chunks: list[Any]
+    query_cache: str
+
+    def queries(self) -> dict[str, Any]:
+        """The vectors of questions that were asked already, by their texts."""
+        try:
+            found = loads(self.query_cache)
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
 
 class _List:
@@ -75,7 +85,7 @@ def read_vector_store(path: Path, boundary: Boundary) -> VectorStore:
             raise UnusableStoreError(f"{name} is not a list")
     if not isinstance(value["query_cache"], str):
         raise UnusableStoreError("query_cache is not a text")
-    return VectorStore([_opened(v) for v in embeddings.values], list(metadata.values))
+    return VectorStore([_opened(v) for v in embeddings.values], list(metadata.values), value["query_cache"])
 
 
 def _opened(value: Any) -> Any:

@@ -72,6 +72,8 @@ class Corpus:
     def _name_problems(self, chunk: dict[str, Any], pointer: str, doc_id: Any, place: int) -> Iterator[Problem]:
         chunk_id, index = chunk.get("chunk_id"), chunk.get("original_index")
         if not isinstance(chunk_id, str):
+            if "chunk_id" in chunk:
+                yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, {"expected": "a text"})
             return
         code = code_of(chunk_id)
         if code in self._ids:
@@ -117,10 +119,11 @@ class Corpus:
 
 
 def _shape_problems(chunk: dict[str, Any], pointer: str, number: int) -> Iterator[Problem]:
-    for name in ("chunk_id", "content"):
-        if not isinstance(chunk.get(name), str):
-            where = f"{pointer}/{name}" if name in chunk else pointer
-            yield Problem("unusable-chunk", where, chunk.get(name), {"field": f"chunks[{number}].{name}"})
+    if "chunk_id" not in chunk:
+        yield Problem("unusable-chunk", pointer, None, {"field": f"chunks[{number}].chunk_id"})
+    if not isinstance(chunk.get("content"), str):
+        where = f"{pointer}/content" if "content" in chunk else pointer
+        yield Problem("unusable-chunk", where, chunk.get("content"), {"field": f"chunks[{number}].content"})
     if not is_index(chunk.get("original_index")):
         where = f"{pointer}/original_index" if "original_index" in chunk else pointer
         facts = {"field": f"chunks[{number}].original_index"}

@@ -34,7 +34,7 @@ def question_problems(value: dict[str, Any], corpus: Corpus | None) -> Iterator[
         return
     found: dict[str, dict[int, Any]] = {}
     for number, document in enumerate(documents):
-        yield from _document_problems(document, f"/golden_documents/{number}", found, corpus)
+        yield from _document_problems(document, f"/golden_documents/{number}", golden, found, corpus)
     yield from _lookup_problems(golden, documents, found, corpus)
     usable = isinstance(pairs, list) and golden and len(golden) == len({str(pair) for pair in pairs})
     if usable and all(one.index in found.get(one.uuid, ()) for one in golden):
@@ -55,9 +55,9 @@ def _pair_problems(pairs: list[Any], golden: list[Golden]) -> Iterator[Problem]:
             yield Problem("unusable-golden-chunk", pointer, pair)
             continue
         index = pair[1]
-        if isinstance(index, bool) or (isinstance(index, float) and index.is_integer() and index >= 0):
-            yield Problem("golden-index-not-integer", f"{pointer}/1", index, {"expected": int(index)})
-            index = int(index)
+        if (meant := _meant(index)) is not None:
+            yield Problem("golden-index-not-integer", f"{pointer}/1", index, {"expected": meant})
+            index = meant
         if not is_index(index):
             yield Problem("unusable-golden-chunk", pointer, pair)
             continue
@@ -68,8 +68,18 @@ def _pair_problems(pairs: list[Any], golden: list[Golden]) -> Iterator[Problem]:
         golden.append(Golden(pointer, pair[0], index))
 
 
+def _meant(index: Any) -> int | None:
+    """The index that Python takes a value for which is no integer."""
+    loose = isinstance(index, bool) or (isinstance(index, float) and index.is_integer() and index >= 0)
+    return int(index) if loose else None
+
+
 def _document_problems(
-    document: dict[str, Any], pointer: str, found: dict[str, dict[int, Any]], corpus: Corpus | None
+    document: dict[str, Any],
+    pointer: str,
+    golden: list[Golden],
+    found: dict[str, dict[int, Any]],
+    corpus: Corpus | None,
 ) -> Iterator[Problem]:
     """What is wrong with one golden document; its chunks are put into ``found``, unless an earlier one is looked into."""
     uuid, chunks = document.get("uuid"), document.get("chunks")
@@ -86,18 +96,26 @@ def _document_problems(
         chunks = []
     by_index: dict[int, Any] = {}
     for number, chunk in enumerate(chunks):
-        yield from _chunk_problems(chunk, f"{pointer}/chunks/{number}", f"{name}.chunks[{number}]", by_index)
+        place, named = f"{pointer}/chunks/{number}", f"{name}.chunks[{number}]"
+        wanted = {one.index for one in golden if one.uuid == uuid}
+        yield from _chunk_problems(chunk, place, named, by_index, wanted)
     if isinstance(uuid, str):
         found[uuid] = by_index
         if corpus is not None:
             yield from _copy_problems(document, pointer, corpus.documents.get(code_of(uuid)))
 
 
-def _chunk_problems(chunk: Any, pointer: str, name: str, by_index: dict[int, Any]) -> Iterator[Problem]:
+def _chunk_problems(
+    chunk: Any, pointer: str, name: str, by_index: dict[int, Any], golden: set[int]
+) -> Iterator[Problem]:
+    """What is wrong with one chunk; only the content of a golden one is read."""
     if not isinstance(chunk, dict):
         yield Problem("unusable-golden-document", pointer, chunk, {"field": name})
         return
     index, content = chunk.get("index"), chunk.get("content")
+    if (meant := _meant(index)) is not None:
+        yield Problem("golden-index-not-integer", f"{pointer}/index", index, {"expected": meant})
+        index = meant
     if not is_index(index):
         where = f"{pointer}/index" if "index" in chunk else pointer
         yield Problem("unusable-golden-document", where, index, {"field": f"{name}.index"})
@@ -105,7 +123,7 @@ def _chunk_problems(chunk: Any, pointer: str, name: str, by_index: dict[int, Any
         yield Problem("duplicate-golden-index", f"{pointer}/index", index)
     else:
         by_index[index] = content
-    if not isinstance(content, str):
+    if not isinstance(content, str) and index in golden:
         where = f"{pointer}/content" if "content" in chunk else pointer
         yield Problem("unusable-golden-document", where, content, {"field": f"{name}.content"})
 
@@ -148,7 +166,7 @@ def _content_pointer(documents: list[Any], golden: Golden) -> str:
     for number, document in enumerate(documents):
         if document.get("uuid") == golden.uuid:
             for place, chunk in enumerate(document["chunks"]):
-                if isinstance(chunk, dict) and is_index(chunk.get("index")) and chunk["index"] == golden.index:
+                if isinstance(chunk, dict) and chunk.get("index") == golden.index:
                     return f"/golden_documents/{number}/chunks/{place}/content"
     return golden.pointer
 
