@@ -16,6 +16,7 @@ from ragdatakit.reports.summary.metadata import metadata_frequencies
 from ragdatakit.reports.summary.numbers import frequencies, of_query
 from ragdatakit.reports.summary.stages import stage_distributions, stages_of
 from ragdatakit.reports.summary.texts import Column, distributions, measure, sample_note, scripts
+from ragdatakit.reports.summary.contexts import context_notes
 from ragdatakit.reports.summary.training import (
     coverage,
     leakage,
@@ -138,7 +139,7 @@ class _Summing:
             triplets = read_triplets(self._ids)
             self._counted["triplets"] = triplets.distinct()
             found = triplets_per_question(self._database, self._ids, triplets)
-        return found, coverage(self._database, self._ids)
+        return found, [*coverage(self._database, self._ids), *context_notes(self._database)]
 
     def _run(self) -> None:
         steps = (
