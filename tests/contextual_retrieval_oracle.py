@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 VERDICTS = Path(__file__).parent / "contextual_retrieval_verdicts.json"
 CORPUS, QUESTIONS = "codebase_chunks.json", "evaluation_set.jsonl"
@@ -168,7 +168,13 @@ def load(path: Path) -> dict[str, Any]:
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "code" and any(
-            sign in text for sign in ("class VectorDB", "def evaluate_retrieval(", "class ContextualVectorDB", "def retrieve_advanced")
+            sign in text
+            for sign in (
+                "class VectorDB",
+                "def evaluate_retrieval(",
+                "class ContextualVectorDB",
+                "def retrieve_advanced",
+            )
         ):
             exec(compile(text, str(path), "exec"), found)  # noqa: S102 - it is the oracle
     return found
@@ -178,7 +184,9 @@ class _Writer:
     """Writes the same context for every chunk."""
 
     def __init__(self, **_: Any) -> None:
-        usage = SimpleNamespace(input_tokens=0, output_tokens=0, cache_read_input_tokens=0, cache_creation_input_tokens=0)
+        usage = SimpleNamespace(
+            input_tokens=0, output_tokens=0, cache_read_input_tokens=0, cache_creation_input_tokens=0
+        )
         reply = SimpleNamespace(content=[SimpleNamespace(text="Of the log.")], usage=usage)
         messages = SimpleNamespace(create=lambda **_: reply)
         self.beta = SimpleNamespace(prompt_caching=SimpleNamespace(messages=messages))
@@ -191,7 +199,7 @@ class _Bar:
     def __iter__(self) -> Iterator[Any]:
         return iter(self._items)
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

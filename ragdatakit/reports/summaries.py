@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.database.sql_text import sql_text
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
+from ragdatakit.reports.summary.contexts import context_notes
 from ragdatakit.reports.summary.examples import examples as example_rows
 from ragdatakit.reports.summary.graph import graph_summary, read_edges
 from ragdatakit.reports.summary.ids import IdNumbers
@@ -16,7 +17,6 @@ from ragdatakit.reports.summary.metadata import metadata_frequencies
 from ragdatakit.reports.summary.numbers import frequencies, of_query
 from ragdatakit.reports.summary.stages import stage_distributions, stages_of
 from ragdatakit.reports.summary.texts import Column, distributions, measure, sample_note, scripts
-from ragdatakit.reports.summary.contexts import context_notes
 from ragdatakit.reports.summary.training import (
     coverage,
     leakage,

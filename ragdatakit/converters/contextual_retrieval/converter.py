@@ -40,11 +40,13 @@ CONVERTER = Converter(
         Option(
             "contexts",
             "write",
-            "the contexts of chunks: given, those that the source has; extractive, made of the beginning of the document "
-            "where there is none, without a language model",
+            "the contexts of chunks: given, those that the source has; extractive, where there is none, made of the "
+            "beginning of the document, without a language model",
             "given",
             ("given", "extractive"),
         ),
-        Option("context-length", "write", "how many characters of the document an extractive context has", CONTEXT_LENGTH),
+        Option(
+            "context-length", "write", "how many characters of the document an extractive context has", CONTEXT_LENGTH
+        ),
     ),
 )

@@ -29,8 +29,8 @@ from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 _LIST = msgspec.json.Decoder(list[Raw])
 _OF_DOCUMENT = ("doc_id", "title", "content", "chunks")
 _OF_CHUNK = ("doc_id", "chunk_id", "original_index", "content", "original_content", "contextualized_content")
-_OF_QUESTION = ("id", "query", "answer", "aliases", "split", "meta", "golden_doc_uuids", "golden_chunk_uuids", "golden_documents",
-                "golden_chunks")  # fmt: skip
+_OF_QUESTION = ("id", "query", "answer", "aliases", "split", "meta", "golden_doc_uuids", "golden_chunk_uuids",
+                "golden_documents", "golden_chunks")  # fmt: skip
 """Fields that have a place of their own, or repeat the corpus."""
 _NO_ORIGIN = ("num_chunks", "doc_id", "original_uuid", "title", "content", "chunks")
 _GOLDEN_NAMES = {"index": "original_index", "content": "content"}
@@ -39,6 +39,7 @@ _Fields = dict[str, Raw]
 
 
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
+    """The tables of the files that there are."""
     for file in dataset.ignored:
         why = "a link that leads out of the folder, or no regular file"
         records.losses.add("dropped", "documents", None, why, file.name)
@@ -139,7 +140,9 @@ class _Reading:
         with_context: set[str] = set()
         for fields in self._stored(notes):
             place = len(with_context)
-            named = {n: raw for n, raw in fields.items() if n != "original_uuid" or not self._dataset.of_kind("documents")}
+            named = {
+                n: raw for n, raw in fields.items() if n != "original_uuid" or not self._dataset.of_kind("documents")
+            }
             made = _chunk(named, _document_id(fields), place, notes)
             if made is not None:
                 with_context.add(made.chunk_id)

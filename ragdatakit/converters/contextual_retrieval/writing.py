@@ -1,4 +1,4 @@
-"""Canonical tables as contextual-retrieval files: documents with their chunks, contexts, questions with golden chunks.
+"""Canonical tables as contextual-retrieval files: documents with chunks, contexts, questions with golden chunks.
 
 Chunks are put beside their documents by way of a scratch file, so that they may come in any order: memory holds their
 ids and places.
@@ -35,10 +35,10 @@ _OF_CHUNK = frozenset((
 
 
 class _Golden(NamedTuple):
-    """Where a chunk is that some question may name: its document's uuid, its index, its document in the scratch file."""
+    """Where a chunk is that a question names: its document's uuid, its index, its document in the scratch file."""
 
     uuid: str
-    index: int
+    number: int
     place: int
 
 
@@ -76,10 +76,10 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if not (tables.any("documents") or tables.any("chunks") or tables.any("questions")):
         raise RagdataError(f"{tables.name} has no texts and no questions: there is nothing to write")
     with ScratchFolder() as scratch, ExitStack() as stack:
-        spools = [_Spool(scratch / name) for name in ("chunks", "golden")]
-        for spool in spools:
-            stack.callback(spool.close)
-        corpus = _CorpusWriter(tables, out, options, *spools)
+        chunks, golden = _Spool(scratch / "chunks"), _Spool(scratch / "golden")
+        stack.callback(chunks.close)
+        stack.callback(golden.close)
+        corpus = _CorpusWriter(tables, out, options, chunks, golden)
         if tables.any("documents") or tables.any("chunks"):
             corpus.write()
         if tables.any("questions"):
@@ -234,7 +234,7 @@ def _question(
     places = [corpus.golden[name] for name in asked.golden]
     documents = dict.fromkeys((golden.uuid, golden.place) for golden in places)
     record["golden_doc_uuids"] = [uuid for uuid, _ in documents]
-    record["golden_chunk_uuids"] = [[golden.uuid, golden.index] for golden in places]
+    record["golden_chunk_uuids"] = [[golden.uuid, golden.number] for golden in places]
     record["golden_documents"] = [Raw(corpus.documents.line(place).rstrip(b"\n")) for _, place in documents]
     if question.metadata:
         record["meta"] = Raw(question.metadata.encode())

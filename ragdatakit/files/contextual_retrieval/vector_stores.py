@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from ragdatakit.files.boundary import Boundary
 from ragdatakit.files.json_text import loads
@@ -96,7 +96,7 @@ def _opened(value: Any) -> Any:
 class _Reading:
     """One pass over the opcodes."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._stack: list[Any] = []
         self._marks: list[list[Any]] = []
@@ -155,7 +155,15 @@ class _Reading:
                     raise _refused(code)
                 step()
             return self._stack.pop()
-        except (IndexError, KeyError, ValueError, TypeError, AttributeError, UnicodeDecodeError, OverflowError) as error:
+        except (
+            IndexError,
+            KeyError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            UnicodeDecodeError,
+            OverflowError,
+        ) as error:
             raise UnusableStoreError(f"it is no whole pickle ({type(error).__name__})") from None
 
     def _take(self, length: int) -> bytes:

@@ -59,8 +59,8 @@ CONTEXTUAL_RETRIEVAL = Format(
     title="Contextual Retrieval",
     letters="CR",
     description=(
-        "Documents with their chunks, questions with golden chunks, and the contexts that are written for chunks before "
-        "they are embedded: the files of the cookbook on contextual retrieval."
+        "Documents with their chunks, questions with golden chunks, and the contexts that are written for chunks "
+        "before they are embedded: the files of the cookbook on contextual retrieval."
     ),
     homepage="https://github.com/anthropics/anthropic-cookbook/tree/main/skills/contextual-embeddings",
     files=(
@@ -96,8 +96,8 @@ CONTEXTUAL_RETRIEVAL = Format(
             kind="vectors",
             title="Vectors",
             container="opaque",
-            description="A pickle of vectors and chunks, `vector_db.pkl`. It is read as the plain values that it should "
-            "hold, and nothing in it is run.",
+            description="A pickle of vectors and chunks, `vector_db.pkl`. It is read as the plain values that it "
+            "should hold, and nothing in it is run.",
             suffixes=(".pkl",),
         ),
         File(
@@ -125,7 +125,8 @@ CONTEXTUAL_RETRIEVAL = Format(
     },
     example={
         CORPUS: (
-            '[\n  {"doc_id": "doc_1", "original_uuid": "9f2c", "content": "Mara built it. Joss mapped it.", "chunks": [\n'
+            '[\n  {"doc_id": "doc_1", "original_uuid": "9f2c", "content": "Mara built it. Joss mapped it.", '
+            '"chunks": [\n'
             '    {"chunk_id": "doc_1_chunk_0", "original_index": 0, "content": "Mara built it. "},\n'
             '    {"chunk_id": "doc_1_chunk_1", "original_index": 1, "content": "Joss mapped it."}\n  ]}\n]\n'
         ),
@@ -137,9 +138,9 @@ CONTEXTUAL_RETRIEVAL = Format(
         ),
         CONTEXTS: (
             '{"doc_id": "doc_1", "original_uuid": "9f2c", "chunk_id": "doc_1_chunk_0", "original_index": 0, '
-            '"original_content": "Mara built it. ", "contextualized_content": "From the log of the reef: the beacon."}\n'
+            '"original_content": "Mara built it. ", "contextualized_content": "On the reef: the beacon."}\n'
             '{"doc_id": "doc_1", "original_uuid": "9f2c", "chunk_id": "doc_1_chunk_1", "original_index": 1, '
-            '"original_content": "Joss mapped it.", "contextualized_content": "From the log of the reef: the chart."}\n'
+            '"original_content": "Joss mapped it.", "contextualized_content": "On the reef: the chart."}\n'
         ),
     },
 )

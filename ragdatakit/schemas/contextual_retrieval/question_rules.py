@@ -202,7 +202,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         upstream="the first is taken for the golden chunk",
         hint="number the chunks of each document from 0",
         bad=_with(
-            '"content": "Joss mapped it."}]', '"content": "Joss mapped it."}, {"index": 1, "content": "Mara built it."}]'
+            '"content": "Joss mapped it."}]',
+            '"content": "Joss mapped it."}, {"index": 1, "content": "Mara built it."}]',
         ),
         good=_GOLDEN,
         source=_EVALUATES,

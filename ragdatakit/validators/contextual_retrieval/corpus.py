@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from ragdatakit.schemas.findings import Problem
 
@@ -22,7 +22,7 @@ def content_code(text: str) -> int:
     return code_of(text.strip())
 
 
-def is_index(value: Any) -> bool:
+def is_index(value: Any) -> TypeGuard[int]:
     """Whether a value is the index of a chunk."""
     return type(value) is int and value >= 0
 

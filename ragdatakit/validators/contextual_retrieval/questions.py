@@ -14,11 +14,12 @@ class Golden(NamedTuple):
 
     pointer: str
     uuid: str
-    index: int
+    number: int
 
     @property
     def words(self) -> str:
-        return f"[{self.uuid}, {self.index}]"
+        """As it is told."""
+        return f"[{self.uuid}, {self.number}]"
 
 
 def question_problems(value: dict[str, Any], corpus: Corpus | None) -> Iterator[Problem]:
@@ -37,7 +38,7 @@ def question_problems(value: dict[str, Any], corpus: Corpus | None) -> Iterator[
         yield from _document_problems(document, f"/golden_documents/{number}", golden, found, corpus)
     yield from _lookup_problems(golden, documents, found, corpus)
     usable = isinstance(pairs, list) and golden and len(golden) == len({str(pair) for pair in pairs})
-    if usable and all(one.index in found.get(one.uuid, ()) for one in golden):
+    if usable and all(one.number in found.get(one.uuid, ()) for one in golden):
         yield from _agreement_problems(value, golden)
 
 
@@ -81,7 +82,7 @@ def _document_problems(
     found: dict[str, dict[int, Any]],
     corpus: Corpus | None,
 ) -> Iterator[Problem]:
-    """What is wrong with one golden document; its chunks are put into ``found``, unless an earlier one is looked into."""
+    """What is wrong with one golden document; its chunks go into ``found``, unless an earlier one is looked into."""
     uuid, chunks = document.get("uuid"), document.get("chunks")
     name = pointer[1:].replace("/", "[") + "]"
     if "uuid" not in document or not isinstance(uuid, str):
@@ -97,7 +98,7 @@ def _document_problems(
     by_index: dict[int, Any] = {}
     for number, chunk in enumerate(chunks):
         place, named = f"{pointer}/chunks/{number}", f"{name}.chunks[{number}]"
-        wanted = {one.index for one in golden if one.uuid == uuid}
+        wanted = {one.number for one in golden if one.uuid == uuid}
         yield from _chunk_problems(chunk, place, named, by_index, wanted)
     if isinstance(uuid, str):
         found[uuid] = by_index
@@ -147,13 +148,13 @@ def _lookup_problems(
     """Golden chunks that are not among the golden documents, not in the corpus, or not as they are there."""
     for one in golden:
         chunks = found.get(one.uuid)
-        if chunks is None or one.index not in chunks:
+        if chunks is None or one.number not in chunks:
             yield Problem("golden-chunk-not-embedded", one.pointer, None, {"value": one.words})
             continue
         if corpus is None:
             continue
-        known = corpus.chunks.get(code_of(one.uuid, one.index))
-        content = chunks[one.index]
+        known = corpus.chunks.get(code_of(one.uuid, one.number))
+        content = chunks[one.number]
         if known is None:
             yield Problem("golden-chunk-not-in-corpus", one.pointer, None, {"value": one.words})
         elif isinstance(content, str) and content_code(content) != known:
@@ -166,7 +167,7 @@ def _content_pointer(documents: list[Any], golden: Golden) -> str:
     for number, document in enumerate(documents):
         if document.get("uuid") == golden.uuid:
             for place, chunk in enumerate(document["chunks"]):
-                if isinstance(chunk, dict) and chunk.get("index") == golden.index:
+                if isinstance(chunk, dict) and chunk.get("index") == golden.number:
                     return f"/golden_documents/{number}/chunks/{place}/content"
     return golden.pointer
 
@@ -187,7 +188,7 @@ def _agreement_problems(value: dict[str, Any], golden: list[Golden]) -> Iterator
         found = "golden_documents has documents without a golden chunk"
         yield Problem("golden-documents-unlike", "/golden_documents", None, {"found": found})
     copies = value.get("golden_chunks")
-    if copies is not None and _named(copies) != [(one.uuid, one.index) for one in golden]:
+    if copies is not None and _named(copies) != [(one.uuid, one.number) for one in golden]:
         yield Problem("golden-chunks-unlike", "/golden_chunks")
 
 

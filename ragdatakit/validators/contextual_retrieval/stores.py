@@ -54,8 +54,8 @@ def vector_problems(file: DataFile, corpus: Corpus | None) -> Iterator[Problem]:
         yield Problem("unsafe-vectors", facts={"reason": str(error)})
         return
     except (UnusableStoreError, OSError) as error:
-        reason = str(error) if isinstance(error, UnusableStoreError) else error.strerror or str(error)
-        yield Problem("unusable-vectors", facts={"reason": reason})
+        told = str(error) if isinstance(error, UnusableStoreError) else error.strerror or str(error)
+        yield Problem("unusable-vectors", facts={"reason": told})
         return
     with_context = file.kind == "contextual-vectors"
     if (reason := _unusable_chunk(store, with_context)) is not None:
