@@ -52,7 +52,7 @@ def _index() -> Schema:
     part = object_of(
         "One part of the index.",
         {
-            "kind": {"enum": ["lexical", "sparse", "dense", "graph"], "description": "Which part."},
+            "kind": {"enum": ["lexical", "sparse", "dense", "graph", "contextual"], "description": "Which part."},
             "built": truth("Whether it was built just now; false where it was there."),
             "seconds": number("What building it took."),
             "bytes": count("Its size on the disk."),
