@@ -7,7 +7,7 @@ from typing import Any
 
 from ragdatakit.converters import Converter, Option
 from ragdatakit.converters.contextual_retrieval.reading import read
-from ragdatakit.converters.contextual_retrieval.writing import CHUNK, DOCUMENT, QUESTION, write
+from ragdatakit.converters.contextual_retrieval.writing import CHUNK, DOCUMENT, QREL, QUESTION, write
 from ragdatakit.files.contextual_retrieval.contexts import CONTEXT_LENGTH
 from ragdatakit.schemas.findings import Finding
 
@@ -34,7 +34,7 @@ CONVERTER = Converter(
         "documents": DOCUMENT,
         "chunks": CHUNK,
         "questions": QUESTION,
-        "qrels": ("question_id", "target_id", "target_kind", "split"),
+        "qrels": QREL,
     },
     options=(
         Option(
