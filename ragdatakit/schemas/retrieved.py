@@ -88,8 +88,8 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """One part of an index: ``lexical``, ``sparse``, ``dense``, ``graph`` or ``contextual``; ``built`` is false where it was
-    there."""
+    """One part of an index: ``lexical``, ``sparse``, ``dense``, ``graph`` or ``contextual``; ``built`` is false where
+    it was there."""
 
     kind: str
     built: bool

@@ -73,7 +73,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="A document lacks its id, its uuid, its content or its chunks, or one of them is of another type.",
         message="{field} is missing or of another type",
-        upstream="loading stops with KeyError or TypeError, or contexts are written for something that is no text",
+        upstream="loading stops with KeyError or TypeError, or contexts are written for something that is not text",
         hint="write doc_id, original_uuid and content as strings, and chunks as a list of objects",
         bad=_with('"original_uuid": "u1", ', ""),
         good=_DOCUMENT,
@@ -85,7 +85,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         severity="error",
         summary="A chunk lacks its id, its index or its content, or one of them is of another type.",
         message="{field} is missing or of another type",
-        upstream="loading stops with KeyError, or the evaluation with AttributeError; an index that is no integer "
+        upstream="loading stops with KeyError, or the evaluation with AttributeError; an index that is not an integer "
         "matches no golden chunk",
         hint="write chunk_id and content as strings, and original_index as an integer from 0",
         bad=_with('"original_index": 1', '"original_index": "1"'),
