@@ -12,7 +12,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.files.contextual_retrieval.contexts import extractive_context
-from ragdatakit.retrieval.metrics import measure
+from ragdatakit.retrieval.gold_and_metrics.metrics import measure
 from tests.command_line import run
 from tests.upstream_data import UPSTREAM_DATA
 

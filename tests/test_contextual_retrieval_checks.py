@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.files.boundary import ANYWHERE
 from ragdatakit.files.contextual_retrieval.vector_stores import (
     UnsafeStoreError,
     UnusableStoreError,
     read_vector_store,
 )
+from ragdatakit.files.paths.boundary import ANYWHERE
 from tests.upstream_data import UPSTREAM_DATA
 
 REAL = UPSTREAM_DATA / "contextual-retrieval"

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.json_text import loads
 from ragdatakit.files.contextual_retrieval.contexts import CONTEXT_LENGTH, extractive_context
-from ragdatakit.files.json_text import loads
 from ragdatakit.retrieval.lexical import LexicalPart
 from ragdatakit.retrieval.parts import Ranking
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.passages import Passage, Passages
     from ragdatakit.schemas.canonical import Document
 

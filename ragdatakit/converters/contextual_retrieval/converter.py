@@ -11,19 +11,19 @@ from ragdatakit.converters.contextual_retrieval.writing import CHUNK, DOCUMENT, 
 from ragdatakit.files.contextual_retrieval.contexts import CONTEXT_LENGTH
 from ragdatakit.schemas.findings import Finding
 
-_MENDED = frozenset(("packed-file",))
+_REPAIRED = frozenset(("packed-file",))
 """Faults that reading does not mind."""
 
 
-def _mends(finding: Finding, values: Mapping[str, Any]) -> bool:
-    return finding.rule in _MENDED
+def _repairs(finding: Finding, values: Mapping[str, Any]) -> bool:
+    return finding.rule in _REPAIRED
 
 
 CONVERTER = Converter(
     name="contextual-retrieval",
     read=read,
     write=write,
-    mends=_mends,
+    repairs=_repairs,
     gives={
         "documents": DOCUMENT,
         "chunks": CHUNK,

@@ -14,16 +14,16 @@ from typing import Any
 import msgspec
 
 from ragdatakit.converters import Options
-from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.contextual_retrieval.vector_stores import (
     UnsafeStoreError,
     UnusableStoreError,
     read_vector_store,
 )
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of
-from ragdatakit.files.noted_rows import Note, NotedRows
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 
 _LIST = msgspec.json.Decoder(list[Raw])

@@ -15,11 +15,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.free_names import FreeNames
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads
 from ragdatakit.files.contextual_retrieval.contexts import extractive_context
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads
-from ragdatakit.outputs.outputs import LineWriter, Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.scratch import ScratchFolder
+from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import Chunk, Document, Question
 from ragdatakit.schemas.contextual_retrieval.format import CONTEXTS, CORPUS, QUESTIONS
 from ragdatakit.schemas.errors import RagdataError

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from ragdatakit.files.boundary import Boundary
-from ragdatakit.files.json_text import loads
+from ragdatakit.files.containers.json_text import loads
+from ragdatakit.files.paths.boundary import Boundary
 
 KINDS = ("vectors", "contextual-vectors")
 _FIELDS = ("embeddings", "metadata", "query_cache")

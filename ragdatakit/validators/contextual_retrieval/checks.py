@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.contextual_retrieval.vector_stores import KINDS as VECTORS
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
 from ragdatakit.validators.contextual_retrieval.questions import question_problems
 from ragdatakit.validators.contextual_retrieval.stores import context_problems, stored_problems, vector_problems
-from ragdatakit.validators.sets import Hits, unreliable_keys
+from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 _NOT_FOUND = {"golden-chunk-not-in-corpus", "context-without-chunk"}
 
@@ -36,9 +38,9 @@ class ContextualRetrievalChecks(FormatChecks):
         self._unchecked = True
         return None
 
-    def record_checks(self, kind: str) -> bool:
-        """All records have something that the declaration does not say."""
-        return kind in ("documents", "contexts", "questions")
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """All records have something that the declaration does not say; the chunks of the corpus are remembered."""
+        return Needs(records=kind in ("documents", "contexts", "questions"), values=kind == "documents")
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one document with its chunks, of one chunk with its context, of one question."""
@@ -56,7 +58,7 @@ class ContextualRetrievalChecks(FormatChecks):
         self._missed = self._missed or not _NOT_FOUND.isdisjoint(problem.rule for problem in problems)
         return problems
 
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """``@place``: the document and the index of a chunk, by which hybrid search finds it."""
         if kind != "contexts":
             return {}
@@ -66,42 +68,38 @@ class ContextualRetrievalChecks(FormatChecks):
             return {"@place": None}
         return {"@place": f"[{doc_id}, {index}]"}
 
-    def needs_values(self, kind: str) -> bool:
-        """The chunks of the corpus are remembered."""
-        return kind == "documents"
-
-    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
         """Remember the chunks of the corpus."""
         if kind == "documents":
             for row, value in enumerate(values or (), batch.first_row):
                 self._corpus.remember(row, value)
         return ()
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(
+        self, file: DataFile, records: int, table: CsvTable | None = None
+    ) -> Iterable[Placed | RowProblems]:
         """What is told of a file as a whole."""
-        if file.path.name.endswith(".gz"):
-            emit(file, Problem("packed-file"))
+        return [(file, Problem("packed-file"))] if file.path.name.endswith(".gz") else ()
 
-    def finish_sets(self) -> Iterable[Hits]:
-        """Documents that could not be read, where chunks are not found."""
+    def finish(self) -> Iterator[Placed | RowProblems]:
+        """Documents without keys, chunks without a context, a corpus that was not compared, and the vectors."""
         if self._missed and self._corpus.keyless:
             yield unreliable_keys("documents", "", self._corpus.keyless)
-
-    def finish(self, emit: Emit) -> None:
-        """Chunks without a context, a corpus that nothing could be compared with, and the vectors."""
         known = self._known()
         contexts = self.dataset.of_kind("contexts")
         if known is not None and self._stored and not self._nameless and all(file.readable for file in contexts):
             missing = len(known.chunks.keys() - self._stored)
             if missing:
                 facts = {"missing": missing, "chunks": len(known.chunks)}
-                emit(contexts[0], Problem("chunk-without-context", facts=facts))
+                yield contexts[0], Problem("chunk-without-context", facts=facts)
         if self._unchecked and self.dataset.of_kind("questions"):
             for file in self.dataset.of_kind("documents"):
                 if not file.to_end:
-                    emit(file, Problem("unchecked-references"))
+                    yield file, Problem("unchecked-references")
         for kind in VECTORS:
             for file in self.dataset.of_kind(kind):
                 if file.readable:
                     for problem in vector_problems(file, known):
-                        emit(file, problem)
+                        yield file, problem
