@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import ragdatakit
+from tests.broad import ALL, chosen
 from tests.contextual_retrieval_oracle import VERDICTS, cases, written
 
 BY_ID = {
@@ -27,14 +28,17 @@ NO_GOLD = 3
 
 def test_the_verdicts_are_those_of_the_notebook(tmp_path: Path) -> None:
     verdicts = json.loads(VERDICTS.read_text(encoding="utf-8"))
-    told: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     stricter: Counter[str] = Counter()
 
-    for name, corpus, questions in cases():
+    damaged = list(cases())
+    assert len(damaged) == len(verdicts) == 1874
+
+    for name, corpus, questions in damaged:
+        if not chosen(f"notebook {name}"):
+            continue
         report = ragdatakit.validate(written(tmp_path, corpus, questions), format="contextual-retrieval")
         errors = {f.rule for f in report.findings if f.severity == "error"}
-        told["all"] += 1
         if errors and not verdicts[name]:
             assert errors <= BY_ID, (name, errors)
             stricter[min(errors - {"golden-chunk-not-in-corpus"}, default="golden-chunk-not-in-corpus")] += 1
@@ -43,6 +47,6 @@ def test_the_verdicts_are_those_of_the_notebook(tmp_path: Path) -> None:
             field = name.split(":")[0].removeprefix("asked 0/")
             missed["no gold" if "no-golden-chunk" in rules else field] += 1
 
-    assert told["all"] == len(verdicts) == 1874
-    assert missed == {**OTHER_QUESTIONS, "no gold": NO_GOLD}
-    assert sum(stricter.values()) == 113
+    known = Counter({**OTHER_QUESTIONS, "no gold": NO_GOLD})
+    assert missed == known if ALL else missed <= known
+    assert stricter.total() == 113 if ALL else stricter.total() <= 113

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ragdatakit.converters import Options
-from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.contextual_retrieval.vector_stores import (
     UnsafeStoreError,
     UnusableStoreError,
@@ -35,6 +35,9 @@ _OF_QUESTION = ("id", "query", "answer", "aliases", "split", "meta", "golden_doc
 _NO_ORIGIN = ("num_chunks", "doc_id", "original_uuid", "title", "content", "chunks")
 _GOLDEN_NAMES = {"index": "original_index", "content": "content"}
 """Fields of the chunk of a golden document, and what they are called in the corpus."""
+_OF_COPY = ("uuid", "content", "chunks", "meta")
+_OF_COPIED_CHUNK = ("doc_uuid", "index", "content")
+"""Fields of the golden documents and chunks of a question that repeat the corpus, or are read into it."""
 _Fields = dict[str, Raw]
 
 
@@ -168,9 +171,27 @@ class _Reading:
                 notes.append(("derived", "questions", "question_id", "the place of the record, which has no id", None))
             left = {name: raw for name, raw in fields.items() if name not in _OF_QUESTION}
             left = {**(_fields(fields.get("meta")) or {}), **left}
+            self._tell_lost(fields, question_id, notes)
             answer, split = _text(fields.get("answer")), _text(fields.get("split")) or None
             aliases = tuple(alias for raw in _list(fields.get("aliases")) if (alias := _text(raw)) is not None)
             yield Question(question_id, text, answer, aliases, split, object_text(left))
+
+    def _tell_lost(self, fields: _Fields, question_id: str, notes: list[Note]) -> None:
+        """What the copies of golden documents and chunks say that the corpus has no place for, such as ``hash_id``."""
+        chunks = _list(fields.get("golden_chunks"))
+        for raw in _list(fields.get("golden_documents")):
+            copy = _fields(raw) or {}
+            chunks += _list(copy.get("chunks"))
+            origin = self._origin(_name(copy.get("uuid")))
+            meta = _fields(copy.get("meta"))
+            left = {n: v for n, v in copy.items() if n not in _OF_COPY or (n == "meta" and meta is None)}
+            left |= {n: v for n, v in (meta or {}).items() if n != "num_chunks" and origin.get(n) != v}
+            _lose("documents", left, question_id, notes)
+        for raw in chunks:
+            copy = _fields(raw) or {}
+            meta = _fields(copy.get("meta"))
+            left = {n: v for n, v in copy.items() if n not in _OF_COPIED_CHUNK and (n != "meta" or meta is None)}
+            _lose("chunks", {**left, **(meta or {})}, question_id, notes)
 
     def qrels(self, notes: list[Note]) -> Iterator[Qrel]:
         """The golden chunks. One that the corpus does not have keeps an id made of its uuid and index."""
@@ -238,6 +259,11 @@ def _list(raw: Raw | None) -> list[Raw]:
         if raw is not None:
             return _LIST.decode(raw)
     return []
+
+
+def _lose(table: str, left: _Fields, question_id: str, notes: list[Note]) -> None:
+    why = "only the golden copy in a question has it"
+    notes += [("lost", table, "metadata", why, f"{question_id}: {name} {compact(raw)}") for name, raw in left.items()]
 
 
 def _items(raw: Raw | None, doc_id: str | None, notes: list[Note]) -> list[Raw]:
