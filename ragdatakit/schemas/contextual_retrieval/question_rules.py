@@ -63,7 +63,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="there are no questions",
         upstream="the evaluation stops with ZeroDivisionError",
         hint="look at the step that wrote the file",
-        bad="",
+        bad="(evaluation_set.jsonl is empty)",
         good=_GOLDEN,
         source=_EVALUATES,
     ),
