@@ -16,7 +16,7 @@ from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import run
 from tests.upstream_data import UPSTREAM_DATA
 
-COOKBOOK = Path(__file__).parent.parent / "fixtures" / "plain" / "cookbook"
+COOKBOOK = Path(__file__).parent.parent / "fixtures" / "contextual-retrieval" / "valid" / "cookbook"
 REAL = UPSTREAM_DATA / "contextual-retrieval"
 CORPUS: list[dict[str, Any]] = [
     {
@@ -87,13 +87,15 @@ def test_one_file_alone_is_read(tmp_path: Path) -> None:
     found, told = read(COOKBOOK / "evaluation_set.jsonl", "")
 
     assert [q.target_id for q in found["qrels"]] == ["a1f0_chunk_1", "b2e7_chunk_0"]
-    assert told["made of uuid and index, as no chunk of the corpus has them"] == 2
+    assert [c.chunk_id for c in found["chunks"]] == ["a1f0_chunk_1", "b2e7_chunk_0"]
+    assert [d.doc_id for d in found["documents"]] == ["a1f0", "b2e7"]
+    assert told["made of the document's id and the index"] == 2
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.json").write_text('[{"text": "nothing of the kind"}]')
 
-    with pytest.raises(RagdataError, match="golden_chunk_uuids"):
+    with pytest.raises(RagdataError, match="no dataset recognised"):
         ragdatakit.read(tmp_path, source_format="contextual-retrieval")
 
 
@@ -110,7 +112,7 @@ def test_contexts_go_with_their_chunks(tmp_path: Path) -> None:
     found, _ = read(folder(tmp_path, contexts=[context]))
 
     assert found["chunks"] == [
-        Chunk("doc_1_chunk_1", "Bell.", "doc_1", 1, "Of bells.", metadata='{"original_uuid":"u1","model":"small"}'),
+        Chunk("doc_1_chunk_1", "Bell.", "doc_1", 1, "Of bells.", metadata='{"model":"small"}'),
         Chunk("doc_1_chunk_0", "Lamp. ", "doc_1", 0),
     ]
     assert [q.target_id for q in found["qrels"]] == ["doc_1_chunk_1"]
@@ -164,11 +166,41 @@ def test_records_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     }
 
 
+def test_what_only_golden_copies_say_is_told(tmp_path: Path) -> None:
+    def copy(**more: Any) -> dict[str, Any]:
+        return {"doc_uuid": "u1", "index": 1, "content": "Bell.", **more}
+
+    corpus = [{**CORPUS[0], "repo_name": "harbour"}]
+    meta = {"source": "git", "num_chunks": 2, "content": "?"}
+    golden = {"uuid": "u1", "content": "Lamp. Bell.", "size": 11, "chunks": [copy(meta={"hash_id": "9f"})]}
+    asked = [
+        {**ASKED, "golden_documents": [{**golden, "meta": meta}], "golden_chunks": [copy(meta={"hash_id": "9f"})]},
+        {**ASKED, "golden_documents": [{**golden, "meta": {"source": "svn"}}], "golden_chunks": [copy(meta=7, rank=1)]},
+        {**ASKED, "golden_documents": [{**golden, "chunks": [copy()], "size": [["\ud800"]]}, 7], "golden_chunks": 7},
+    ]
+    folder(tmp_path, corpus, asked)
+    with ragdatakit.read(tmp_path) as dataset:
+        documents, questions = list(dataset.rows("documents")), list(dataset.rows("questions"))
+        losses = {(loss.table, loss.column): loss for loss in dataset.losses if loss.kind == "lost"}
+
+    assert documents == [
+        Document("doc_1", "Lamp. Bell.", None, '{"source":"git","original_uuid":"u1","repo_name":"harbour"}')
+    ]
+    assert len(questions) == 3
+    assert {place: loss.count for place, loss in losses.items()} == {
+        ("chunks", "metadata"): 5,
+        ("documents", "metadata"): 5,
+    }
+    assert losses["chunks", "metadata"].examples[0] == 'q0001: hash_id "9f"'
+    assert losses["documents", "metadata"].examples == ["q0001: size 11", 'q0001: content "?"', "q0002: size 11"]
+
+
 def test_hostile_files_do_not_stop_it(tmp_path: Path) -> None:
     lines = [
         json.dumps(ASKED),
         '{"query": "half \\ud800", "golden_chunk_uuids": [["u1", 1]]}',
         '{"query": "nested", "golden_chunk_uuids": ' + "[" * 3000 + "]" * 3000 + "}",
+        '{"query": "deep", "golden_chunk_uuids": [], "golden_chunks": [{"hash_id": ' + "[" * 900 + "]" * 900 + "}]}",
         '{"query": "big", "golden_chunk_uuids": [["u1", 1e999], ["u1", NaN], ["u1", 99999999999999999999]]}',
         "",
         "no JSON",
@@ -200,6 +232,9 @@ def test_real_files() -> None:
         "questions": 248,
         "qrels": 306,
     }
-    assert told == {"the place of the record, which has no id": 248}
+    assert told == {
+        "the place of the record, which has no id": 248,
+        "only the golden copy in a question has it": 2176,  # hash_id
+    }
     ids = {c.chunk_id for c in found["chunks"]}
     assert all(q.target_id in ids for q in found["qrels"])

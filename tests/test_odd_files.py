@@ -32,7 +32,7 @@ DATASETS = {
     "trec": ("trec/valid/collection", "documents.trec", "qrels.txt"),
     "texts": ("plain/texts", "harbour/tides.md"),
     "tables": ("plain/graphs/orchard", "edges.csv"),
-    "cookbook": ("plain/cookbook", "codebase_chunks.json"),
+    "cookbook": ("contextual-retrieval/valid/cookbook", "codebase_chunks.json"),
 }
 """Name to a fixture and the files that are replaced, one at a time."""
 TARGETS = {"beir": "arag", "texts": "beir", "tables": "gfm-rag", "cookbook": "beir"}

@@ -26,6 +26,7 @@ SEVERAL = {
 }
 """Fixtures that are not one dataset."""
 NOT_WRITTEN = {
+    "contextual-retrieval/contexts-alone": "documents that are not there are made of their chunks",
     "datamind/results": "the results of its benchmark are what DataMind itself writes: ragdata does not",
     "light-splade/one-split": "light-splade is written with both splits, and the set has none: validation is split off",
 }

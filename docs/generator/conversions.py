@@ -31,7 +31,7 @@ SAMPLES: dict[str, tuple[str, dict[str, str]]] = {
     "raptor": ("raptor/valid/two-layers", {}),
     "text": ("plain/texts", {}),
     "table": ("plain/notes.csv", {"map": "text=body,id=note_id,title=headline"}),
-    "contextual-retrieval": ("plain/cookbook", {}),
+    "contextual-retrieval": ("contextual-retrieval/valid/cookbook", {}),
 }
 """Format to the fixture that is converted, and the options it needs."""
 NEEDED = {"light-splade": {"random-negatives": "1"}}

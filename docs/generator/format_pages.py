@@ -121,12 +121,8 @@ def _container(kind: File) -> str:
         return f"lines of cells with {between} between them" + (", below a header" if kind.columns.header else "")
     if kind.container == "tagged":
         return f"elements {' or '.join(code(f'<{tag}>') for tag in kind.tags)}"
-<<<<<<< HEAD
     told = f" in {' or '.join(map(code, kind.wrapper))}" if kind.wrapper else ""
-    return _CONTAINERS[kind.container] + told
-=======
-    return "bytes" if kind.begins else _CONTAINERS[kind.container]
->>>>>>> raptor
+    return "bytes" if kind.begins else _CONTAINERS[kind.container] + told
 
 
 def _names(patterns: list[str]) -> str:

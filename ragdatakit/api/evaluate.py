@@ -216,15 +216,18 @@ class _Evaluating:
         from ragdatakit.retrieval.gold_and_metrics.evaluation import run_result
         from ragdatakit.retrieval.gold_and_metrics.gold_facts import read_gold_facts
         from ragdatakit.retrieval.gold_and_metrics.sanity import check_run
+        from ragdatakit.retrieval.passages import repeated_texts
 
         w, gold, done, passages = self._wanted, self._gold, self._done, self._passages
         nodes = (n.name for n in self._tables.peek("nodes")) if gold.unit == "node" else ()
         facts = read_gold_facts(gold, passages, nodes) if passages is not None else None
         done.ceiling = ceiling(gold, facts, w.names, w.depth, repeated_judgements(self._tables, gold.unit))
+        by_text = passages is not None and any(name.startswith("pass@") for name in w.names)
+        same = repeated_texts(passages) if passages is not None and by_text else {}
         for run in self._named_runs(modes):
             sanity = check_run(run.ranked, gold, w.names, facts, w.options.seed)
             sanity = self._with_search_checks(sanity, run.name) if run.name in modes else sanity
-            done.runs.append(run_result(run, gold, w.names, w.depth, sanity, w.options.seed))
+            done.runs.append(run_result(run, gold, w.names, w.depth, sanity, w.options.seed, same))
         if w.options.compare is not None and done.runs:
             done.comparisons = self._compared(done.runs, w.options.compare)
         shown = {t for run in done.runs for q in run.worst(w.options.worst) for t in (*q.found[:3], *q.gold[:3])}

@@ -86,7 +86,7 @@ class _Command(SectionedCommand):
     "--metrics",
     multiple=True,
     metavar="NAME,…",
-    help="recall@K, ndcg@K, success@K, precision@K, mrr, mrr@K, map, map@K.",
+    help="recall@K, ndcg@K, success@K, precision@K, pass@K, mrr, mrr@K, map, map@K.",
 )
 @_option(
     "--depth",

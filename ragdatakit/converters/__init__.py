@@ -31,12 +31,11 @@ CONVERTERS: dict[str, str] = {
     "hipporag": "ragdatakit.converters.hipporag.converter",
     "ragchecker": "ragdatakit.converters.ragchecker.converter",
     "raptor": "ragdatakit.converters.raptor.converter",
+    "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",
     "text": "ragdatakit.converters.plain.text",
     "table": "ragdatakit.converters.plain.table",
-    "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",
 }
-"""Format to module. The last three are sources only: folders of plain texts, tables with a mapping, and the files of
-the contextual-retrieval cookbook."""
+"""Format to module. Plain texts and tables with a mapping are sources only."""
 
 _RAW = "gfm-rag-raw"  # a source that is part of a format
 

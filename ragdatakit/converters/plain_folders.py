@@ -11,7 +11,6 @@ from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.plain_sources import (
     PASSED_OVER,
     PLAIN_SOURCES,
-    contextual_retrieval_dataset,
     is_about,
     table_dataset,
     text_dataset,
@@ -59,8 +58,6 @@ def _datasets_of(path: Path, boundary: Boundary) -> list[Dataset]:
 def _kinds(path: Path, boundary: Boundary) -> list[Dataset]:
     """The plain datasets of all files below a path, one of each kind; files about the data are none of it, and where
     there is nothing else there is no dataset."""
-    with skip_unreadable():
-        return [contextual_retrieval_dataset(path, boundary)]
     texts, tables = _read(text_dataset, path, boundary), _read(table_dataset, path, boundary)
     if texts is None or tables is None:
         if texts is not None and all(is_about(file.path) for file in texts.files):

@@ -37,7 +37,7 @@ from ragdatakit.version import __version__
 RAW = "gfm-rag-raw"
 """GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""
 Repairs = Callable[[Finding, Mapping[str, Any]], bool]
-PLAIN = ("text", "table", "contextual-retrieval")
+PLAIN = ("text", "table")
 """Sources that no format is declared for: they are found where they are asked for, or nothing else is."""
 
 

@@ -56,7 +56,7 @@ def checked_plain(
 ) -> list[Dataset]:
     """The plain texts and tables at a path, of which nothing is declared; empty where there are none.
 
-    ``format_name`` is ``text``, ``table`` or ``contextual-retrieval``; empty: by the files. Raises `RagdataError` where
+    ``format_name`` is ``text`` or ``table``; empty: by the files. Raises `RagdataError` where
     there are none of that format, or texts and tables side by side.
     """
     map_words = (values or {}).get("map", "")

@@ -28,7 +28,7 @@ class _Dataset(TypedDict):
 class _Part(TypedDict):
     """One part of the index; ``built`` is false where it was there, ``facts`` depend on the kind."""
 
-    kind: Literal["lexical", "sparse", "dense", "graph", "tree"]
+    kind: Literal["lexical", "sparse", "dense", "graph", "tree", "contextual"]
     built: bool
     seconds: float
     bytes: int

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ragdatakit.database.sql_text import sql_text
 from ragdatakit.reports.summary.claims import claim_distributions, claim_scores
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
+from ragdatakit.reports.summary.contexts import context_notes
 from ragdatakit.reports.summary.examples import examples as example_rows
 from ragdatakit.reports.summary.graph import graph_summary, read_edges
 from ragdatakit.reports.summary.ids import IdNumbers
@@ -139,7 +140,7 @@ class _Summing:
             triplets = read_triplets(self._ids)
             self._counted["triplets"] = triplets.distinct()
             found = triplets_per_question(self._database, self._ids, triplets)
-        return found, coverage(self._database, self._ids)
+        return found, [*coverage(self._database, self._ids), *context_notes(self._database)]
 
     def _run(self) -> None:
         steps = (

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import tantivy
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.passages import Passages
+    from ragdatakit.retrieval.passages import Passage, Passages
     from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.schemas.retrieved import Query
 
@@ -59,6 +59,7 @@ class LexicalPart:
         self, folder: Path, passages: Passages, tables: Callable[[], CanonicalTables], progress: Progress | None
     ) -> Mapping[str, Any]:
         """Write the index into the folder."""
+        self._prepare(tables)
         tantivy = _tantivy()
         index = tantivy.Index(_schema(tantivy), path=str(folder), reuse=False, sort_by_field=_ORDINAL)
         writer = index.writer(_HEAP, 1)
@@ -67,7 +68,7 @@ class LexicalPart:
             document = tantivy.Document()
             document.add_integer(_ORDINAL, ordinal)
             has_terms = False
-            for line in self.tokenizer.lines(passage.searched):
+            for line in self.tokenizer.lines(self._text(passage)):
                 document.add_text(_TEXT, line)
                 has_terms = has_terms or bool(line)
             without_terms += not has_terms
@@ -79,6 +80,13 @@ class LexicalPart:
         if progress is not None:
             progress("lexical index", total, total)
         return {"passages": total, **({"without_terms": without_terms} if without_terms else {})}
+
+    def _prepare(self, tables: Callable[[], CanonicalTables]) -> None:
+        """Read what is needed beside the passages: nothing."""
+
+    def _text(self, passage: Passage) -> str:
+        """What is indexed of a passage."""
+        return passage.searched
 
     def open(self, folder: Path, passages: Passages) -> LexicalRanker:
         """Open what was built."""

@@ -62,7 +62,7 @@ class Part(Protocol):
 
     @property
     def kind(self) -> str:
-        """``lexical``, ``sparse``, ``dense`` or ``graph``."""
+        """``lexical``, ``sparse``, ``dense``, ``graph`` or ``contextual``."""
         ...
 
     @property

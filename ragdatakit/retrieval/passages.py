@@ -211,3 +211,14 @@ class Passages:
         """The document of each passage, by ordinal."""
         columns = (self._columns["document"], self._columns["id"])
         return (document or passage_id for document, passage_id in zip(*columns, strict=True))
+
+
+def repeated_texts(passages: Passages) -> dict[str, str]:
+    """The passages whose text, but for the blanks around it, an earlier one has, each with the first of these."""
+    first: dict[int, int] = {}
+    found: dict[str, str] = {}
+    for ordinal, passage in enumerate(passages):
+        place = first.setdefault(_id_hash(passage.text.strip()), ordinal)
+        if place != ordinal:
+            found[passage.passage_id] = passages.id(place)
+    return found

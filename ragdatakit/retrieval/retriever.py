@@ -1,8 +1,8 @@
 """The reference retriever: searches an index by one of the modes, and says of each hit how it was found.
 
 ``bm25`` ranks by terms, ``sparse`` by learned term weights, ``dense`` by vectors, ``graph`` by a walk from the nodes
-that the question names; ``collapsed`` and ``traversal`` search a tree of summaries; ``hybrid`` fuses several of them by
-their ranks.
+that the question names; ``collapsed`` and ``traversal`` search a tree of summaries; ``contextual`` searches chunks with
+their contexts; ``hybrid`` fuses several of them by their ranks.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FUSED_DEPTH = 100
 """How many passages of each ranking are fused at least."""
 LEAST_K, MOST_K = 1, 100_000
+_WHERE_ASKED = ("contextual",)
+"""Modes that make something of the dataset: contexts for chunks that have none."""
 _BATCH = 64
 _MOST_WORDS = 8
 _LOOKED_AT, _LOOKED_INTO = 20, 2000
@@ -76,7 +78,7 @@ class Retriever:
 
     def modes(self) -> tuple[str, ...]:
         """The modes for which there is all that they need, without anything being made up."""
-        return tuple(mode for mode in MODES if self.lack(mode) == "")
+        return tuple(mode for mode in MODES if mode not in _WHERE_ASKED and self.lack(mode) == "")
 
     def lack(self, mode: str) -> str:
         """What a mode lacks, in words that say what to give; empty where it lacks nothing."""
@@ -89,6 +91,8 @@ class Retriever:
             return "the dataset has no graph (--graph names makes one of the names in its texts)"
         if mode in TREE_MODES and "summaries" not in self.index.tables:
             return "the dataset has no tree of summaries"
+        if mode == "contextual" and self.index.passages.unit != "chunk":
+            return "it searches chunks with contexts, and the dataset has none (--chunk-size cuts its documents)"
         if mode == "hybrid" and options.fuse:
             return next(filter(None, map(self._lack_where_asked, options.fuse)), "")
         if mode == "hybrid" and len(self.fused) < 2:
@@ -139,6 +143,10 @@ class Retriever:
             from ragdatakit.retrieval.trees import TreePart
 
             return TreePart(self.options)
+        if mode == "contextual":
+            from ragdatakit.retrieval.contextual import ContextualPart
+
+            return ContextualPart(self.tokenizer)
         if mode == "dense":
             from ragdatakit.retrieval.vectors.dense import DensePart
 
@@ -164,8 +172,12 @@ class Retriever:
     def prepare(self, mode: str) -> None:
         """Open what a mode needs, and build what is missing."""
         self.refuse_lacking(mode)
-        for name in self.fused if mode == "hybrid" else (mode,):
+        for name in self.fused if mode == "hybrid" else self._needed(mode):
             self._ranker(name)
+
+    def _needed(self, mode: str) -> tuple[str, ...]:
+        """The parts of a mode."""
+        return ("contextual", "dense") if mode == "contextual" and self.lack("dense") == "" else (mode,)
 
     def rank(self, queries: Sequence[Query], mode: str = "bm25", k: int = 10) -> list[Ranking]:
         """For each query the ``k`` best passages by ordinal; fewer, or none, where no more are found.
@@ -187,7 +199,13 @@ class Retriever:
     def _ranked(self, mode: str, queries: Sequence[Query], k: int) -> list[Ranking]:
         ranker = self._ranker(mode)
         with self.index.guarded():
-            return ranker.rank(queries, k)
+            if self._needed(mode) == (mode,):
+                return ranker.rank(queries, k)
+            from ragdatakit.retrieval.contextual import CANDIDATES, fuse_by_rank
+
+            depth = max(k, CANDIDATES)
+            both = zip(self._ranker("dense").rank(queries, depth), ranker.rank(queries, depth), strict=True)
+            return [fuse_by_rank(dense, lexical, self.index.passages, k) for dense, lexical in both]
 
     def _found(self, mode: str, queries: Sequence[Query], k: int) -> list[Ranking]:
         """What is shown: the passages that rank, and of a tree also its summaries."""

@@ -40,6 +40,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "sage": ("ragdatakit.schemas.sage.format", "SAGE"),
     "ragchecker": ("ragdatakit.schemas.ragchecker.format", "RAGCHECKER"),
     "raptor": ("ragdatakit.schemas.raptor.format", "RAPTOR"),
+    "contextual-retrieval": ("ragdatakit.schemas.contextual_retrieval.format", "CONTEXTUAL_RETRIEVAL"),
 }
 
 

@@ -208,20 +208,12 @@ class File:
     """A kind of file: which records it holds, in which container, how to know it by its content.
 
     ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
-<<<<<<< HEAD
     member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which stands the array of
     the records; ``wrapper`` names that member, the usual name first. ``json`` is a JSON array, JSON lines or one JSON
     object, as the content shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell
     of a field that is an integer or a number is one where Python reads it as one, else it is text. ``tagged`` are
     elements between tags such as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are
     the elements in it. A ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened.
-=======
-    member's name, the second its value. ``json`` is a JSON array, JSON lines or one JSON object, as the content
-    shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell of a field that is an
-    integer or a number is one where Python reads it as one, else it is text. ``tagged`` are elements between tags such
-    as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are the elements in it. A
-    ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened by the engine.
->>>>>>> raptor
 
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
     element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this
@@ -244,12 +236,9 @@ class File:
     shards: bool = False
     columns: Columns = Columns()
     tags: tuple[str, ...] = ()
-<<<<<<< HEAD
     wrapper: tuple[str, ...] = ()
-=======
     begins: tuple[bytes, ...] = ()
     holds: tuple[bytes, ...] = ()
->>>>>>> raptor
     instead_of: str = ""
 
     @property

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 TREE_MODES = ("collapsed", "traversal")
-MODES = ("bm25", "sparse", "dense", "graph", *TREE_MODES, "hybrid")
+MODES = ("bm25", "sparse", "dense", "graph", *TREE_MODES, "contextual", "hybrid")
 """Ways to search. ``sparse`` takes learned-sparse vectors, the two ways of a tree of summaries also find summaries,
-``hybrid`` fuses the others."""
+``contextual`` takes chunks with contexts, ``hybrid`` fuses the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,8 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """One part of an index: ``lexical``, ``sparse``, ``dense`` or ``graph``; ``built`` is false where it was there."""
+    """One part of an index: ``lexical``, ``sparse``, ``dense``, ``graph`` or ``contextual``; ``built`` is false where
+    it was there."""
 
     kind: str
     built: bool

@@ -22,6 +22,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "sage": ("ragdatakit.validators.sage.checks", "SageChecks"),
     "ragchecker": ("ragdatakit.validators.ragchecker.checks", "RagCheckerChecks"),
     "raptor": ("ragdatakit.validators.raptor.checks", "RaptorChecks"),
+    "contextual-retrieval": ("ragdatakit.validators.contextual_retrieval.checks", "ContextualRetrievalChecks"),
 }
 
 

@@ -15,7 +15,6 @@ _NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a nano-graphrag working directory", ("kv_store_community_reports.json*", "kv_store_text_chunks.json*")),
     ("a LightRAG working directory", ("kv_store_*.json*", "vdb_*.json*")),
     ("a LightRAG working directory", ("kv_store_text_chunks.json*", "kv_store_full_docs.json*")),
-    ("Contextual Retrieval's cookbook data", ("codebase_chunks.json", "evaluation_set.jsonl")),
     ("a LlamaIndex storage folder", ("docstore.json", "index_store.json")),
     ("a LangChain FAISS index", ("index.faiss", "index.pkl")),
     ("a Chroma database", ("chroma.sqlite3",)),
@@ -23,11 +22,6 @@ _NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """What a folder is called, and the patterns of which each has a file in it; the first that fits counts."""
 _BEGINNINGS: tuple[tuple[str, tuple[bytes, ...]], ...] = (
-<<<<<<< HEAD
-    ("a RAPTOR tree", (b"raptor.tree_structures",)),
-=======
-    ("RAGChecker's input or output", (b'"results"', b'"gt_answer"')),
->>>>>>> raptor
     ("training data of FlagEmbedding (BGE)", (b'"query"', b'"pos"', b'"neg"')),
     ("FlashRAG questions", (b'"golden_answers"',)),
 )

@@ -1,4 +1,4 @@
-"""Sources that are no dataset of any framework: folders of plain texts, tables of any columns, files of a cookbook.
+"""Sources that are no dataset of any framework: folders of plain texts, tables of any columns.
 
 They are looked for only where the user asks for them or nothing else is found, so their formats are not among those
 that are recognised. Nothing of them is declared but their files.
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.sniffing import read_head
 from ragdatakit.files.detection.triple_files import TRIPLE_SUFFIXES, triple_files
 from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.files.paths.folders import Tree, is_regular, not_looked_into
@@ -63,23 +62,6 @@ LABELS = "labels"
 """The option of a plain dataset that has what tells the labels of nodes and relations: names to labels, of names."""
 NO_DATA = (_BESIDE_TRIPLES, _ABOUT_TEXTS)
 """The reasons why nothing is missed where such a file is not read."""
-_KINDS: dict[str, frozenset[str]] = {
-    "questions": frozenset(("query", "golden_chunk_uuids")),
-    "chunks": frozenset(("chunk_id", "original_index")),
-    "documents": frozenset(("doc_id", "original_uuid", "content")),
-}
-"""Fields that tell what the records of a contextual-retrieval file are, in this order."""
-CONTEXTUAL_RETRIEVAL = Format(
-    name="contextual-retrieval",
-    title="Contextual retrieval",
-    letters="",
-    description="Documents with their chunks, contexts of chunks, and questions with golden chunks.",
-    homepage="",
-    files=tuple(
-        File(kind=kind, title=kind.capitalize(), container="opaque", suffixes=TABLE_SUFFIXES) for kind in _KINDS
-    ),
-    rules=(),
-)
 
 
 def text_dataset(path: Path, boundary: Boundary | None = None) -> Dataset:
@@ -149,31 +131,9 @@ def without_notes(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def contextual_retrieval_dataset(path: Path, boundary: Boundary | None = None) -> Dataset:
-    """The contextual-retrieval files at a path, told by their first records; raises `RagdataError` where there are
-    none."""
-    dataset = _dataset(path, CONTEXTUAL_RETRIEVAL, boundary or boundary_of(path))
-    for file in dataset.files:
-        file.kind = _kind_of(file)
-    dataset.files = [file for file in dataset.files if file.kind]
-    if not dataset.files:
-        fields = "; ".join(f"{kind}: {', '.join(sorted(names))}" for kind, names in _KINDS.items())
-        raise RagdataError(f"no contextual-retrieval file at {path}: their records have the fields {fields}")
-    return dataset
-
-
-def _kind_of(file: DataFile) -> str:
-    """What the records of a file are; empty where they are something else."""
-    head = read_head(file.path, file.boundary)
-    records = head.records if head is not None and head.container != "csv" else ()
-    names = next((record.keys() for record in records if isinstance(record, dict)), frozenset[str]())
-    return next((kind for kind, wanted in _KINDS.items() if wanted <= names), "")
-
-
 PLAIN_SOURCES: dict[str, Callable[[Path, Boundary], Dataset]] = {
     "text": text_dataset,
     "table": table_dataset,
-    "contextual-retrieval": contextual_retrieval_dataset,
 }
 """Format to what finds its files at a path, of which those are read that lie within a boundary."""
 

@@ -384,4 +384,7 @@ def shown_values(row: Iterable[tuple[str, object]], most: int = 0) -> list[tuple
     """The columns of an example that have a value, as text, long texts last; at most so many (0: all)."""
     told = [(name, value_text(value)) for name, value in row if value not in (None, "", [], {}, ())]
     told.sort(key=lambda pair: _PLACES.get(pair[0], 1))
+    names = {name for name, _ in told}
+    if most and {"context", "text"} <= names and len(told) > most:  # a context is looked at beside its chunk
+        return [pair for place, pair in enumerate(told) if place < most - 1 or pair[0] in ("context", "text")]
     return told[:most] if most else told

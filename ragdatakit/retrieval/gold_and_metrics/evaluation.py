@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ragdatakit.retrieval.gold_and_metrics.metrics import mean_score, measure
+from ragdatakit.retrieval.gold_and_metrics.metrics import mean_score, measure, metric
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity, Score
 
@@ -152,16 +152,24 @@ def search_ordinals(
 
 
 def run_result(
-    run: NamedRun, gold: Gold, names: Sequence[str], depth: int, sanity: Sanity, seed: int = 13
+    run: NamedRun,
+    gold: Gold,
+    names: Sequence[str],
+    depth: int,
+    sanity: Sanity,
+    seed: int = 13,
+    same: Mapping[str, str] | None = None,
 ) -> RunResult:
-    """Measure a run over the questions that have gold; those it does not have count 0.
+    """Measure a run over the questions that have gold; those it does not have count 0. ``same`` is for `measure`.
+
+    The mean of ``pass@k`` is over all questions: one without gold counts as missed, as the cookbook has it.
 
     ``names`` are metrics in their usual form, the first of them is the one that orders the worst questions. Raises
     `RagdataError` and `MissingExtraError` as `measure` does.
     """
     judged = gold.judged
     ranked = {q.question_id: run.ranked.get(q.question_id, ())[:depth] for q in judged}
-    values = measure(ranked, {q.question_id: q.grades for q in judged}, names)
+    values = measure(ranked, {q.question_id: q.grades for q in judged}, names, same)
     lists = {name: column.tolist() for name, column in values.items()}
     questions = tuple(
         question_result(q, ranked[q.question_id], {name: column[n] for name, column in lists.items()})
@@ -169,7 +177,7 @@ def run_result(
     )
     return RunResult(
         run.name,
-        {name: mean_score(column, seed) for name, column in values.items()} if judged else {},
+        {name: mean_score(_over_all(name, column, gold), seed) for name, column in values.items()} if judged else {},
         _by_type(judged, values, seed),
         questions,
         sanity,
@@ -177,6 +185,15 @@ def run_result(
         run.seconds,
         (*run.notes, *_not_asked(run, judged)),
     )
+
+
+def _over_all(name: str, column: npt.NDArray[np.float64], gold: Gold) -> npt.NDArray[np.float64]:
+    """The values that the mean is taken of."""
+    import numpy as np
+
+    if metric(name).family != "pass":
+        return column
+    return np.concatenate((column, np.zeros(len(gold.questions) - len(column))))
 
 
 def question_result(question: GoldQuestion, ranked: Sequence[str], values: Mapping[str, float]) -> QuestionResult:

@@ -30,6 +30,7 @@ _FAMILIES = {
     "precision": "P",
     "map": "map_cut",
     "mrr": "recip_rank",
+    "pass": "recall",
 }
 _WHOLE = {"mrr": "recip_rank", "map": "map", "ndcg": "ndcg"}
 """Metrics that may be named without a cut-off: they take the whole run."""
@@ -60,8 +61,8 @@ class Metric:
 
 @cache
 def metric(name: str) -> Metric:
-    """The metric of this name: ``recall@k``, ``ndcg@k``, ``success@k``, ``precision@k``, ``map@k``, ``mrr@k``; the
-    last two and ndcg also without a cut-off. Case does not matter; ``hit``, ``p`` and ``r`` are understood.
+    """The metric of this name: ``recall@k``, ``ndcg@k``, ``success@k``, ``precision@k``, ``map@k``, ``mrr@k``,
+    ``pass@k``; mrr, map and ndcg also without a cut-off. Case does not matter; ``hit``, ``p`` and ``r`` are understood.
 
     Raises `UnknownNameError` for other names.
     """
@@ -107,9 +108,15 @@ def depth_of(names: Iterable[str]) -> int:
 
 
 def measure(
-    run: Mapping[str, Sequence[str]], grades: Mapping[str, Mapping[str, int]], names: Sequence[str]
+    run: Mapping[str, Sequence[str]],
+    grades: Mapping[str, Mapping[str, int]],
+    names: Sequence[str],
+    same: Mapping[str, str] | None = None,
 ) -> dict[str, npt.NDArray[np.float64]]:
     """The value of each metric for each question of ``grades``, in its order.
+
+    ``same`` names, for passages whose text another one has, the first of these: ``pass@k`` is the share of the gold
+    whose text is among the first ``k``.
 
     ``run`` has ids for a question, best first: their order is what counts, so there are no ties; of an id that comes
     twice the first counts. A question that is not in ``run`` has 0. Grades above 0 are relevant, others are not.
@@ -128,7 +135,24 @@ def measure(
             for m in wanted:
                 values[m.name][start + number] = _cut(found[m.key], m)
         start += len(batch)
+    for m in wanted:
+        if m.family == "pass":
+            values[m.name] = _passed(run, grades, m.k or 0, same or {})
     return values
+
+
+def _passed(
+    run: Mapping[str, Sequence[str]], grades: Mapping[str, Mapping[str, int]], k: int, same: Mapping[str, str]
+) -> npt.NDArray[np.float64]:
+    """The share of each question's gold that is found among the first, by text."""
+    import numpy as np
+
+    found = np.zeros(len(grades))
+    for number, (question, judged) in enumerate(grades.items()):
+        gold = [same.get(target, target) for target, grade in judged.items() if grade > 0]
+        first = {same.get(target, target) for target in run.get(question, ())[:k]}
+        found[number] = sum(target in first for target in gold) / len(gold) if gold else 0.0
+    return found
 
 
 def _cut(value: float, wanted: Metric) -> float:

@@ -3,7 +3,9 @@
 Dense: ``X.npy`` with ``X.ids.txt`` or ``X.ids.json`` beside it, Parquet with an id and a list column, or JSON lines
 ``{"id": …, "vector": [0.1, …]}``. Sparse: JSON lines ``{"id": …, "vector": {"term": 1.5, …}}``, as Anserini's
 JsonVectorCollection, or with ``{"indices": […], "values": […]}``. JSON lines may be compressed (``.gz``), or be the
-files of a folder. What is wrong with single vectors is counted, and told with the index.
+files of a folder. ``.pkl`` is a store of the contextual-retrieval cookbook, which is read without being unpickled: the
+vectors of its chunks, and of the questions in its cache. What is wrong with single vectors is counted, and told with
+the index.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore
     from ragdatakit.retrieval.passages import Passages
 
 VectorsKind = Literal["dense", "sparse"]
@@ -32,7 +35,7 @@ IDS = ("id", "_id", "docid", "doc_id", "chunk_id", "passage_id", "question_id", 
 """Members and columns that have the id, in this order."""
 TEXTS = ("text", "query", "question")
 VECTORS = ("vector", "embedding", "embeddings", "text_embedding")
-FORMS = "X.npy (with X.ids.txt or X.ids.json beside it), .parquet, or .jsonl"
+FORMS = "X.npy (with X.ids.txt or X.ids.json beside it), .parquet, .jsonl, or a vector_db.pkl"
 LONGEST_LINE = 64 << 20
 """Bytes of a line of JSON that are read at most."""
 LEAST_SHARE = 0.5
@@ -63,7 +66,7 @@ class SparseRow(NamedTuple):
 
 def vectors_kind(path: Path) -> VectorsKind:
     """Whether the vectors of a file are dense or sparse. Raises `RagdataError` for what is no file of vectors."""
-    if _suffix(path) in (".npy", ".parquet"):
+    if _suffix(path) in (".npy", ".parquet", ".pkl"):
         _existing(path)
         return "dense"
     for record in _records(path, Counter()):
@@ -89,6 +92,10 @@ def dense_blocks(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
         yield from _of_array(path)
     elif _suffix(path) == ".parquet":
         yield from _of_parquet(path, counts)
+    elif _suffix(path) == ".pkl":
+        store = _store(path)
+        chunks = (c.get("chunk_id") if isinstance(c, dict) else None for c in store.chunks)
+        yield from _of_pairs(zip(chunks, store.vectors, strict=False), counts)
     else:
         yield from _of_lines(path, counts)
 
@@ -227,7 +234,9 @@ class QueryVectors:
             raise RagdataError(f"{path} has no usable vectors of questions")
 
     def _read_dense(self) -> None:
-        for block in dense_blocks(self.path, self.counts):
+        of_store = _suffix(self.path) == ".pkl"
+        cached = _of_pairs(_store(self.path).queries().items(), self.counts) if of_store else None
+        for block in cached or dense_blocks(self.path, self.counts):
             if block.ids is None:
                 raise RagdataError(
                     f"{self.path} does not say which question a vector belongs to: {_needs_ids(self.path)}"
@@ -356,15 +365,39 @@ def _weights_of(vector: Any) -> dict[str, Any] | None:
     return named if len(named) == len(numbers) == len(weights) else None
 
 
+def _store(path: Path) -> VectorStore:
+    from ragdatakit.files.contextual_retrieval.vector_stores import (
+        UnsafeStoreError,
+        UnusableStoreError,
+        read_vector_store,
+    )
+    from ragdatakit.files.paths.boundary import ANYWHERE
+
+    try:
+        return read_vector_store(path, ANYWHERE)
+    except (UnsafeStoreError, UnusableStoreError) as error:
+        raise RagdataError(f"{path} is no store of vectors that can be read: {error}") from None
+
+
+def _of_pairs(pairs: Iterable[tuple[Any, Any]], counts: Counter[str]) -> Iterator[DenseBlock]:
+    listed = ((name, vector if isinstance(vector, list) else list(vector or ())) for name, vector in pairs)
+    yield from _blocks(((name if isinstance(name, str) else None, None, _numbers(v)) for name, v in listed), counts)
+
+
 def _of_lines(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
+    yield from _blocks(((_id_of(r), _text_of(r), _numbers(_vector_of(r))) for r in _records(path, counts)), counts)
+
+
+def _blocks(
+    read: Iterable[tuple[str | None, str | None, npt.NDArray[np.float32] | None]], counts: Counter[str]
+) -> Iterator[DenseBlock]:
     import numpy as np
 
     ids: list[str] = []
     texts: list[str | None] = []
     rows: list[npt.NDArray[np.float32]] = []
     dimension = first = 0
-    for record in _records(path, counts):
-        row_id, row = _id_of(record), _numbers(_vector_of(record))
+    for row_id, text, row in read:
         if row_id is None or row is None:
             counts["malformed"] += 1
             continue
@@ -373,7 +406,7 @@ def _of_lines(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
             counts["wrong dimension"] += 1
             continue
         ids.append(row_id)
-        texts.append(_text_of(record))
+        texts.append(text)
         rows.append(row)
         if len(rows) == _ROWS:
             yield DenseBlock(first, 0, ids, texts, np.stack(rows))

@@ -1,0 +1,329 @@
+"""Contextual-retrieval files as canonical tables: documents with their chunks, contexts, questions with golden chunks.
+
+Gold is joined by a document's uuid and a chunk's index. Contexts are read from files of them or, where there is none,
+from a store of vectors; the vectors are no table. What questions say of the origin of a document is part of its
+metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from ragdatakit.converters import Options
+from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.contextual_retrieval.vector_stores import (
+    UnsafeStoreError,
+    UnusableStoreError,
+    read_vector_store,
+)
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
+
+_LIST = msgspec.json.Decoder(list[Raw])
+_OF_DOCUMENT = ("doc_id", "title", "content", "chunks")
+_OF_CHUNK = ("doc_id", "chunk_id", "original_index", "content", "original_content", "contextualized_content")
+_OF_QUESTION = ("id", "query", "answer", "aliases", "split", "meta", "golden_doc_uuids", "golden_chunk_uuids",
+                "golden_documents", "golden_chunks")  # fmt: skip
+"""Fields that have a place of their own, or repeat the corpus."""
+_NO_ORIGIN = ("num_chunks", "doc_id", "original_uuid", "title", "content", "chunks")
+_GOLDEN_NAMES = {"index": "original_index", "content": "content"}
+"""Fields of the chunk of a golden document, and what they are called in the corpus."""
+_OF_COPY = ("uuid", "content", "chunks", "meta")
+_OF_COPIED_CHUNK = ("doc_uuid", "index", "content")
+"""Fields of the golden documents and chunks of a question that repeat the corpus, or are read into it."""
+_Fields = dict[str, Raw]
+
+
+def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
+    """The tables of the files that there are."""
+    for file in dataset.ignored:
+        why = "a link that leads out of the folder, or no regular file"
+        records.losses.add("dropped", "documents", None, why, file.name)
+    reading = _Reading(dataset, records)
+    found: dict[str, Any] = {}
+    if dataset.of_kind("documents") or reading.golden_alone:
+        found["documents"] = reading.documents
+    if reading.golden_alone or any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors"))):
+        found["chunks"] = reading.chunks
+    if dataset.of_kind("questions"):
+        found |= {"questions": reading.questions, "qrels": reading.qrels}
+    return {table: NotedRows(records.losses, read) for table, read in found.items()}
+
+
+class _Reading:
+    """Reads the files, as often as is wanted. Memory holds the ids of the chunks, for the join."""
+
+    def __init__(self, dataset: Dataset, records: RecordReader) -> None:
+        self._dataset = dataset
+        self._records = records
+        self._by_place: dict[tuple[str, int], str] | None = None
+        self._origins: dict[str, dict[str, Raw]] | None = None
+        of_corpus = any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors")))
+        self.golden_alone = bool(dataset.of_kind("questions")) and not of_corpus
+        """Whether there are no documents but those that the questions have a copy of."""
+
+    def _objects(self, kind: str) -> Iterator[_Fields]:
+        for file in self._dataset.of_kind(kind):
+            yield from self._records.objects(file)
+
+    def documents(self, notes: list[Note]) -> Iterator[Document]:
+        """The documents, whole."""
+        for fields in self._whole_documents():
+            doc_id, text = _document_id(fields), _text(fields.get("content"))
+            if doc_id is None:
+                notes.append(("dropped", "documents", None, "it has neither doc_id nor original_uuid", text))
+            elif text is None:
+                notes.append(("dropped", "documents", None, "its content is not a text", doc_id))
+            else:
+                left = {name: raw for name, raw in fields.items() if name not in _OF_DOCUMENT}
+                left = {**self._origin(_uuid(fields)), **left}
+                yield Document(doc_id, text, _text(fields.get("title")) or None, object_text(left))
+
+    def _whole_documents(self) -> Iterator[_Fields]:
+        """The documents of the corpus, or else the golden ones, each once, in the form of the corpus."""
+        yield from self._objects("documents")
+        seen: set[str] = set()
+        for fields in self._objects("questions") if self.golden_alone else ():
+            for raw in _list(fields.get("golden_documents")):
+                golden = _fields(raw) or {}
+                uuid = _name(golden.get("uuid"))
+                if uuid is None or uuid in seen:
+                    continue
+                seen.add(uuid)
+                chunks = [
+                    {_GOLDEN_NAMES[n]: raw for n, raw in chunk.items() if n in _GOLDEN_NAMES}
+                    for each in _list(golden.get("chunks"))
+                    if (chunk := _fields(each)) is not None
+                ]
+                yield fields_of(dumps({"original_uuid": golden["uuid"], "content": golden.get("content"),
+                                       "chunks": chunks}))  # fmt: skip
+
+    def _origin(self, uuid: str | None) -> dict[str, Raw]:
+        """What the questions say of a document: where it comes from."""
+        if self._origins is None:
+            self._origins = {}
+            for fields in self._objects("questions"):
+                for raw in _list(fields.get("golden_documents")):
+                    golden = _fields(raw) or {}
+                    name = _name(golden.get("uuid"))
+                    if name is not None and name not in self._origins:
+                        meta = _fields(golden.get("meta")) or {}
+                        self._origins[name] = {n: raw for n, raw in meta.items() if n not in _NO_ORIGIN}
+        return self._origins.get(uuid or "", {})
+
+    def chunks(self, notes: list[Note]) -> Iterator[Chunk]:
+        """The chunks: those with a context, then those of the documents that are not among them."""
+        for _, chunk in self._placed_chunks(notes):
+            yield chunk
+
+    def _stored(self, notes: list[Note]) -> Iterator[_Fields]:
+        """The chunks with their contexts: those of files, or else of stores of vectors."""
+        yield from self._objects("contexts")
+        for file in () if self._dataset.of_kind("contexts") else self._dataset.of_kind("contextual-vectors"):
+            try:
+                chunks = read_vector_store(file.path, file.boundary).chunks
+            except (UnsafeStoreError, UnusableStoreError, OSError) as error:
+                notes.append(("dropped", "chunks", None, f"the contexts of a store of vectors: {error}", file.name))
+                continue
+            for chunk in chunks:
+                if isinstance(chunk, dict):
+                    with suppress(UnicodeEncodeError):  # half a character
+                        plain = {n: v for n, v in chunk.items() if isinstance(n, str) and isinstance(v, str | int)}
+                        yield fields_of(dumps(plain))
+
+    def _placed_chunks(self, notes: list[Note]) -> Iterator[tuple[tuple[str, int], Chunk]]:
+        """Each chunk behind its document's uuid and its index."""
+        with_context: set[str] = set()
+        for fields in self._stored(notes):
+            place = len(with_context)
+            named = {
+                n: raw for n, raw in fields.items() if n != "original_uuid" or not self._dataset.of_kind("documents")
+            }
+            made = _chunk(named, _document_id(fields), place, notes)
+            if made is not None:
+                with_context.add(made.chunk_id)
+                yield (_uuid(fields) or made.doc_id or "", made.ordinal or 0), made
+        for fields in self._whole_documents():
+            doc_id, uuid = _document_id(fields), _uuid(fields)
+            for place, raw in enumerate(_items(fields.get("chunks"), doc_id, notes)):
+                chunk = _fields(raw)
+                if chunk is None:
+                    notes.append(("dropped", "chunks", None, "no JSON object", f"{doc_id}: {bytes(raw)[:80]!r}"))
+                    continue
+                made = _chunk(chunk, doc_id, place, notes)
+                if made is not None and made.chunk_id not in with_context:
+                    yield (uuid or doc_id or "", made.ordinal or 0), made
+
+    def questions(self, notes: list[Note]) -> Iterator[Question]:
+        """The questions; one without an id is called after its place."""
+        for question_id, text, fields in self._asked():
+            if text is None:
+                notes.append(("dropped", "questions", None, "it has no query", question_id))
+                continue
+            if "id" not in fields:
+                notes.append(("derived", "questions", "question_id", "the place of the record, which has no id", None))
+            left = {name: raw for name, raw in fields.items() if name not in _OF_QUESTION}
+            left = {**(_fields(fields.get("meta")) or {}), **left}
+            self._tell_lost(fields, question_id, notes)
+            answer, split = _text(fields.get("answer")), _text(fields.get("split")) or None
+            aliases = tuple(alias for raw in _list(fields.get("aliases")) if (alias := _text(raw)) is not None)
+            yield Question(question_id, text, answer, aliases, split, object_text(left))
+
+    def _tell_lost(self, fields: _Fields, question_id: str, notes: list[Note]) -> None:
+        """What the copies of golden documents and chunks say that the corpus has no place for, such as ``hash_id``."""
+        chunks = _list(fields.get("golden_chunks"))
+        for raw in _list(fields.get("golden_documents")):
+            copy = _fields(raw) or {}
+            chunks += _list(copy.get("chunks"))
+            origin = self._origin(_name(copy.get("uuid")))
+            meta = _fields(copy.get("meta"))
+            left = {n: v for n, v in copy.items() if n not in _OF_COPY or (n == "meta" and meta is None)}
+            left |= {n: v for n, v in (meta or {}).items() if n != "num_chunks" and origin.get(n) != v}
+            _lose("documents", left, question_id, notes)
+        for raw in chunks:
+            copy = _fields(raw) or {}
+            meta = _fields(copy.get("meta"))
+            left = {n: v for n, v in copy.items() if n not in _OF_COPIED_CHUNK and (n != "meta" or meta is None)}
+            _lose("chunks", {**left, **(meta or {})}, question_id, notes)
+
+    def qrels(self, notes: list[Note]) -> Iterator[Qrel]:
+        """The golden chunks. One that the corpus does not have keeps an id made of its uuid and index."""
+        known = self._chunk_ids()
+        for question_id, text, fields in self._asked():
+            if text is None:
+                continue
+            named: set[str] = set()
+            for value in _golden(fields.get("golden_chunk_uuids"), question_id, notes):
+                pair = _pair(value)
+                if pair is None:
+                    why = "no pair of a document's uuid and a chunk's index"
+                    notes.append(("dropped", "qrels", None, why, f"{question_id}: {value}"))
+                    continue
+                target = known.get(pair)
+                if target is None:
+                    target = f"{pair[0]}_chunk_{pair[1]}"
+                    why = "made of uuid and index, as no chunk of the corpus has them"
+                    notes.append(("derived", "qrels", "target_id", why, f"{question_id}: {target}"))
+                if target in named:
+                    notes.append(("dropped", "qrels", None, "the question names the chunk twice", question_id))
+                    continue
+                named.add(target)
+                yield Qrel(question_id, target, 1, "chunk", _text(fields.get("split")) or None)
+
+    def _asked(self) -> Iterator[tuple[str, str | None, _Fields]]:
+        """Every record of a question: its id, its text if it has one, its fields."""
+        for number, fields in enumerate(self._objects("questions"), 1):
+            yield _name(fields.get("id")) or f"q{number:04}", _text(fields.get("query")), fields
+
+    def _chunk_ids(self) -> dict[tuple[str, int], str]:
+        """The id of each chunk by its document's uuid and its index; of several chunks at a place the first."""
+        if self._by_place is None:
+            self._by_place = {}
+            for place, chunk in self._placed_chunks([]):
+                self._by_place.setdefault(place, chunk.chunk_id)
+        return self._by_place
+
+
+def _chunk(fields: _Fields, doc_id: str | None, place: int, notes: list[Note]) -> Chunk | None:
+    chunk_id = _name(fields.get("chunk_id"))
+    content = fields.get("original_content")
+    text = _text(content if content is not None else fields.get("content"))
+    told = chunk_id or f"{doc_id}, chunk {place}"
+    if text is None:
+        notes.append(("dropped", "chunks", None, "its content is not a text", told))
+        return None
+    ordinal = _index(fields.get("original_index"))
+    if ordinal is None:
+        ordinal = place
+        notes.append(("derived", "chunks", "ordinal", "its place, as original_index is not an index", told))
+    if chunk_id is None:
+        if doc_id is None:
+            notes.append(("dropped", "chunks", None, "it has neither chunk_id nor doc_id", text))
+            return None
+        chunk_id = f"{doc_id}_chunk_{ordinal}"
+        notes.append(("derived", "chunks", "chunk_id", "made of the document's id and the index", chunk_id))
+    left = {name: raw for name, raw in fields.items() if name not in _OF_CHUNK}
+    context = _text(fields.get("contextualized_content"))
+    return Chunk(chunk_id, text, doc_id, ordinal, context or None, metadata=object_text(left))
+
+
+def _list(raw: Raw | None) -> list[Raw]:
+    with suppress(msgspec.DecodeError):
+        if raw is not None:
+            return _LIST.decode(raw)
+    return []
+
+
+def _lose(table: str, left: _Fields, question_id: str, notes: list[Note]) -> None:
+    why = "only the golden copy in a question has it"
+    notes += [("lost", table, "metadata", why, f"{question_id}: {name} {compact(raw)}") for name, raw in left.items()]
+
+
+def _items(raw: Raw | None, doc_id: str | None, notes: list[Note]) -> list[Raw]:
+    with suppress(msgspec.DecodeError):
+        if raw is not None:
+            return _LIST.decode(raw)
+    notes.append(("dropped", "chunks", None, "the document has no list of chunks", doc_id))
+    return []
+
+
+def _golden(raw: Raw | None, question_id: str, notes: list[Note]) -> list[Any]:
+    with suppress(ValueError, RecursionError):
+        value = loads(raw) if raw is not None else None
+        if isinstance(value, list):
+            return value
+    notes.append(("dropped", "qrels", None, "the question has no list of golden chunks", question_id))
+    return []
+
+
+def _pair(value: Any) -> tuple[str, int] | None:
+    """A document's uuid and a chunk's index."""
+    if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], str):
+        return None
+    index = value[1]
+    return (value[0], index) if isinstance(index, int) and not isinstance(index, bool) and index >= 0 else None
+
+
+def _index(raw: Raw | None) -> int | None:
+    text = bytes(raw) if raw is not None else b""
+    return int(text) if text.isdigit() and len(text) <= 18 else None
+
+
+def _uuid(fields: _Fields) -> str | None:
+    return _name(fields.get("original_uuid"))
+
+
+def _document_id(fields: _Fields) -> str | None:
+    return _name(fields.get("doc_id")) or _uuid(fields)
+
+
+def _name(raw: Raw | None) -> str | None:
+    """An id: a text, or a number as it stands."""
+    if raw is None:
+        return None
+    data = bytes(raw)
+    return _text(raw) if data[:1] == b'"' else data.decode() if data[:1].isdigit() else None
+
+
+def _text(raw: Raw | None) -> str | None:
+    """A text; None for what is none, or holds half a character."""
+    try:
+        return string_of(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _fields(raw: Raw | None) -> _Fields | None:
+    if raw is None:
+        return None
+    try:
+        return fields_of(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,1 @@
+"""Contextual Retrieval as data: files, records, rules."""

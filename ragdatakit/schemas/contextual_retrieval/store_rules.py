@@ -1,0 +1,193 @@
+"""Rules of contextual-retrieval stores: chunks with their contexts, and the pickled vectors beside them."""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.declarations import Rule
+
+_STORED = (
+    '{"doc_id": "doc_1", "original_uuid": "u1", "chunk_id": "doc_1_chunk_1", "original_index": 1, '
+    '"original_content": "Joss mapped it.", "contextualized_content": "On how the reef was charted."}'
+)
+_CONTEXT = "On how the reef was charted."
+_SEARCHES = "guide.ipynb: ContextualVectorDB"
+_HYBRID = "guide.ipynb: create_elasticsearch_bm25_index"
+_LOADS = "guide.ipynb: VectorDB.load_db"
+
+
+def _with(old: str, new: str) -> str:
+    assert old in _STORED
+    return _STORED.replace(old, new)
+
+
+STORE_RULES: tuple[Rule, ...] = (
+    Rule(
+        code="CR030",
+        name="context-not-json",
+        severity="error",
+        summary="A chunk with its context is not JSON.",
+        message="not JSON: {reason}",
+        upstream="json.loads stops with JSONDecodeError",
+        hint="write one JSON object per line",
+        bad=_STORED[:-1],
+        good=_STORED,
+        source="guide.ipynb: load_jsonl",
+    ),
+    Rule(
+        code="CR031",
+        name="context-not-object",
+        severity="error",
+        summary="A chunk with its context is JSON, but no object.",
+        message="{value} is not a chunk with its context",
+        upstream="indexing stops with TypeError",
+        hint="write one object per chunk",
+        bad=f"[{_STORED}]",
+        good=_STORED,
+        source=_HYBRID,
+    ),
+    Rule(
+        code="CR022",
+        name="unusable-context",
+        severity="error",
+        summary="A chunk with its context lacks one of its fields, or one is of another type.",
+        message="{field} is missing or of another type",
+        upstream="indexing for hybrid search stops with KeyError, or the evaluation with AttributeError",
+        hint="write doc_id, original_uuid, chunk_id, original_index, original_content and contextualized_content",
+        bad=_with(', "contextualized_content": "On how the reef was charted."', ""),
+        good=_STORED,
+        source=_HYBRID,
+    ),
+    Rule(
+        code="CR034",
+        name="duplicate-context",
+        severity="error",
+        summary="A chunk is stored twice, with the same document and index.",
+        message="duplicate chunk {value}",
+        upstream="hybrid search finds chunks by doc_id and index: the first is given for the other",
+        hint="keep one of them",
+        bad=_STORED + "\n" + _STORED,
+        good=_STORED,
+        source="guide.ipynb: retrieve_advanced",
+    ),
+    Rule(
+        code="CR010",
+        name="empty-context",
+        severity="warning",
+        summary="The context of a chunk is blank, or the chunk itself.",
+        message="the context is {found}",
+        upstream="the chunk is embedded as it is, or twice: nothing is gained",
+        hint="write the context again",
+        bad=_with(_CONTEXT, ""),
+        good=_STORED,
+        source=_SEARCHES,
+    ),
+    Rule(
+        code="CR011",
+        name="context-repeats-chunk",
+        severity="warning",
+        summary="The context of a chunk contains the chunk.",
+        message="the context contains the chunk",
+        upstream="the context is put behind the chunk, which is then embedded twice",
+        hint="keep the context alone, without the chunk",
+        bad=_with(_CONTEXT, "On how the reef was charted: Joss mapped it."),
+        good=_STORED,
+        source=_SEARCHES,
+    ),
+    Rule(
+        code="CR109",
+        name="context-without-chunk",
+        severity="warning",
+        summary="A chunk with a context is not in the corpus.",
+        message="there is no chunk {value} in the corpus",
+        upstream="the store is searched, not the corpus: it is found, and can be no golden chunk",
+        hint="write the contexts for the corpus that is there",
+        bad=_with('"original_index": 1', '"original_index": 7'),
+        good=_STORED,
+        source=_SEARCHES,
+    ),
+    Rule(
+        code="CR110",
+        name="stored-chunk-unlike-corpus",
+        severity="error",
+        summary="The content of a chunk with a context is not that of the corpus, but for blanks around it.",
+        message="the content of {value} is not that of the corpus",
+        upstream="Pass@k compares this content with the golden one: the chunk is never found, and nothing says so",
+        hint="write the contexts for the corpus that is there",
+        bad=_with("Joss mapped it.", "Joss mapped it, and the bay."),
+        good=_STORED,
+        source="guide.ipynb: evaluate_retrieval",
+    ),
+    Rule(
+        code="CR111",
+        name="chunk-without-context",
+        severity="warning",
+        summary="Chunks of the corpus have no context, while others have.",
+        message="{missing} of {chunks} chunks have no context",
+        upstream="the store is searched, not the corpus: these chunks are not found",
+        hint="write the contexts that are missing",
+        bad=_STORED + "\n(the corpus has two chunks)",
+        good=_STORED,
+        source=_SEARCHES,
+    ),
+    Rule(
+        code="CR201",
+        name="unsafe-vectors",
+        severity="error",
+        summary="A store of vectors is a pickle of more than plain values: opening it can run code. It was not opened.",
+        message="{reason}; it was not opened",
+        upstream="pickle.load runs whatever the file asks for",
+        hint="delete the file, and let the vectors be made again",
+        bad="a pickle that names posix.system",
+        good='a pickle of {"embeddings": [[0.1, 0.2]], "metadata": [{…}], "query_cache": "{}"}',
+        source=_LOADS,
+    ),
+    Rule(
+        code="CR202",
+        name="unusable-vectors",
+        severity="error",
+        summary="A store of vectors is no whole pickle, or lacks embeddings, metadata or query_cache.",
+        message="cannot be used: {reason}",
+        upstream="load_db stops with UnpicklingError, EOFError or KeyError, or the first search does",
+        hint="delete the file, and let the vectors be made again",
+        bad='a pickle of {"embeddings": [[0.1, 0.2]]}',
+        good='a pickle of {"embeddings": [[0.1, 0.2]], "metadata": [{…}], "query_cache": "{}"}',
+        source=_LOADS,
+    ),
+    Rule(
+        code="CR203",
+        name="vectors-unlike-chunks",
+        severity="error",
+        summary="A store has more vectors than chunks, or fewer.",
+        message="there are {vectors} vectors for {chunks} chunks",
+        upstream="it loads: chunks without a vector are never found, a vector without a chunk stops a search with "
+        "IndexError",
+        hint="delete the file, and let the vectors be made again",
+        bad="one vector, two chunks",
+        good="two vectors, two chunks",
+        source="guide.ipynb: VectorDB.search",
+    ),
+    Rule(
+        code="CR204",
+        name="uneven-vectors",
+        severity="error",
+        summary="The vectors of a store have different lengths, or are no lists of numbers.",
+        message="vector {number} has {found}; {expected} are expected",
+        upstream="the first search stops with ValueError",
+        hint="delete the file: it was filled by two embedding models",
+        bad="[[0.1, 0.2], [0.1, 0.2, 0.3]]",
+        good="[[0.1, 0.2], [0.3, 0.1]]",
+        source="guide.ipynb: VectorDB.search",
+    ),
+    Rule(
+        code="CR205",
+        name="stale-vectors",
+        severity="error",
+        summary="The chunks of a store of vectors are not those of the corpus beside it.",
+        message="{unlike} of its {stored} chunks are not in the corpus, {missing} of the corpus's {chunks} not in it",
+        upstream="where the file is there the corpus is not read: searches go over the old chunks, and Pass@k falls, "
+        "to 0 where none is left",
+        hint="delete the file, and let the vectors be made again",
+        bad="vector_db.pkl with the chunks of another corpus",
+        good="vector_db.pkl with the chunks of codebase_chunks.json",
+        source="guide.ipynb: VectorDB.load_data",
+    ),
+)

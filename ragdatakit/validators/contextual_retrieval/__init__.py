@@ -1,0 +1,1 @@
+"""Checks of contextual-retrieval data that its declaration cannot say."""

@@ -1,0 +1,105 @@
+"""The checks of contextual-retrieval data: which module judges which file, and what they know of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.files.contextual_retrieval.vector_stores import KINDS as VECTORS
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
+from ragdatakit.validators.contextual_retrieval.questions import question_problems
+from ragdatakit.validators.contextual_retrieval.stores import context_problems, stored_problems, vector_problems
+from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
+
+if TYPE_CHECKING:
+    from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
+
+_NOT_FOUND = {"golden-chunk-not-in-corpus", "context-without-chunk"}
+
+
+class ContextualRetrievalChecks(FormatChecks):
+    """Documents are read first; contexts, questions and vectors are compared with their chunks."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        self._corpus = Corpus()
+        self._stored: set[int] = set()
+        self._missed = self._unchecked = self._nameless = False
+
+    def _known(self) -> Corpus | None:
+        """The corpus; None where there is none, or one that was not read to its end."""
+        files = self.dataset.of_kind("documents")
+        if all(file.to_end for file in files):
+            return self._corpus if self._corpus.chunks else None
+        self._unchecked = True
+        return None
+
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """All records have something that the declaration does not say; the chunks of the corpus are remembered."""
+        return Needs(records=kind in ("documents", "contexts", "questions"), values=kind == "documents")
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        """The faults of one document with its chunks, of one chunk with its context, of one question."""
+        if not isinstance(value, dict):
+            return ()
+        if file.kind == "documents":
+            return self._corpus.problems(value)
+        known = self._known()
+        if file.kind == "questions":
+            problems = list(question_problems(value, known))
+        else:
+            problems = list(context_problems(value))
+            if known is not None:
+                problems += stored_problems(value, known, self._stored)
+        self._missed = self._missed or not _NOT_FOUND.isdisjoint(problem.rule for problem in problems)
+        return problems
+
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
+        """``@place``: the document and the index of a chunk, by which hybrid search finds it."""
+        if kind != "contexts":
+            return {}
+        doc_id, index = (value.get("doc_id"), value.get("original_index")) if isinstance(value, dict) else (None, None)
+        if not isinstance(doc_id, str) or not is_index(index):
+            self._nameless = True
+            return {"@place": None}
+        return {"@place": f"[{doc_id}, {index}]"}
+
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
+        """Remember the chunks of the corpus."""
+        if kind == "documents":
+            for row, value in enumerate(values or (), batch.first_row):
+                self._corpus.remember(row, value)
+        return ()
+
+    def finish_file(
+        self, file: DataFile, records: int, table: CsvTable | None = None
+    ) -> Iterable[Placed | RowProblems]:
+        """What is told of a file as a whole."""
+        return [(file, Problem("packed-file"))] if file.path.name.endswith(".gz") else ()
+
+    def finish(self) -> Iterator[Placed | RowProblems]:
+        """Documents without keys, chunks without a context, a corpus that was not compared, and the vectors."""
+        if self._missed and self._corpus.keyless:
+            yield unreliable_keys("documents", "", self._corpus.keyless)
+        known = self._known()
+        contexts = self.dataset.of_kind("contexts")
+        if known is not None and self._stored and not self._nameless and all(file.readable for file in contexts):
+            missing = len(known.chunks.keys() - self._stored)
+            if missing:
+                facts = {"missing": missing, "chunks": len(known.chunks)}
+                yield contexts[0], Problem("chunk-without-context", facts=facts)
+        if self._unchecked and self.dataset.of_kind("questions"):
+            for file in self.dataset.of_kind("documents"):
+                if not file.to_end:
+                    yield file, Problem("unchecked-references")
+        for kind in VECTORS:
+            for file in self.dataset.of_kind(kind):
+                if file.readable:
+                    for problem in vector_problems(file, known):
+                        yield file, problem
