@@ -74,7 +74,7 @@ class ArraySource:
 
     def parts(self) -> Iterator[Part]:
         """Read the file once; a part's ``proved`` tells whether its elements decode together."""
-        reader = _Buffer(self.source)
+        reader = Buffer(self.source)
         if not self._open(reader):
             return
         self.top = "empty"
@@ -90,7 +90,7 @@ class ArraySource:
             if reader.closed:
                 return
 
-    def _open(self, reader: _Buffer) -> bool:
+    def _open(self, reader: Buffer) -> bool:
         while True:
             start = end_of_space(reader.data)
             if start < len(reader.data) or not reader.fill():
@@ -104,7 +104,7 @@ class ArraySource:
         reader.take(start + 1)
         return True
 
-    def _proved_part(self, reader: _Buffer, record: int) -> Part | None:
+    def _proved_part(self, reader: Buffer, record: int) -> Part | None:
         import orjson
 
         reader.fill_to(self.source.block_bytes)
@@ -129,7 +129,7 @@ class ArraySource:
         part.values = values if part.proved else ()
         part.count = len(values)
 
-    def _scanned_part(self, reader: _Buffer, record: int) -> Part:
+    def _scanned_part(self, reader: Buffer, record: int) -> Part:
         """Element by element: the end of the array, a long element, or a part that does not decode."""
         while True:
             scan = self.SCAN(
@@ -186,7 +186,7 @@ class SingleSource(ArraySource):
 
     def parts(self) -> Iterator[Part]:
         """One part, or none where there is only white space."""
-        reader = _Buffer(self.source)
+        reader = Buffer(self.source)
         reader.fill_to(self.source.max_line_bytes + 1)
         start = end_of_space(reader.data)
         if start >= len(reader.data):
@@ -201,7 +201,7 @@ class SingleSource(ArraySource):
         yield Part(raw, reader.offset, reader.line, 0, False, count, reader.indent, found)
 
 
-class _Buffer:
+class Buffer:
     """Uncompressed bytes that are not consumed yet, and where they stand in the file."""
 
     def __init__(self, source: Source) -> None:

@@ -38,6 +38,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "beir": ("ragdatakit.schemas.beir.format", "BEIR"),
     "trec": ("ragdatakit.schemas.trec.format", "TREC"),
     "sage": ("ragdatakit.schemas.sage.format", "SAGE"),
+    "lightrag": ("ragdatakit.schemas.lightrag.format", "LIGHTRAG"),
 }
 
 

@@ -20,6 +20,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "beir": ("ragdatakit.validators.beir.checks", "BeirChecks"),
     "trec": ("ragdatakit.validators.trec.checks", "TrecChecks"),
     "sage": ("ragdatakit.validators.sage.checks", "SageChecks"),
+    "lightrag": ("ragdatakit.validators.lightrag.checks", "LightRagChecks"),
 }
 
 

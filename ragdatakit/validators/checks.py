@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.files.positions import Located
+    from ragdatakit.files.sources import Source
     from ragdatakit.validators.csv_parts import CsvTable
 
     CellSuspects = tuple[npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.int64]]]
@@ -66,6 +68,13 @@ class FormatChecks:
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of one text file (container ``text``), whole."""
+        return ()
+
+    def stream(self, file: DataFile, source: Source) -> Iterable[tuple[Problem, Located | None]]:
+        """The faults of one ``streamed`` file, each with the record it is in (None: the file as a whole).
+
+        It sets ``file.records``, and ``file.to_end`` to false where it does not reach the end.
+        """
         return ()
 
     def key_columns(self, kind: str) -> tuple[str, ...]:

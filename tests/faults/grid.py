@@ -13,7 +13,7 @@ from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
 from ragdatakit.validators.run_options import RunOptions
-from tests.faults import arag, beir, datamind, gfm_rag, hipporag, light_splade, sage, trec
+from tests.faults import arag, beir, datamind, gfm_rag, hipporag, light_splade, lightrag, sage, trec
 from tests.faults.csv_faults import csv_faults
 from tests.faults.drafts import Draft, Place, write_file
 from tests.faults.element_faults import element_faults
@@ -34,6 +34,7 @@ DRAFTS: tuple[Draft, ...] = (
     *beir.drafts(),
     *trec.drafts(),
     *sage.drafts(),
+    *lightrag.drafts(),
 )
 SMALL, COLUMNAR = "small", "columnar"
 BLOCK, PART = 2500, 1000
