@@ -29,6 +29,7 @@ CONVERTERS: dict[str, str] = {
     "beir": "ragdatakit.converters.beir.converter",
     "trec": "ragdatakit.converters.trec.converter",
     "hipporag": "ragdatakit.converters.hipporag.converter",
+    "lightrag": "ragdatakit.converters.lightrag.converter",
     "text": "ragdatakit.converters.plain.text",
     "table": "ragdatakit.converters.plain.table",
     "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",

@@ -65,7 +65,7 @@ class _StopReading(Exception):
 
 
 class GraphReader:
-    """Reads one file; after `items` has ended, ``whole`` tells whether it came to the end, ``directed`` what it is."""
+    """Reads one file; after `batches` has ended, ``whole`` tells whether it came to the end, ``directed`` what it is."""
 
     def __init__(self, pieces: Iterable[bytes], start: int = 0, longest: int = 1 << 28) -> None:
         self._pieces = pieces
@@ -103,7 +103,7 @@ class GraphReader:
         """Whether there is a graph."""
         return self._graphs > 0
 
-    def items(self) -> Iterator[tuple[list[Item], list[Fault]]]:
+    def batches(self) -> Iterator[tuple[list[Item], list[Fault]]]:
         """Nodes and edges as they come, and what is wrong outside of them; `raw` works until the next are asked for."""
         try:
             for piece in self._pieces:

@@ -49,15 +49,19 @@ class VectorRows(ArraySource):
         self.matrix_bytes: int | None = None
         self.broken_base64 = False
         self._rest: Buffer | None = None
+        self._reader: Buffer | None = None
 
     def parts(self) -> Iterator[Part]:
         """The rows; what stands behind them is read when all are taken."""
         yield from super().parts()
         if self._rest is not None and self._members(self._rest):
             self._fail(self._rest, "data appears twice")
+        while self._reader is not None and self._reader.fill():  # what is behind a fault is counted, not read
+            self._reader.take(len(self._reader.data))
 
     def _open(self, reader: Buffer) -> bool:
         """Go to the first row: whatever stands before it is read on the way."""
+        self._reader = reader
         self._skip_space(reader)
         if reader.data[:1] != b"{":
             whole = bool(reader.data) and reader.data[:1] in b'["-0123456789tfn'

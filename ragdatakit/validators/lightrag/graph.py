@@ -37,11 +37,13 @@ class GraphCheck:
         pieces = source.pieces()
         first = next(pieces, b"")
         self._reader = reader = GraphReader(_chained(first, pieces), 3 if source.bom else 0, source.max_line_bytes)
-        for items, faults in reader.items():
+        for items, faults in reader.batches():
             for fault in faults:
                 yield Problem(fault.rule, facts=fault.facts, position=0), _place_of(fault)
             for item in items:
                 yield from self._item(item)
+        for _ in pieces:  # what is behind a fault is counted, not read
+            pass
         yield from self._unknown_endpoints()
         file.records = len(self._nodes) + len(self._edges)
         file.to_end = reader.whole
