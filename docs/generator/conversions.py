@@ -27,6 +27,7 @@ SAMPLES: dict[str, tuple[str, dict[str, str]]] = {
     "beir": ("beir/valid/splits", {}),
     "trec": ("trec/valid/collection", {}),
     "hipporag": ("hipporag/valid/musique", {}),
+    "lightrag": ("lightrag/valid/ingested", {}),
     "text": ("plain/texts", {}),
     "table": ("plain/notes.csv", {"map": "text=body,id=note_id,title=headline"}),
     "contextual-retrieval": ("plain/cookbook", {}),

@@ -36,7 +36,7 @@ class Record(NamedTuple):
     damaged: str = ""
     renamed: bool = False
     inside: bool = False
-    count: int = 0
+    found: int = 0
 
 
 def records(text: str) -> Iterator[Record]:

@@ -38,6 +38,6 @@ def _record(record: Record) -> Iterator[Problem]:
     if record.renamed:
         yield problem("relation-called-entity", record.text[:_SHOWN])
     if record.reason == "fields":
-        yield problem("wrong-number-of-fields", record.count)
+        yield problem("wrong-number-of-fields", record.found)
     elif record.reason:
         yield problem("dropped-record", record.text[:_SHOWN], reason=record.reason)

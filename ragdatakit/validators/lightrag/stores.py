@@ -51,7 +51,7 @@ class ChunkStore:
             yield Problem("path-not-text", "/chunk/file_path", chunk["file_path"])
         for name, kind in _TYPES.items():
             value = chunk.get(name)
-            wrong = name in chunk and (type(value) is not kind or (kind is int and value < 0))
+            wrong = name in chunk and (type(value) is not kind or (isinstance(value, int) and value < 0))
             if wrong:
                 yield Problem("unusable-chunk-field", f"/chunk/{name}", value, {"field": name})
         document = chunk.get("full_doc_id")
