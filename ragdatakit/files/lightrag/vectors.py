@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.arrays import ArraySource, Buffer, Part
-from ragdatakit.files.element_scans import Element, end_of_space
+from ragdatakit.files.element_scans import end_of_space
 from ragdatakit.files.sources import Source
 
 if TYPE_CHECKING:
@@ -202,11 +202,10 @@ class VectorRows(ArraySource):
         self.whole = False
 
 
-def row_elements(part: Part) -> Iterator[tuple[Element | None, Any]]:
-    """The rows of a part: each with its element where it is not decoded yet, or cannot be."""
-    if part.proved:
-        for value in part.values:
-            yield None, value
-        return
-    for element in part.elements():
-        yield element, None
+def row_values(part: Part) -> Iterator[dict[str, Any]]:
+    """The rows of a part that are objects, decoded."""
+    import orjson
+
+    for value in part.values if part.proved else [orjson.loads(e.raw) for e in part.elements() if not e.error]:
+        if isinstance(value, dict):
+            yield value
