@@ -25,6 +25,7 @@ from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.path_default import words_after_path
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.validate import DataPath
+from ragdatakit.schemas.retrieved import ALL_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.gold import Gold, GoldQuestion
@@ -48,10 +49,10 @@ class _QuestionFile(click.Path):
 @click.option("-k", "k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many passages.")
 @click.option(
     "--mode",
-    type=click.Choice(["bm25", "sparse", "dense", "graph", "hybrid"]),
+    type=click.Choice(list(ALL_MODES)),
     default="bm25",
     show_default=True,
-    help="How to search: terms, learned-sparse or dense vectors, the graph, or several of them fused.",
+    help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG does.",
 )
 @click.option(
     "--id", "question_id", metavar="ID", help="Search by this question of the dataset (or of FILE), and mark its gold."

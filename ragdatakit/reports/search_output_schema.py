@@ -22,9 +22,9 @@ from ragdatakit.reports.schema_parts import (
     text,
     truth,
 )
-from ragdatakit.schemas.retrieved import MODES
+from ragdatakit.schemas.retrieved import ALL_MODES
 
-_MODE: Schema = {"enum": list(MODES), "description": "A way to search."}
+_MODE: Schema = {"enum": list(ALL_MODES), "description": "A way to search."}
 _UNIT: Schema = {"enum": ["document", "chunk"], "description": "What a passage is."}
 _BY_METRIC = map_of("By metric.", number("The value."))
 

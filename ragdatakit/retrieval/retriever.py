@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, cast
 from ragdatakit.retrieval.fusion import fuse
 from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.schemas.retrieved import MODES, Hit, Query, Retrieval
+from ragdatakit.schemas.retrieved import ALL_MODES, FRAMEWORK_MODES, MODES, Hit, Query, Retrieval
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.index_store import Index
     from ragdatakit.retrieval.lexical import LexicalRanker
+    from ragdatakit.retrieval.lightrag.context import Mode
     from ragdatakit.retrieval.parts import GraphLike, Part, Ranker, Ranking
     from ragdatakit.retrieval.tokens import Tokenizer
 
@@ -84,6 +85,8 @@ class Retriever:
             return "there are no vectors of the passages (--embedder KIND:MODEL makes them, --vectors FILE has them)"
         if mode == "graph" and options.graph != "names" and not self.index.has_graph:
             return "the dataset has no graph (--graph names makes one of the names in its texts)"
+        if mode in FRAMEWORK_MODES and not self.index.has_graph:
+            return "the dataset has no graph"
         if mode == "hybrid" and options.fuse:
             return next(filter(None, map(self._lack_where_asked, options.fuse)), "")
         if mode == "hybrid" and len(self.fused) < 2:
@@ -108,8 +111,8 @@ class Retriever:
 
     def refuse_lacking(self, mode: str) -> None:
         """Raise `RagdataError` where a mode cannot be used, with what it needs; `UnknownNameError` for no mode."""
-        if mode not in MODES:
-            raise UnknownNameError("mode", mode, MODES)
+        if mode not in ALL_MODES:
+            raise UnknownNameError("mode", mode, ALL_MODES)
         if lack := self._lack_where_asked(mode):
             raise RagdataError(f"mode {mode} is not available for {self.index.name}: {lack}")
 
@@ -130,6 +133,10 @@ class Retriever:
             if graph == "auto":
                 graph = "given" if self.index.has_graph else "names"
             return GraphPart(graph, self.options.damping, self.tokenizer)
+        if mode in FRAMEWORK_MODES:
+            from ragdatakit.retrieval.lightrag.part import PREFIX, LightRagPart
+
+            return LightRagPart(cast("Mode", mode.removeprefix(PREFIX)), self.tokenizer)
         if mode == "dense":
             from ragdatakit.retrieval.dense import DensePart
 

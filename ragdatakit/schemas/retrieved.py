@@ -9,6 +9,10 @@ from typing import Any
 MODES = ("bm25", "sparse", "dense", "graph", "hybrid")
 """Ways to search. ``sparse`` takes learned-sparse vectors, ``hybrid`` fuses the others."""
 
+FRAMEWORK_MODES = tuple(f"lightrag-{mode}" for mode in ("local", "global", "hybrid", "mix", "naive"))
+"""Ways in which a framework searches: taken by name, and fused with nothing."""
+ALL_MODES = (*MODES, *FRAMEWORK_MODES)
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

@@ -232,7 +232,7 @@ def _related(
 
 
 def _polled(lists: Sequence[Sequence[str]], most: int) -> list[str]:
-    """From each list fewer than from the one before, from ``most`` down to one; what a list lacks goes to the others."""
+    """From each list fewer than from the one before, ``most`` to one; what a list lacks goes to the others."""
     number = len(lists)
     if number == 1:
         return list(lists[0][:most])
