@@ -110,7 +110,10 @@ class ArraySource:
         reader.fill_to(self.source.block_bytes)
         data = reader.data
         borders = [m.start(1) for m in self.BORDER.finditer(data, max(0, len(data) - _WINDOW))]
-        for cut in reversed(borders[-4:]):
+        # What begins as the first element does, behind the same blanks, is more likely an element than a value in one.
+        blanks = data[: end_of_space(data)]
+        alike = [cut for cut in borders if blanks and data.startswith(blanks + b'"', cut + 1)]
+        for cut in dict.fromkeys((*reversed(alike[-2:]), *reversed(borders[-4:]))):
             try:
                 values = orjson.loads(self.AROUND % data[:cut])
             except orjson.JSONDecodeError:

@@ -83,7 +83,7 @@ def hashed_vector(text: str, dimension: int) -> bytes:
         found[int(md5(word.encode(), usedforsecurity=False).hexdigest(), 16) % dimension] += 1
     if not found.any():
         found[0] = 1
-    return (found / np.linalg.norm(found)).astype("<f4").tobytes()
+    return bytes((found / np.linalg.norm(found)).astype("<f4").tobytes())
 
 
 def _packed(vector: bytes) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragdatakit.files.arrays import ArraySource, Buffer, Part
 from ragdatakit.files.element_scans import end_of_space
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Rows = npt.NDArray[np.float32]
 
-_NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/=]")
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _NAME = re.compile(rb'[ \t\r\n]*("(?:[^"\\]|\\.)*")[ \t\r\n]*:[ \t\r\n]*', re.S)
 _NUMBER = re.compile(rb"-?\d+(?![\d.eE])")
 _ESCAPES = ((b"\\/", b"/"), (b"\\n", b""), (b"\\r", b""), (b"\\t", b""))
@@ -37,6 +37,8 @@ class VectorRows(ArraySource):
     where there is none; ``broken_base64`` that it is not what it should be. ``on_vectors`` gets rows of the matrix:
     the number of the first, and the array.
     """
+
+    BORDER: ClassVar = re.compile(rb"\}[ \t\r\n]*(,)[ \t\r\n]*(?=\{)")
 
     def __init__(self, source: Source, on_vectors: Callable[[int, Rows], None] | None = None) -> None:
         super().__init__(source)
@@ -175,7 +177,7 @@ class VectorRows(ArraySource):
         """As Python's b64decode does it, which drops what is no base64."""
         from binascii import Error, a2b_base64
 
-        if _NOT_BASE64.search(text):
+        if text.translate(None, _BASE64):
             self.broken_base64 = True
         try:
             return a2b_base64(text)

@@ -31,6 +31,7 @@ _NEEDED = {
 _LONG = 10_000
 """Characters of a content that may have been cut to what the model takes."""
 _BITS = 64
+_AT_ONCE = 256
 _APART = 20
 """Bits in which two sketches differ that are not of one vector: those of a rounded copy differ in few."""
 _MEMBERS = {"embedding_dim": "embedding_dim, an integer", "data": "data, a list", "matrix": "matrix, a text"}
@@ -50,6 +51,7 @@ class VectorCheck:
         self._signs: Any = None
         self._rows = 0
         self._width = 0
+        self._waiting: list[tuple[int, Any]] = []
 
     def problems(self, file: DataFile, source: Source) -> Iterator[Placed]:
         """The faults of a file, in its order."""
@@ -115,7 +117,7 @@ class VectorCheck:
             }[self._kind](row)
         self._rows += 1
         self._names.append(self._name(row))
-        self._sketches.append(self._sketch(row.get("vector")))
+        self._keep(row.get("vector"))
 
     def _name(self, row: dict[str, Any]) -> str:
         names = [row.get(name) for name in _NEEDED[self._kind]]
@@ -171,20 +173,37 @@ class VectorCheck:
         elif "content" in row and not _is_fresh(row["content"], source, target, edges[pair].texts):
             yield Problem("stale-content", "/content", shown)
 
-    def _sketch(self, vector: Any) -> int | None:
-        """The sides of random planes on which the vector of a row lies; None where it has none that can be read."""
-        if not isinstance(vector, str):
-            return None
+    def _keep(self, vector: Any) -> None:
+        """Note the vector of a row; None where it has none that can be read."""
         import numpy as np
 
-        try:
-            found = np.frombuffer(zlib.decompress(base64.b64decode(vector)), dtype="<f2").astype(np.float32)
-        except (ValueError, zlib.error):
-            return None
-        if not len(found) or not np.isfinite(found).all() or (self._width and len(found) != self._width):
-            return None
-        self._width = len(found)
-        return int(self._sides(found[None, :])[0])
+        found: Any = None
+        if isinstance(vector, str):
+            try:
+                found = np.frombuffer(zlib.decompress(base64.b64decode(vector)), dtype="<f2").astype(np.float32)
+            except (ValueError, zlib.error):
+                found = None
+        if found is not None and (not len(found) or (self._width and len(found) != self._width)):
+            found = None
+        if found is not None:
+            self._width = len(found)
+            self._waiting.append((len(self._sketches), found))
+        self._sketches.append(None)
+        if len(self._waiting) == _AT_ONCE:
+            self._sketch()
+
+    def _sketch(self) -> None:
+        """Of the vectors that were noted, the sides of random planes on which they lie."""
+        import numpy as np
+
+        if self._waiting:
+            vectors = np.stack([vector for _, vector in self._waiting])
+            finite = np.isfinite(vectors).all(axis=1)
+            with np.errstate(all="ignore"):
+                sides = self._sides(np.where(finite[:, None], vectors, 0))
+            for (place, _), side, known in zip(self._waiting, sides.tolist(), finite.tolist(), strict=True):
+                self._sketches[place] = side if known else None
+            self._waiting = []
 
     def _sides(self, vectors: Any) -> npt.NDArray[np.uint64]:
         import numpy as np
@@ -192,24 +211,25 @@ class VectorCheck:
         width = vectors.shape[1]
         if self._signs is None or len(self._signs) != width:
             self._signs = np.random.default_rng(7).standard_normal((width, _BITS)).astype(np.float32)
-        sides: npt.NDArray[np.uint64] = np.packbits((vectors @ self._signs) > 0, axis=1).view(np.uint64)[:, 0]
+        packed = np.packbits((vectors @ self._signs) > 0, axis=1)
+        sides: npt.NDArray[np.uint64] = packed.view(np.uint64)[:, 0]
         return sides
 
     def _vectors(self, first: int, vectors: npt.NDArray[np.float32]) -> None:
         """Rows of the matrix as they come."""
         import numpy as np
 
-        with np.errstate(all="ignore"):
-            finite = np.isfinite(vectors).all(axis=1)
-            zero = ~vectors.any(axis=1)
-        for place in np.flatnonzero(~finite | zero):
-            row = first + int(place)
-            self._odd.append((row, self._named(row), "zero" if zero[place] else "not finite"))
+        self._sketch()
+        finite: list[bool] = np.isfinite(vectors).all(axis=1).tolist()
+        zero: list[bool] = (~vectors.any(axis=1)).tolist()
+        odd = [place for place in range(len(vectors)) if zero[place] or not finite[place]]
+        for place in odd:
+            self._odd.append((first + place, self._named(first + place), "zero" if zero[place] else "not finite"))
         own = [s for s in self._sketches[first : first + len(vectors)] if s is not None]
         if not own or vectors.shape[1] != self._width:
             return
         with np.errstate(all="ignore"):
-            sides = self._sides(np.where(finite[:, None], vectors, 0))
+            sides = self._sides(np.where(np.array(finite)[:, None], vectors, 0))
         for place, side in enumerate(sides.tolist()):
             row = first + place
             sketch = self._sketches[row] if row < len(self._sketches) else None
