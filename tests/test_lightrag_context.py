@@ -14,7 +14,7 @@ import pytest
 
 from ragdatakit.retrieval.lightrag.context import Asked, Settings, retrieve
 from ragdatakit.retrieval.lightrag.vector_store import VectorStore
-from tests.command_line import FIXTURES
+from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, write_tables
 from tests.lightrag_oracle import DIMENSION, Words
 from tests.upstream_data import UPSTREAM_DATA
@@ -69,3 +69,33 @@ def test_contexts_are_those_of_lightrag(name: str, tmp_path: Path) -> None:
 
     assert not wrong, "\n".join(wrong)
     assert len(recorded["rows"]) == 120
+
+
+def test_modes_of_retrieve_differ_over_words() -> None:
+    folder = FIXTURES / "lightrag" / "valid" / "ingested"
+    found = {}
+    for mode in ("local", "global", "hybrid", "mix", "naive"):
+        outcome = run(
+            "retrieve",
+            "--output-format",
+            "json",
+            "--mode",
+            f"lightrag-{mode}",
+            "-k",
+            "2",
+            folder,
+            "Who mapped the reef?",
+        )
+        assert outcome.code == 0, outcome.err
+        (query,) = outcome.json["queries"]
+        found[mode] = [hit["id"] for hit in query["hits"]]
+
+    assert all(set(ids) == set(found["naive"]) for ids in found.values())
+    assert found["local"][0] == "doc-821d40870c78899600d64971bc0497a4-chunk-000"
+
+
+def test_without_a_graph_they_are_refused() -> None:
+    outcome = run("retrieve", "--mode", "lightrag-mix", FIXTURES / "beir" / "valid" / "splits", "pears")
+
+    assert outcome.code == 2
+    assert "the dataset has no graph" in outcome.err

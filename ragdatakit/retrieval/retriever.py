@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.index_store import Index
     from ragdatakit.retrieval.lexical import LexicalRanker
     from ragdatakit.retrieval.lightrag.context import Mode
+    from ragdatakit.retrieval.lightrag.part import LightRagRanker
     from ragdatakit.retrieval.parts import GraphLike, Part, Ranker, Ranking
     from ragdatakit.retrieval.tokens import Tokenizer
 
+LIGHTRAG = "lightrag-"
 FUSED_DEPTH = 100
 """How many passages of each ranking are fused at least."""
 LEAST_K, MOST_K = 1, 100_000
@@ -134,9 +136,9 @@ class Retriever:
                 graph = "given" if self.index.has_graph else "names"
             return GraphPart(graph, self.options.damping, self.tokenizer)
         if mode in FRAMEWORK_MODES:
-            from ragdatakit.retrieval.lightrag.part import PREFIX, LightRagPart
+            from ragdatakit.retrieval.lightrag.part import LightRagPart
 
-            return LightRagPart(cast("Mode", mode.removeprefix(PREFIX)), self.tokenizer)
+            return LightRagPart(self.tokenizer)
         if mode == "dense":
             from ragdatakit.retrieval.dense import DensePart
 
@@ -150,7 +152,10 @@ class Retriever:
 
     def _ranker(self, mode: str) -> Ranker:
         if mode not in self._rankers:
-            self._rankers[mode] = self.index.ranker(self._part(mode))
+            ranker = self.index.ranker(self._part(mode))
+            if mode in FRAMEWORK_MODES:
+                ranker = cast("LightRagRanker", ranker).of(cast("Mode", mode.removeprefix(LIGHTRAG)))
+            self._rankers[mode] = ranker
         return self._rankers[mode]
 
     def prepare(self, mode: str) -> None:

@@ -26,17 +26,15 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.retrieved import Query
 
 VERSION = 1
-PREFIX = "lightrag-"
 _FILE = "graph.ndjson"
 _K1, _B = 1.2, 0.75
 _TEXTS = ("description", "summary", "text", "content")
 
 
 class LightRagPart:
-    """The part of an index that LightRAG's modes search; ``mode`` is one of them, without the prefix."""
+    """The part of an index that all of LightRAG's modes search."""
 
-    def __init__(self, mode: Mode, tokenizer: Tokenizer) -> None:
-        self._mode: Mode = mode
+    def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
 
     @property
@@ -46,7 +44,7 @@ class LightRagPart:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The same for all modes."""
+        """The version of its rules."""
         return {"version": VERSION}
 
     def build(
@@ -73,16 +71,20 @@ class LightRagPart:
 
     def open(self, folder: Path, passages: Passages) -> LightRagRanker:
         """Open what was built."""
-        return LightRagRanker(_WordStore(folder / _FILE, passages, self._tokenizer), passages, self._mode)
+        return LightRagRanker(_WordStore(folder / _FILE, passages, self._tokenizer), passages)
 
 
 class LightRagRanker:
     """Ranks passages as LightRAG puts them into its context: the first has the score 1, the second a half."""
 
-    def __init__(self, store: _WordStore, passages: Passages, mode: Mode) -> None:
+    def __init__(self, store: _WordStore, passages: Passages, mode: Mode = "mix") -> None:
         self._store = store
         self._passages = passages
         self._mode: Mode = mode
+
+    def of(self, mode: Mode) -> LightRagRanker:
+        """The same store in one of the modes."""
+        return LightRagRanker(self._store, self._passages, mode)
 
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:
         """For each query the passages of its context, at most ``k``."""
@@ -128,7 +130,7 @@ class _WordStore(GraphStore):
         for ordinal in range(len(passages)):
             passage = passages[ordinal]
             self._ids.append(passage.passage_id)
-            self._read.add(passage.text)
+            self._read.add(passage.searched)
         self._places = {name: place for place, name in enumerate(self._ids)}
 
     def entities(self, words: str, k: int) -> Sequence[str]:
