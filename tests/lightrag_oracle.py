@@ -1,7 +1,8 @@
 """What LightRAG itself makes of damaged directories and payloads: run it, and keep it in ``lightrag_verdicts.json``.
 
-``PYTHONPATH=. python -m tests.lightrag_oracle`` (and the beginning of names, for some cases) in an environment with lightrag-hku 1.5.7 writes the file anew; tests
-read it. Stores are shared within a process: they are let go of between two cases.
+``PYTHONPATH=. python -m tests.lightrag_oracle`` in an environment with lightrag-hku 1.5.7 writes the file anew, with
+the beginning of names those cases only; tests read it. Stores are shared within a process: they are let go of between
+two cases.
 """
 
 from __future__ import annotations

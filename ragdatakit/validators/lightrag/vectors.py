@@ -220,8 +220,8 @@ class VectorCheck:
         import numpy as np
 
         self._sketch()
-        finite: list[bool] = np.isfinite(vectors).all(axis=1).tolist()
-        zero: list[bool] = (~vectors.any(axis=1)).tolist()
+        finite: Any = np.isfinite(vectors).all(axis=1).tolist()
+        zero: Any = (~vectors.any(axis=1)).tolist()
         odd = [place for place in range(len(vectors)) if zero[place] or not finite[place]]
         for place in odd:
             self._odd.append((first + place, self._named(first + place), "zero" if zero[place] else "not finite"))
