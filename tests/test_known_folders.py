@@ -43,13 +43,13 @@ def test_texts_and_their_parts_are_not_one_corpus_silently(tmp_path: Path) -> No
     work = tmp_path / "work"
     work.mkdir()
     text = "The north reef was mapped in one summer. Two boats took the soundings."
-    (work / "a_whole.json").write_text(json.dumps({"d1": {"content": text}}))
+    (work / "documents.json").write_text(json.dumps({"d1": {"content": text}}))
     parts = {f"c{n}": {"content": part} for n, part in enumerate(text.split(". "))}
-    (work / "b_parts.json").write_text(json.dumps(parts))
+    (work / "text_chunks.json").write_text(json.dumps(parts))
 
     given = run("convert", "--to", "beir", work, tmp_path / "beir")
     strict = run("convert", "--to", "beir", "--strict", work, tmp_path / "strict")
 
     assert (given.code, strict.code, (tmp_path / "strict").exists()) == (0, 1, False)
     assert "a file that looks like parts of the other texts" in given.out
-    assert "b_parts.json" in given.out
+    assert "text_chunks.json" in given.out
