@@ -39,8 +39,12 @@ demo: $(RUN) ## what a user sees: one good dataset, one broken
 env: $(DEV) $(BROWSER) ## the environment for working on ragdata
 
 .PHONY: test
-test: $(DEV) $(BROWSER) ## all tests
+test: $(DEV) $(BROWSER) ## the tests: of the broad ones a tenth, another for each commit
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+.PHONY: test-all
+test-all: export RAGDATA_TESTS = all
+test-all: test ## the tests, the broad ones whole
 
 .PHONY: check check-format check-lint check-types check-imports check-docs
 check: check-format check-lint check-types check-imports check-docs ## format, lint, types, import contracts, docs drift

@@ -25,11 +25,11 @@ from sets.names import default_folder
 from ragdatakit import __version__
 from ragdatakit.api.evaluate import evaluate
 from ragdatakit.api.search import dataset_tables, open_retriever
-from ragdatakit.retrieval.evaluation import search_run
-from ragdatakit.retrieval.gold import Gold, read_gold
-from ragdatakit.retrieval.metrics import depth_of
-from ragdatakit.retrieval.options import SearchOptions
+from ragdatakit.retrieval.gold_and_metrics.evaluation import search_run
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, read_gold
+from ragdatakit.retrieval.gold_and_metrics.metrics import depth_of
 from ragdatakit.schemas.evaluations import Evaluation, RunResult
+from ragdatakit.schemas.options import DatasetOptions, SearchOptions
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "reference-results.md"
@@ -115,7 +115,7 @@ def _measured(experiment: Experiment, data: Path, scratch: Path) -> Result:
     given: dict[str, Any] = {"options": dict(experiment.options), "search": search, "index_dir": place / "index"}
     metrics = list(dict.fromkeys((*experiment.metrics, *COMPARED)))
     result = Result(experiment, evaluate(path, modes=experiment.modes, metrics=metrics, depth=depth, **given))
-    gold = read_gold(dataset_tables(path, options=dict(experiment.options))[1])
+    gold = read_gold(dataset_tables(path, DatasetOptions(options=dict(experiment.options)))[1])
     retriever = open_retriever(path, **given)
     if experiment.steps:
         result.steps = steps(gold, retriever.index.passages)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ragdatakit.retrieval.gold import Gold
-from ragdatakit.retrieval.metrics import measure
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold
+from ragdatakit.retrieval.gold_and_metrics.metrics import measure
 from ragdatakit.retrieval.passages import Passages
-from ragdatakit.retrieval.stop_words import STOP_WORDS
-from ragdatakit.retrieval.tokens import Tokenizer
+from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 
 METRIC = "ndcg@10"
 _DEPTH = 100

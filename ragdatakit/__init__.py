@@ -6,7 +6,7 @@ from ragdatakit.version import __version__
 
 __all__ = [
     "ConversionResult",
-    "Dataset",
+    "DatasetDatabase",
     "Finding",
     "RagdataError",
     "Report",
@@ -17,14 +17,21 @@ __all__ = [
     "convert",
     "diff",
     "evaluate",
+    "explain",
+    "fetch",
+    "formats",
     "gate",
     "index",
+    "init",
     "open_database",
     "open_retriever",
+    "push",
     "query",
     "read",
     "report",
     "retrieve",
+    "rules",
+    "schema",
     "training_samples",
     "validate",
     "verify",
@@ -40,16 +47,18 @@ if TYPE_CHECKING:
     from ragdatakit.api.diff import diff
     from ragdatakit.api.evaluate import evaluate
     from ragdatakit.api.gate import gate
+    from ragdatakit.api.hub import fetch, push
     from ragdatakit.api.query import query
     from ragdatakit.api.read import connect, read, training_samples, verify
+    from ragdatakit.api.reference import explain, formats, init, rules, schema
     from ragdatakit.api.report import open_database, report
     from ragdatakit.api.search import index, open_retriever, retrieve
     from ragdatakit.api.validate import validate
-    from ragdatakit.database.canonical_frames import Dataset
-    from ragdatakit.retrieval.options import SearchOptions
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
+    from ragdatakit.schemas.options import SearchOptions
     from ragdatakit.schemas.results import Report
 
 _HOMES = {
@@ -57,22 +66,29 @@ _HOMES = {
     "convert": "ragdatakit.api.convert",
     "diff": "ragdatakit.api.diff",
     "evaluate": "ragdatakit.api.evaluate",
+    "explain": "ragdatakit.api.reference",
+    "fetch": "ragdatakit.api.hub",
+    "formats": "ragdatakit.api.reference",
     "gate": "ragdatakit.api.gate",
     "index": "ragdatakit.api.search",
+    "init": "ragdatakit.api.reference",
     "open_database": "ragdatakit.api.report",
     "open_retriever": "ragdatakit.api.search",
+    "push": "ragdatakit.api.hub",
     "query": "ragdatakit.api.query",
     "read": "ragdatakit.api.read",
     "report": "ragdatakit.api.report",
     "retrieve": "ragdatakit.api.search",
+    "rules": "ragdatakit.api.reference",
+    "schema": "ragdatakit.api.reference",
     "training_samples": "ragdatakit.api.read",
     "validate": "ragdatakit.api.validate",
     "verify": "ragdatakit.api.read",
     "ConversionResult": "ragdatakit.schemas.conversions",
-    "Dataset": "ragdatakit.database.canonical_frames",
+    "DatasetDatabase": "ragdatakit.database.dataset_database",
     "Finding": "ragdatakit.schemas.findings",
     "Report": "ragdatakit.schemas.results",
-    "SearchOptions": "ragdatakit.retrieval.options",
+    "SearchOptions": "ragdatakit.schemas.options",
     "RagdataError": "ragdatakit.schemas.errors",
     "UnknownNameError": "ragdatakit.schemas.errors",
 }

@@ -21,7 +21,7 @@ _NOT_HALF = frozenset(
     {
         "importlib._bootstrap",  # libraries in C crash there, or report another error
         "tempfile",  # it leaves a file behind where it looks for a folder to use
-        "ragdatakit.files.folder_locks",
+        "ragdatakit.files.paths.folder_locks",
         "ragdatakit.outputs.scratch",
         "ragdatakit.outputs.staging",
     }

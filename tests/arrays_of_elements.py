@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ragdatakit.files.arrays import ArraySource, Element
-from ragdatakit.files.sources import Source
+from ragdatakit.files.containers.arrays import ArraySource, Element
+from ragdatakit.files.containers.sources import Source
 
 TEXTS = (
     "tide",

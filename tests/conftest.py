@@ -1,4 +1,8 @@
-"""Settings of all tests: hypothesis measures no time (CI machines stall), and gives the same examples every time."""
+"""Settings of all tests.
+
+Hypothesis measures no time (CI machines stall), and gives the same examples every time; `make test-all` tries more of
+them. Of the tests marked `broad` a tenth is run: `tests/broad.py` says which.
+"""
 
 import signal
 from collections.abc import Iterator
@@ -6,12 +10,37 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import broad
+
 settings.register_profile(
-    "ragdata", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "ragdata",
+    deadline=None,
+    derandomize=True,
+    max_examples=100 if broad.ALL else 30,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("ragdata")
 if hasattr(signal, "SIGHUP"):  # a run under nohup would hand "ignored" down to the commands that are to be stopped
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_configure() -> None:
+    """The seed is settled before workers start: they take it from the environment."""
+    broad.seed()
+
+
+def pytest_report_header() -> str:
+    return "broad tests: all" if broad.ALL else f"broad tests: a tenth, RAGDATA_SEED={broad.seed()}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out nine of ten broad tests, but for those that the command line names one by one."""
+    if any("::" in word for word in config.args):
+        return
+    kept = [item for item in items if item.get_closest_marker("broad") is None or broad.chosen(item.nodeid)]
+    left_out = set(items) - set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = kept
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.detection import detect
-from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.detection.find import detect
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 

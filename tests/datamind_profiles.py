@@ -10,11 +10,11 @@ from typing import Any
 
 import ragdatakit
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
-from ragdatakit.files.detection import detect
-from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.detection.find import detect
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.conversions import Losses
 
 

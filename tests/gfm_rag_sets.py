@@ -100,15 +100,13 @@ def read(checks: QuestionChecks, values: list[Any], file: int = 0, first_row: in
         if len(h.rows)
     }
     told.records = len(values)
-    checks.finish_file(told, len(values), lambda *_: None)
+    list(checks.finish_file(told, len(values)))
     return found
 
 
 def finished(checks: FormatChecks) -> list[tuple[str, Problem]]:
     """What is told at the end: names of files and problems."""
-    out: list[tuple[str, Problem]] = []
-    checks.finish(lambda file, problem: out.append((file.name, problem)))
-    return out
+    return [(file.name, problem) for file, problem in checks.finish()]
 
 
 def write(root: Path, files: dict[str, Any]) -> Path:

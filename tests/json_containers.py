@@ -13,7 +13,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.declarations import Container, Field, File, Format, Key, Record, Reference, Rule
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.validators import dataset_run
-from ragdatakit.validators.checks import FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.run_options import RunOptions
@@ -75,8 +75,8 @@ def notebook(container: Container) -> Format:
 class Shouting(FormatChecks):
     """A check in code: texts in capitals."""
 
-    def record_checks(self, kind: str) -> bool:
-        return kind == "notes"
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        return Needs(records=kind == "notes")
 
     def record(self, file: DataFile, value: Any) -> list[Problem]:
         text = value.get("text") if isinstance(value, dict) else None

@@ -7,9 +7,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ragdatakit.files.arrays import ObjectSource
-from ragdatakit.files.element_scans import Element
-from ragdatakit.files.sources import Source
+from ragdatakit.files.containers.arrays import ObjectSource
+from ragdatakit.files.containers.element_scans import Element
+from ragdatakit.files.containers.sources import Source
 from tests.arrays_of_elements import TEXTS, Written, value
 
 NAMES = (*TEXTS, "tide", "title", "a: b", '": "', '", "x": "y', "~/", "{", "\n")

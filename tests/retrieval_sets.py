@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ragdatakit import validate
 from ragdatakit.converters.judgements import judged_splits
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.json_text import dumps
+from ragdatakit.files.containers.json_text import dumps
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
 from tests.conversion_tools import read_tables, tables_of, write_tables

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.parts import Progress, Ranking
 from ragdatakit.retrieval.passages import Passages
 from ragdatakit.schemas.retrieved import Query

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ragdatakit.database.canonical_frames import Dataset
-from ragdatakit.files import plain_tokens
+from ragdatakit.database.dataset_database import DatasetDatabase
+from ragdatakit.files.texts import plain_tokens
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import Distribution
 
@@ -22,7 +22,7 @@ FREQUENCIES = (
 )  # fmt: skip
 
 
-def frames_of(dataset: Dataset) -> dict[str, pd.DataFrame]:
+def frames_of(dataset: DatasetDatabase) -> dict[str, pd.DataFrame]:
     """Tables with rows as frames of Python's objects; half characters as the database has them."""
     found = {}
     for table in dataset.tables:

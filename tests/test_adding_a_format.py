@@ -24,7 +24,7 @@ from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.declarations import Container, Damage, Field, File, Format, Layout, Record, Rule
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators import CHECKS
-from ragdatakit.validators.checks import FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 
 GUIDE = ROOT / "docs" / "adding-a-format.md"
 
@@ -162,8 +162,8 @@ def test_records_decode_as_the_guide_says(
     seen: list[Any] = []
 
     class Checks(FormatChecks):
-        def record_checks(self, kind: str) -> bool:
-            return True
+        def needs(self, kind: str, split: str | None = None) -> Needs:
+            return Needs(records=True)
 
         def record(self, file: DataFile, value: Any) -> Iterator[Problem]:
             seen.append(value)

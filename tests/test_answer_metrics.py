@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.retrieval.answer_metrics import METRICS, answer_values, score_answers
+from ragdatakit.retrieval.gold_and_metrics.answer_metrics import METRICS, answer_values, score_answers
 from ragdatakit.schemas.canonical import Answer, Question
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, tables_of

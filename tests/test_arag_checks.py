@@ -61,16 +61,14 @@ def test_each_run_may_answer_a_question_once() -> None:
     line = {"qid": "s1", "question": "When?", "gold_answer": "1871", "pred_answer": "In 1871"}
 
     first = hits(checks, "predictions", [line])
-    checks.finish_file(found.files[0], 1, lambda *_: None)
+    list(checks.finish_file(found.files[0], 1))
     second = hits(checks, "predictions", [line, None, {}, {"id": "s1"}], first_row=1)
 
     assert (first, second) == ({}, {"repeated-prediction": [4]})
 
 
 def collected(checks: ARagChecks) -> list[Problem]:
-    out: list[Problem] = []
-    checks.finish(lambda _, problem: out.append(problem))
-    return out
+    return [problem for _, problem in checks.finish()]
 
 
 @pytest.mark.parametrize(("days", "expected"), [(1, ["stale-index"]), (0, []), (-1, [])])
@@ -119,11 +117,10 @@ def test_published_files_are_known_by_their_fingerprint(tmp_path: Path, monkeypa
     (tmp_path / "questions.json").write_bytes(content)
     found = dataset(tmp_path, "questions")
     checks = ARagChecks(found, ())
-    out: list[Problem] = []
 
     repeated = hits(checks, "questions", [ASKED, ASKED])
     keys = checks.derive("questions", ASKED)
-    checks.finish_file(found.files[0], 2, lambda _, problem: out.append(problem))
+    out = [problem for _, problem in checks.finish_file(found.files[0], 2)]
 
     assert repeated == {"published-duplicate-question-id": [1]}
     assert (keys["@qid"], keys["@own_qid"]) == ("s1", None)
@@ -137,7 +134,7 @@ def test_a_subset_of_another_size_is_told_by_its_folder(tmp_path: Path) -> None:
     out: list[Problem] = []
 
     for file, records in zip(found.files, (1354, 999), strict=True):
-        checks.finish_file(file, records, lambda _, problem: out.append(problem))
+        out += [problem for _, problem in checks.finish_file(file, records)]
 
     expected = {"subset": "musique", "records": 999, "expected": 1000}
     assert [(p.rule, p.facts) for p in out] == [("unlike-published-file", expected)]
@@ -165,7 +162,7 @@ def test_no_value_makes_a_check_fail(values: list[Any]) -> None:
     for file in found.files:
         for value in values:
             list(checks.record(file, value))
-            for key in checks.derive(file.kind, value).values():
+            for key in checks.derive(file.kind, value, to_show=True).values():
                 assert key is None or isinstance(key, str)
         hits(checks, file.kind, values)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.files.detection import detect
+from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas.errors import RagdataError
 
 ANSWERED = {"id": "1", "question": "When was it lit?", "answer": "1871"}

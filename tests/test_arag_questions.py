@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.files.compared_answers import as_arag_compares
+from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.validators.arag.questions import evidence_shape, id_key
 from tests.arag_sets import ASKED, problems, rules, serious
 
@@ -76,7 +76,7 @@ def test_a_question_is_an_object(value: Any) -> None:
     ],
 )
 def test_answers_are_compared_like_this(answer: str, expected: str) -> None:
-    assert as_arag_compares(answer) == expected
+    assert without_articles(answer) == expected
 
 
 def test_marks_inside_an_answer_are_shown_as_compared() -> None:

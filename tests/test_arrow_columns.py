@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ragdatakit.files.arrow_columns import small_array
+from ragdatakit.files.containers.arrow_columns import small_array
 
 LISTS = pa.list_(pa.string())
 VALUES: list[tuple[list[Any], pa.DataType]] = [

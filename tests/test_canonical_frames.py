@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from ragdatakit.database.canonical_frames import Dataset, arrow_schema
+from ragdatakit.database.dataset_database import DatasetDatabase
+from ragdatakit.database.row_batches import arrow_schema
 from ragdatakit.schemas.canonical import TABLES
 
 
@@ -28,7 +29,7 @@ def skarn(tmp_path: Path) -> Path:
 def test_the_same_rows_in_every_form(skarn: Path) -> None:
     pandas = pytest.importorskip("pandas")
     with ragdatakit.read(skarn) as dataset:
-        assert isinstance(dataset, Dataset)
+        assert isinstance(dataset, DatasetDatabase)
         assert (dataset.name, dataset.format, dataset.tables) == ("skarn", "arag", ("chunks", "questions"))
         rows = list(dataset.rows("chunks"))
         arrow = dataset.arrow("chunks")

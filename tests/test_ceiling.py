@@ -12,11 +12,11 @@ import pytest
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 
-from ragdatakit.retrieval import ceiling as module
-from ragdatakit.retrieval.ceiling import ceiling
-from ragdatakit.retrieval.gold import Gold, GoldQuestion
-from ragdatakit.retrieval.gold_facts import GoldFacts, read_gold_facts, same_text
-from ragdatakit.retrieval.metrics import measure
+from ragdatakit.retrieval.gold_and_metrics import ceiling as module
+from ragdatakit.retrieval.gold_and_metrics.ceiling import ceiling
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
+from ragdatakit.retrieval.gold_and_metrics.gold_facts import GoldFacts, read_gold_facts, same_text
+from ragdatakit.retrieval.gold_and_metrics.metrics import measure
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas.errors import UnknownNameError
 

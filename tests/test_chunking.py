@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.converters.chunking import ChunkOptions, chunk_tables, splitter
-from ragdatakit.files import plain_tokens
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.texts import plain_tokens
 from ragdatakit.schemas.canonical import Document, Qrel
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from tests.conversion_tools import tables_of

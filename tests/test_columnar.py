@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.columnar.columnar import ColumnarDecoder, ColumnBlock, can_decode
-from ragdatakit.files.lines import iter_lines
+from ragdatakit.columnar.blocks import ColumnarDecoder, ColumnBlock, can_decode
+from ragdatakit.columnar.text_template import TextTemplate
+from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.schemas import all_formats
+from ragdatakit.schemas.beir.format import BEIR
 from ragdatakit.schemas.declarations import Record
 from ragdatakit.validators.records import RecordChecker
 from tests.columnar_mutations import block, mutated, tries
@@ -102,3 +104,19 @@ def test_clean_blocks_of_one_shape_are_accepted(record: Record) -> None:
     accepted = sum(decoder.decode(data) is not None for data in blocks)
 
     assert accepted > 60
+
+
+def test_empty_objects_are_part_of_the_template() -> None:
+    """All metadata of BEIR's own sets is ``{}``."""
+    record = BEIR.file("corpus").record
+    texts = [b"of %d" % n if n % 2 else b'of \\"%d\\"' % n for n in range(50)]
+    lines = [b'{"_id": "d%d", "title": "", "text": "%b", "metadata": {}}\n' % (n, text) for n, text in enumerate(texts)]
+    data = b"".join(lines)
+
+    found = ColumnarDecoder(record).decode(data)
+
+    assert TextTemplate(record).decode(data) is not None
+    assert TextTemplate(record).decode(data + b'{"_id": "d", "title": "", "text": "", "metadata": {"a": 1}}\n') is None
+    assert TextTemplate(record).decode(data.replace(b'"title": ""', b'"title": {}')) is None
+    assert found is not None
+    assert objection(record, data, found) == ""

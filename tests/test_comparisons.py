@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ragdatakit.retrieval.comparisons import compare, interval, randomisation_test, t_test
+from ragdatakit.retrieval.gold_and_metrics.comparisons import compare, interval, randomisation_test, t_test
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas.canonical import Answer, Chunk, Document, Edge, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError

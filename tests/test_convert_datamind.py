@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.files.paths.own_files import RENAMED_IDS
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Asset, Chunk, Document, Edge, Node, Qrel, Question, Relation
 from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.schemas.canonical import Asset, Chunk, Document
 from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import rows, tables_of, write_tables

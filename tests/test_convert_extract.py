@@ -205,7 +205,7 @@ def test_strict_writes_nothing_where_a_passage_failed(tmp_path: Path) -> None:
 
 
 def test_questions_are_linked_by_vectors(tmp_path: Path) -> None:
-    pytest.importorskip("ragdatakit.retrieval.embedders")
+    pytest.importorskip("ragdatakit.retrieval.vectors.embedders")
     asked = [{"id": "h1", "question": "which hale?", "answer": "x", "supporting_documents": ["Port Hale"]}]
     with running_models() as server:
         words = ("--linker", "embeddings", "--embedder", "openai:e", "--base-url", server.url)

@@ -12,7 +12,7 @@ from ragdatakit import RagdataError, validate
 from ragdatakit.converters.gfm_rag.attributes import cell_of_json, json_of_cell
 from ragdatakit.converters.gfm_rag.mentions import NameFinder
 from ragdatakit.converters.gfm_rag.names import NameColumn, looks_like_number
-from ragdatakit.files.csv_cells import chunk_rows
+from ragdatakit.files.containers.csv_cells import chunk_rows
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
@@ -241,7 +241,7 @@ def test_large_tables_are_read_the_same(tmp_path: Path, monkeypatch: pytest.Monk
     _stage1(tmp_path, nodes_csv="name,type,attributes\n" + "".join(f'"{name}",entity,{{}}\n' for name in odd))
     slowly = rows(read_tables(tmp_path))
 
-    monkeypatch.setattr("ragdatakit.files.record_reading._WORTH_COLUMNS", 0)
+    monkeypatch.setattr("ragdatakit.files.reading.record_reading._WORTH_COLUMNS", 0)
 
     assert rows(read_tables(tmp_path)) == slowly
     assert [node.name for node in slowly["nodes"]] == [name.replace('""', '"') for name in odd]

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragdatakit import RagdataError, validate
-from ragdatakit.files import json_text
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, StartNode
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables

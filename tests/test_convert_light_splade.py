@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import ragdatakit
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Document, PairScore, Qrel, Question, Run, Triplet
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError

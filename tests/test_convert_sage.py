@@ -336,8 +336,8 @@ def test_findings_that_reading_mends_are_mended(tmp_path: Path, name: str) -> No
     report = ragdatakit.validate(tmp_path, format="sage", profile="unified", severity="error")
 
     assert found or name == "result-without-text-2"
-    assert CONVERTER.mends is not None
-    assert all(CONVERTER.mends(finding, {}) for finding in found)
+    assert CONVERTER.repairs is not None
+    assert all(CONVERTER.repairs(finding, {}) for finding in found)
     assert [f.message for f in report.findings] == []
 
 
@@ -346,8 +346,8 @@ def test_findings_of_other_faults_are_not_mended() -> None:
     faults = ("conflicting-older-key", "null-query", "result-without-text", "reference-not-text", "uneven-stage")
     found = [f for n in faults for f in ragdatakit.validate(data / n / "data", format="sage").findings]
 
-    assert CONVERTER.mends is not None
-    assert {f.rule for f in found if f.severity == "error" and not CONVERTER.mends(f, {})} == set(faults)
+    assert CONVERTER.repairs is not None
+    assert {f.rule for f in found if f.severity == "error" and not CONVERTER.repairs(f, {})} == set(faults)
 
 
 def test_a_question_in_words_stands_for_the_query(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import ragdatakit
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Answer, Asset, Chunk, Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.files.csv_cells import ColumnScan, chunk_rows, coerced, split_record
-from ragdatakit.files.csv_rows import CsvReader, locate_rows
-from ragdatakit.files.positions import BlockTable
-from ragdatakit.files.sources import Source
+from ragdatakit.files.containers.csv_cells import ColumnScan, chunk_rows, coerced, split_record
+from ragdatakit.files.containers.csv_rows import CsvReader, locate_rows
+from ragdatakit.files.containers.positions import BlockTable
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.missing import MISSING
 
 NUMBER_LIKE = [

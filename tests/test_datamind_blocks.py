@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ragdatakit.columnar.numpy_keys import NumpyBatch
 from ragdatakit.columnar.string_hash import hash_strings
 from ragdatakit.validators.datamind.chunks import chunk_problems, v2_hash, v2_id
-from ragdatakit.validators.datamind.columns import Strings, chunk_suspects, column_traits, triple_suspects
+from ragdatakit.validators.datamind.columns import Strings, chunk_candidates, column_traits, triple_candidates
 from ragdatakit.validators.datamind.images import ImageFolder
 from ragdatakit.validators.datamind.keys import fill_keys
 from ragdatakit.validators.datamind.tallies import Trait, record_traits
@@ -86,7 +86,7 @@ def test_edges_of_texts_are_seen_as_python_strips_them(text: str) -> None:
 
 @given(CHUNKS)
 def test_no_faulty_chunk_is_overlooked(chunks: list[dict[str, Any]]) -> None:
-    rows = chunk_suspects(table(chunks))
+    rows = chunk_candidates(table(chunks))
 
     for row, chunk in enumerate(chunks):
         assert row in rows or not list(chunk_problems(chunk, NOWHERE))
@@ -94,7 +94,7 @@ def test_no_faulty_chunk_is_overlooked(chunks: list[dict[str, Any]]) -> None:
 
 @given(TRIPLES)
 def test_no_faulty_triple_is_overlooked(triples: list[dict[str, Any]]) -> None:
-    rows = triple_suspects(table(triples))
+    rows = triple_candidates(table(triples))
 
     for row, triple in enumerate(triples):
         assert row in rows or not list(triple_problems(triple, NOWHERE))

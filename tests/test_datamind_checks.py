@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.files.compared_answers import as_datamind_compares
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.texts.compared_answers import words_only
 from ragdatakit.schemas.datamind.format import DATAMIND
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.datamind.bench import plain_questions, question_problems, reference_problems
@@ -167,7 +167,7 @@ def test_a_question_breaks_the_rules_of_the_page(change: dict[str, Any], expecte
 
 
 def test_the_evaluation_keeps_articles_and_underscores() -> None:
-    assert as_datamind_compares("  The New_Moon's —  phase!") == "the new_moon s phase"
+    assert words_only("  The New_Moon's —  phase!") == "the new_moon s phase"
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ def test_no_file_makes_a_check_raise(tmp_path_factory: pytest.TempPathFactory, d
         file = DataFile(Path("a"), "a", f"x/{kind}", kind)
 
         assert all(isinstance(p, Problem) for p in checks.text(file, data))
-    checks.finish(lambda _file, _problem: None)
+    list(checks.finish())
 
 
 def test_every_rule_is_declared_once_and_says_which_loader_breaks() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.converters.chunking import ChunkOptions, chunk_tables
-from ragdatakit.files.detection import detect
+from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas.canonical import Asset, Document
 from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import rows, tables_of, write_tables

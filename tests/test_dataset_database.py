@@ -15,7 +15,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.api.report import open_database, report
-from ragdatakit.converters.run import ConvertOptions, find_sources, read_source
+from ragdatakit.converters.run import ConversionSettings, find_sources, read_source
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database.dataset_database import DatasetDatabase, SqlTable
 from ragdatakit.database.file_counts import count_files
@@ -42,7 +42,7 @@ def rows(database: DatasetDatabase, table: str) -> list[tuple[Any, ...]]:
 @contextmanager
 def both_ways(path: Path) -> Iterator[tuple[DatasetDatabase, DatasetDatabase]]:
     """By SQL however small the files are, and by rows."""
-    words = ConvertOptions(target_format="")
+    words = ConversionSettings(target_format="")
     source = find_sources(path, words)[0]
     by_sql = sql_tables(source, words, least_bytes=0)
     first, second = (read_source(source, words, Losses()) for _ in range(2))
@@ -50,6 +50,7 @@ def both_ways(path: Path) -> Iterator[tuple[DatasetDatabase, DatasetDatabase]]:
         yield fast, plain
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("path", FAST, ids=lambda p: f"{p.parents[1].name}-{p.parent.name}-{p.name}")
 def test_sql_gives_what_the_reader_gives(path: Path) -> None:
     try:
@@ -87,7 +88,7 @@ def test_texts_are_taken_by_sql(path: str, tables: set[str]) -> None:
 def test_a_file_that_changes_meanwhile_is_read_anew(tmp_path: Path) -> None:
     folder = tmp_path / "set"
     shutil.copytree(FIXTURES / "demo-search", folder)
-    words = ConvertOptions(target_format="")
+    words = ConversionSettings(target_format="")
     source = find_sources(folder, words)[0]
     by_sql = sql_tables(source, words, least_bytes=0)["documents"]
 
@@ -128,6 +129,7 @@ BAD_LINES = [
 ]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("line", BAD_LINES)
 def test_a_line_that_readers_differ_on(tmp_path: Path, line: str) -> None:
     folder = light_splade(tmp_path)
@@ -137,6 +139,7 @@ def test_a_line_that_readers_differ_on(tmp_path: Path, line: str) -> None:
         assert rows(fast, "triplets") == rows(plain, "triplets")
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("text", ["5", "true", "null", '{"a": 1}', "[1]", '"\\ud800"', '""', '"5"', "1.5e3"])
 def test_a_text_that_is_none(tmp_path: Path, text: str) -> None:
     folder = light_splade(tmp_path)
@@ -161,6 +164,7 @@ BEIR_LINES = [
 ]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("line", BEIR_LINES)
 def test_a_document_of_beir(tmp_path: Path, line: str) -> None:
     plain = '{"_id": "d1", "title": "t", "text": "é", "metadata": {}}\n'
@@ -170,6 +174,7 @@ def test_a_document_of_beir(tmp_path: Path, line: str) -> None:
         assert rows(fast, "documents") == rows(slow, "documents")
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     "element", ['"1:a"', '"1:a:b"', '":"', '"1"', "1", "null", '{"id": "1", "text": "a"}', '"1:é"']
 )
@@ -211,6 +216,7 @@ CHUNK_LINES = {
 }
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("line", CHUNK_LINES)
 def test_a_chunk_of_datamind(tmp_path: Path, line: str) -> None:
     (tmp_path / "chunks").mkdir()
@@ -251,6 +257,7 @@ TRIPLE_LINES = {
 }
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("line", TRIPLE_LINES)
 def test_a_triple_of_datamind(tmp_path: Path, line: str) -> None:
     (tmp_path / "triplets").mkdir()
@@ -265,7 +272,7 @@ def test_a_triple_of_datamind(tmp_path: Path, line: str) -> None:
 
 @pytest.mark.parametrize("path", ["beir/valid/packed", "arag/valid/strings", "datamind/valid/profile", "sage/valid"])
 def test_what_reading_counts_is_what_counting_counts(path: str) -> None:
-    words = ConvertOptions(target_format="")
+    words = ConversionSettings(target_format="")
     read, plain = (find_sources(FIXTURES / path, words)[0] for _ in range(2))
     with DatasetDatabase(read_source(read, words, Losses()), read.parts) as database:
         database.load(*database.tables)
@@ -292,6 +299,7 @@ CELLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("cell", CELLS)
 def test_attributes(tmp_path: Path, cell: str) -> None:
     folder = tmp_path / "stage1"
@@ -321,7 +329,7 @@ def test_what_rows_cannot_be_is_told() -> None:
 
 
 def test_reading_that_fails_keeps_what_was_read() -> None:
-    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.schemas.canonical import Document
 
     def failing() -> Iterator[Document]:
@@ -337,10 +345,10 @@ def test_reading_that_fails_keeps_what_was_read() -> None:
 
 def test_views_of_files_stand_beside_the_tables() -> None:
     with open_database(FIXTURES / "beir" / "valid" / "folder") as database:
-        connection = database.connection
+        connection = database.connection()
         assert set(database.views) == {"corpus", "queries", "qrels"}
         seen = connection.execute("select count(*) from files.corpus").fetchall()[0][0]
-        assert seen == database.rows("documents") > 0
+        assert seen == database.count("documents") > 0
         with pytest.raises(ragdatakit.UnknownNameError, match="did you mean documents"):
             database.load("document")
 
@@ -348,7 +356,7 @@ def test_views_of_files_stand_beside_the_tables() -> None:
 def test_scratch_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with open_database(FIXTURES / "beir" / "valid" / "folder") as database:
-        assert database.rows("documents")
+        assert database.count("documents")
         assert list(tmp_path.iterdir())
     assert not list(tmp_path.iterdir())
 

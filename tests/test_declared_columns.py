@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ragdatakit.converters import CONVERTERS, Converter, get_converter
-from ragdatakit.converters.run import ConvertOptions, Source, find_sources, read_source
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.converters.run import ConversionSettings, Source, find_sources, read_source
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import (
     TABLES,
     Answer,
@@ -92,7 +92,7 @@ def yielded(sources: list[Source], given: Mapping[str, str]) -> Columns:
     """The columns with a value that tells something, in what these datasets give."""
     found: Columns = defaultdict(set)
     for source in sources:
-        options = ConvertOptions(target_format="", source_format=source.format, name="notes", values=given)
+        options = ConversionSettings(target_format="", source_format=source.format, name="notes", values=given)
         tables = read_source(source, options, Losses())
         for table in tables.sources:
             defaults = TABLES[table].row._field_defaults
@@ -127,22 +127,27 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Columns], 
                 folder = tmp_path_factory.mktemp(name)
                 write_tables(tables, name, folder, profile, **values)
                 (folder / "ragdata.ids.ndjson").unlink(missing_ok=True)
-                add(gave[name], yielded(find_sources(folder, ConvertOptions(target_format="", source_format=name)), {}))
+                add(
+                    gave[name],
+                    yielded(find_sources(folder, ConversionSettings(target_format="", source_format=name)), {}),
+                )
     for name in CONVERTERS:
         for folder in sorted((FIXTURES / name / "valid").glob("*")):
             sources = [
                 s
-                for s in find_sources(folder, ConvertOptions(target_format="", source_format=name))
+                for s in find_sources(folder, ConversionSettings(target_format="", source_format=name))
                 if len(s.parts) == 1
             ]
             add(gave[name], yielded(sources, READ_WITH.get(name, {}) | READ_WITH.get(folder.name, {})))
     add(
         gave["text"],
-        yielded(find_sources(FIXTURES / "plain" / "texts", ConvertOptions(target_format="", source_format="text")), {}),
+        yielded(
+            find_sources(FIXTURES / "plain" / "texts", ConversionSettings(target_format="", source_format="text")), {}
+        ),
     )
     for name in MORE_FILES:
         folder = more_files(tmp_path_factory.mktemp(name), name)
-        add(gave[name], yielded(find_sources(folder, ConvertOptions(target_format="", source_format=name)), {}))
+        add(gave[name], yielded(find_sources(folder, ConversionSettings(target_format="", source_format=name)), {}))
     return gave, took
 
 

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from ragdatakit.retrieval import vector_stores
-from ragdatakit.retrieval.dense import DensePart
-from ragdatakit.retrieval.options import SearchOptions
+from ragdatakit.retrieval.vectors import stores as vector_stores
+from ragdatakit.retrieval.vectors.dense import DensePart
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import Query
 from tests.model_server import DIMENSIONS, Fault, ModelServer, refusal, running_models, vector_of
 from tests.vector_tools import TEXTS, built, passages_of, ranked, write_lines

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.files.git_files import extract_revision, parse_revision
+from ragdatakit.files.git.revisions import extract_revision, parse_revision
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import run
 from tests.test_diff import DOCUMENTS, write_beir

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.files.boundary import ANYWHERE, boundary_of
+from ragdatakit.files.paths.boundary import ANYWHERE, boundary_of
 from ragdatakit.reports.diff.files import diff_dict, diff_markdown
 from ragdatakit.reports.diff.text import diff_lines, metric_words, metrics_shown
 from ragdatakit.reports.html.diff import diff_html

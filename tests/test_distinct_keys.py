@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.columnar.columnar import ColumnarDecoder
-from ragdatakit.files.distinct_keys import MOST_KEYS, has_many_keys
+from ragdatakit.columnar.blocks import ColumnarDecoder
+from ragdatakit.files.containers.distinct_keys import MOST_KEYS, has_many_keys
 from ragdatakit.schemas.beir.format import BEIR
 
 COMMANDS = {

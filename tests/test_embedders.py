@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragdatakit.retrieval.embedders import Embedder, EmbeddingError, OpenAIEmbedder, make_embedder
 from ragdatakit.retrieval.endpoint import Endpoint, EndpointError
-from ragdatakit.retrieval.options import SearchOptions
+from ragdatakit.retrieval.vectors.embedders import Embedder, EmbeddingError, OpenAIEmbedder, make_embedder
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+from ragdatakit.schemas.options import SearchOptions
 from tests.model_server import DIMENSIONS, Fault, ModelServer, refusal, running_models, vector_of
 
 TEXTS = ["the ferry leaves", "fares and tickets", "the ferry leaves", "naïve 港 \ud800"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import time
@@ -337,3 +338,20 @@ def test_surrogates_and_nan_in_replies(server: ModelServer) -> None:
     reply = client(server).post(CHAT, asking())
     assert said(reply) == "half \ufffd"
     assert json.dumps(reply["score"]) == "NaN"
+
+
+@pytest.mark.parametrize("proxy", ["socks9://me:open-sesame@host:1", "http://me:open-sesame@[::1"])
+def test_proxy_that_is_none_is_not_shown(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.setenv("no_proxy", "")
+    with pytest.raises(RagdataError, match="the proxy that http_proxy names cannot be used"):
+        Endpoint("http://models.example/v1", sleep=Waits()).post(CHAT, asking())
+
+
+def test_where_an_event_loop_runs_already(server: ModelServer) -> None:
+    """Notebooks run one."""
+
+    async def cell() -> str:
+        return said(client(server).post(CHAT, asking()))
+
+    assert asyncio.run(cell()) == "hello"

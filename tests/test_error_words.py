@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.database.select_statements import QueryError, parse_select
-from ragdatakit.files.detection import detect
+from ragdatakit.database.select_statements import parse_select
+from ragdatakit.files.detection.find import detect
 from ragdatakit.quality.run import Quality
-from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.errors import QueryError, RagdataError, UnknownNameError
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run_options import RunOptions
 from tests.command_line import FIXTURES, run

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from ragdatakit.retrieval.evaluation import NamedRun, run_result, search_run
-from ragdatakit.retrieval.gold import Gold, GoldQuestion, read_gold
+from ragdatakit.retrieval.gold_and_metrics.evaluation import NamedRun, run_result, search_run
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_gold
 from ragdatakit.retrieval.passages import Passage
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError

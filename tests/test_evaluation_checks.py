@@ -14,18 +14,18 @@ import pytest
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.retrieval.ceiling import ceiling
-from ragdatakit.retrieval.checks import check_evaluation
-from ragdatakit.retrieval.gold import Gold, GoldQuestion, read_gold
-from ragdatakit.retrieval.gold_facts import read_gold_facts
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.retrieval.gold_and_metrics.ceiling import ceiling
+from ragdatakit.retrieval.gold_and_metrics.checks import check_evaluation
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_gold
+from ragdatakit.retrieval.gold_and_metrics.gold_facts import read_gold_facts
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas import all_rules, find_rules
 from ragdatakit.schemas.canonical import Qrel, Question
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.evaluation_rules import RULES
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.rules.evaluation import RULES
 from tests.command_line import run as run_command
 from tests.conversion_tools import tables_of
 

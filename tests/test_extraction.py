@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.extraction.graph_store import GraphStore
 from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions, extract_graph
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, StartNode

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.endpoint import EndpointError
 from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions, extract_graph
 from ragdatakit.retrieval.extraction.model import ModelOptions, estimate

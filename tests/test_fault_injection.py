@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from ragdatakit.schemas import all_formats
+from tests.broad import ALL
 from tests.faults.drafts import Draft
 from tests.faults.grid import COLUMNAR, DRAFTS, SMALL, Bench, injections, judge
 from tests.faults.score import DAMAGES, PAGE, all_injections, page, perfect
@@ -16,9 +16,7 @@ from tests.faults.score import DAMAGES, PAGE, all_injections, page, perfect
 SLICES = 4
 """Each dataset's grid is cut into so many tests, for several processes."""
 
-ALL = os.environ.get("RAGDATA_TESTS") == "all"
-
-EVERY = 1 if ALL else 4
+EVERY = 1 if ALL else 8
 """One in so many faults of a grid is injected; `python -m tests.faults` injects all of them."""
 
 BOTH = 1 if ALL else 4

@@ -17,8 +17,8 @@ import pytest
 
 pytest.importorskip("huggingface_hub")
 
-from ragdatakit.files.boundary import boundary_of
-from ragdatakit.files.manifest import compare, read_manifest
+from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.manifest import compare, read_manifest
 from ragdatakit.schemas import public_datasets
 from ragdatakit.schemas.public_datasets import ARAG_REPO, ARAG_REVISION, PUBLIC_DATASETS
 from tests.hub_server import (

@@ -18,7 +18,7 @@ import pytest
 from pandera.errors import SchemaErrors, SchemaWarning
 
 from ragdatakit import validate
-from ragdatakit.files.python_literals import judge
+from ragdatakit.files.containers.python_literals import judge
 from ragdatakit.schemas import all_formats, frame_reading, frames
 from ragdatakit.schemas.cells import cell_damage
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
@@ -116,6 +116,7 @@ def place(target: Path, dataset: DatasetSummary, path: str) -> Path:
     return Path(path) if Path(path).is_file() else Path(dataset.path)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("case", [*BROKEN, *VALID], ids=lambda c: c.id)
 def test_a_model_says_what_the_validator_says(case: Case, tmp_path: Path) -> None:
     for one in seen(case, case.stand(tmp_path)):
@@ -335,6 +336,7 @@ CELLS = (
 )
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("cell", CELLS, ids=lambda c: c[:20] or "empty")
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_attributes_are_judged_as_the_validator_does(cell: str, kind: str) -> None:

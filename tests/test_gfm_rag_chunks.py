@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 import ragdatakit
-from ragdatakit.files import csv_rows
+from ragdatakit.files.containers import csv_rows
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 

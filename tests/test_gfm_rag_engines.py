@@ -17,7 +17,7 @@ from unittest import mock
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.files import csv_rows
+from ragdatakit.files.containers import csv_rows
 from ragdatakit.validators import csv_blocks, dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths

@@ -11,10 +11,10 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.detection import detect
+from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.validators.gfm_rag.layout import Places, layout_problems, mark_built
+from ragdatakit.validators.gfm_rag.layout import DatasetFolders, layout_problems, mark_built
 from tests.gfm_rag_sets import changed, write
 
 EXAMPLE: dict[str, Any] = dict(get_format("gfm-rag").example)
@@ -243,10 +243,10 @@ def test_places_of_a_folder_that_says_nothing(tmp_path: Path) -> None:
     write(tmp_path, {"nodes.csv": EXAMPLE[TABLES[0]]})
     ((_, found),) = layouts(tmp_path)
 
-    places = Places(found)
+    folders = DatasetFolders(found)
 
-    assert (places.stage1, places.raw, places.stage2) == (tmp_path, None, None)
-    assert not places.graph_is_built()
+    assert (folders.stage1, folders.raw, folders.stage2) == (tmp_path, None, None)
+    assert not folders.graph_is_built()
 
 
 @pytest.mark.parametrize("name", [*TABLES, STAGE1 + "test.json", "raw/documents.json"])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.gfm_rag.questions import Asked, in_words, listed_names, resolve, walk_fails
+from ragdatakit.validators.row_problems import RowProblems
 from tests.gfm_rag_behaviour import SERIOUS, Kind
 from tests.gfm_rag_sets import SAMPLE, SmallTables, changed, examine, finished, question_checks, read
 
@@ -224,9 +225,9 @@ def test_targets_out_of_reach() -> None:
     checks.dataset.options["max_hops"] = 2
     read(checks, [both, only])
 
-    told = {hit.rule: hit for hit in checks.finish_sets()}
+    found = {one.rule: one for one in checks.finish() if isinstance(one, RowProblems)}
 
-    none, some = told["unreachable-targets"], told["partly-unreachable-targets"]
+    none, some = found["unreachable-targets"], found["partly-unreachable-targets"]
     assert (none.rows, some.rows) == ([1], [0])
     facts = {name: fact(only) if callable(fact) else fact for name, fact in none.facts[0].items()}
     assert facts == {"hops": 2, "start": '"osprey"', "targets": '"lena"'}
@@ -238,7 +239,7 @@ def test_a_graph_in_which_all_is_near_gives_nothing() -> None:
     checks = question_checks()
     read(checks, [SAMPLE])
 
-    assert list(checks.finish_sets()) == []
+    assert list(checks.finish()) == []
 
 
 ANY_JSON = st.recursive(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.files import json_text
+from ragdatakit.files.containers import json_text
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question
 from tests.command_line import run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables

@@ -28,6 +28,7 @@ def test_every_case_is_recorded_and_has_a_name_of_its_own() -> None:
     assert [c.id for c in CASES] == list(RECORDED)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_upstream_did_what_the_case_says(case: Case) -> None:
     answers = RECORDED[case.id]
@@ -79,6 +80,7 @@ def unchanged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     return known
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_exactly_the_expected_rules_are_reported(case: Case, unchanged: dict[str, set[str]], tmp_path: Path) -> None:
     """Where no profile is named, what the entity loader alone minds is a warning."""
@@ -90,6 +92,7 @@ def test_exactly_the_expected_rules_are_reported(case: Case, unchanged: dict[str
     assert not case.does("gfm-rag").serious or levels & {"error", "warning"}, found
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_our_severity_follows_from_what_upstream_does(
@@ -114,6 +117,7 @@ def test_large_masks_are_told_by_both_engines(tmp_path: Path, monkeypatch: pytes
     assert found["plain"] == found["columns"]
 
 
+@pytest.mark.broad
 @pytest.mark.skipif(not upstream_python(), reason="GFM_RAG_PYTHON names no interpreter (see tests/gfm_rag_oracle.py)")
 @pytest.mark.parametrize("case", CASES[::8], ids=lambda case: case.id)
 def test_upstream_still_answers_what_is_recorded(case: Case, upstream: dict[bool, Oracle], tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragdatakit.retrieval import vectors
-from ragdatakit.retrieval.dense import DensePart
-from ragdatakit.retrieval.options import SearchOptions
-from ragdatakit.retrieval.sparse import SparsePart
-from ragdatakit.retrieval.vectors import QueryVectors, vectors_kind
+from ragdatakit.retrieval.vectors import given as vectors
+from ragdatakit.retrieval.vectors.dense import DensePart
+from ragdatakit.retrieval.vectors.given import QueryVectors, vectors_kind
+from ragdatakit.retrieval.vectors.sparse import SparsePart
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import Query
 from tests.upstream_data import UPSTREAM_DATA
 from tests.vector_tools import built, passages_of, write_lines

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragdatakit.api.search import open_retriever
-from ragdatakit.retrieval.accents import accent_pattern, spelled_with_other_accents, without_accents
+from ragdatakit.retrieval.terms.accents import accent_pattern, spelled_with_other_accents, without_accents
 from tests.command_line import run
 
 pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")

@@ -14,9 +14,9 @@ pytest.importorskip("scipy", reason="needs ragdatakit[retrieval]")
 pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
 
 import ragdatakit  # noqa: E402
-from ragdatakit.files.canonical_tables import CanonicalTables  # noqa: E402
-from ragdatakit.retrieval.gold import read_gold  # noqa: E402
-from ragdatakit.retrieval.graph_ranker import GraphPart, GraphRanker  # noqa: E402
+from ragdatakit.files.reading.canonical_tables import CanonicalTables  # noqa: E402
+from ragdatakit.retrieval.gold_and_metrics.gold import read_gold  # noqa: E402
+from ragdatakit.retrieval.graphs.ranker import GraphPart, GraphRanker  # noqa: E402
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages  # noqa: E402
 from ragdatakit.schemas.canonical import Document, Edge, Node  # noqa: E402
 from ragdatakit.schemas.retrieved import PathStep, Query  # noqa: E402

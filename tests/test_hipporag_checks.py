@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.files.hipporag_passages import gold_answers, joiner_of, paragraphs_of, passage_id, set_of_results
+from ragdatakit.files.hipporag.passages import gold_answers, joiner_of, paragraphs_of, passage_id, set_of_results
 from ragdatakit.schemas import find_rules
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators import dataset_run

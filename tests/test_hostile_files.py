@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.files import sources
-from ragdatakit.files.detection import detect
+from ragdatakit.files.containers import sources
+from ragdatakit.files.detection.find import detect
 from tests.command_line import FIXTURES, spawn
 from tests.hostile import codes, copy, endure, tree
 
@@ -146,7 +146,7 @@ def test_files_that_may_not_be_opened(tmp_path: Path, case: str, monkeypatch: py
             raise PermissionError(13, "Permission denied", str(path))
         return plain_open(path, *rest, **more)
 
-    monkeypatch.setattr("ragdatakit.files.sources.os.open", refusing)
+    monkeypatch.setattr("ragdatakit.files.containers.sources.os.open", refusing)
     report = validate(folder, severity="error")
 
     assert {f.rule for f in report.findings} == {"unreadable-file"}

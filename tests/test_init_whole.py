@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from ragdatakit.cli import init
-from ragdatakit.files import writing
+from ragdatakit.files.paths import writing
 
 
 @pytest.mark.parametrize("there", [False, True])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.files.sniffing import guess_kind, json_container, looks_like, read_head
+from ragdatakit.files.detection.sniffing import guess_kind, json_container, looks_like, read_head
 from ragdatakit.schemas.declarations import File
 from tests.arrays_of_elements import array
 from tests.columnar_mutations import TOKENS, tries

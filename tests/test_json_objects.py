@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.files import element_scans, strict_json
-from ragdatakit.files.arrays import ObjectSource
-from ragdatakit.files.record_forms import REFUSED, MemberForm
-from ragdatakit.files.sources import Source
+from ragdatakit.files.containers import element_scans, strict_json
+from ragdatakit.files.containers.arrays import ObjectSource
+from ragdatakit.files.containers.record_forms import REFUSED, MemberForm
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.findings import Finding
 from tests.columnar_mutations import TOKENS, tries
 from tests.json_containers import run, validate, written
@@ -37,6 +37,7 @@ def loaded(data: bytes) -> list[tuple[str, Any]]:
     return top
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("seed", SEEDS)
 def test_members_are_those_of_json_and_stand_where_they_are_said_to(seed: int, tmp_path: Path) -> None:
     rng = Random(seed)
@@ -57,6 +58,7 @@ def test_members_are_those_of_json_and_stand_where_they_are_said_to(seed: int, t
             assert element.indent == len(line.decode())
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("seed", SEEDS)
 def test_proved_parts_hold_the_members_and_number_them(seed: int, tmp_path: Path) -> None:
     rng = Random(seed + 50)
@@ -110,6 +112,7 @@ BREAKS = (
 )
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("broken", BREAKS)
 @pytest.mark.parametrize("block_bytes", [7, 60, 100_000])
 @pytest.mark.parametrize("margin", [b"", b"  ", b"\t"])
@@ -140,6 +143,7 @@ def test_a_broken_member_is_told_at_its_line(broken: bytes, tmp_path: Path) -> N
         json.loads(data.decode("utf-8"))
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_that_happens_to_an_object_stops_the_reading(seed: int, tmp_path: Path) -> None:
     rng = Random(-seed - 1)
@@ -161,6 +165,7 @@ def test_nothing_that_happens_to_an_object_stops_the_reading(seed: int, tmp_path
             assert records == list(range(len(records)))
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_no_json_is_told_whatever_happened(seed: int, tmp_path: Path) -> None:
     """Damage that Python's reader refuses is an error of the file; without such damage there is none."""
@@ -184,6 +189,7 @@ def test_what_is_no_json_is_told_whatever_happened(seed: int, tmp_path: Path) ->
             assert bool(told) == refused, data
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lines_behind_a_break_are_read(seed: int, tmp_path: Path) -> None:
     """In an object with a member a line, what befalls one line leaves all but it and the next one alone."""
@@ -261,6 +267,7 @@ def check_place(finding: Finding, data: bytes, raws: list[bytes], offsets: list[
         assert line[finding.column - 1 :].startswith(wanted)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("seed", SEEDS)
 def test_faults_are_found_at_their_places_by_both_engines(seed: int, tmp_path: Path) -> None:
     rng = Random(seed + 200)
@@ -352,6 +359,7 @@ def test_a_missing_comma_between_elements_of_an_array_is_told(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("seed", SEEDS)
 def test_spans_of_members(seed: int) -> None:
     """Where a value is said to stand, it stands."""

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 from ragdatakit.columnar import numpy_keys
 from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
 from ragdatakit.columnar.string_hash import hash_strings, spelled
-from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.files.containers.arrow_columns import string_array
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.coded_columns import coded_values
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.python_keys import PythonConsistency, PythonIndex, spelling
-from ragdatakit.validators.sets import Hits, SetChecks, key_columns
+from ragdatakit.validators.row_problems import RowProblems
+from ragdatakit.validators.set_plan import key_columns
+from ragdatakit.validators.sets import SetChecks
 
 DENSE = st.integers(0, 9)
 WIDE = st.one_of(st.integers(-3, 9), st.integers(-(2**63), 2**63 - 1), st.sampled_from([2**31, -(2**63), 2**63 - 1]))
@@ -117,7 +119,7 @@ def agree(data: st.DataObject, keys: Any, integers: bool) -> None:
         plain.add(values, given_values, rows)
         typed.add(codes(values, integers), codes(given_values, False), rows_of(rows))
 
-    assert pairs(typed.hits()) == pairs(plain.hits())
+    assert pairs(typed.disagreements()) == pairs(plain.disagreements())
 
 
 @given(st.data())
@@ -132,7 +134,7 @@ def test_consistencies_agree_where_names_share_places(data: st.DataObject) -> No
             plain.add(values, given_values, rows)
             typed.add(codes(values, False), codes(given_values, False), rows_of(rows))
 
-        assert pairs(typed.hits()) == pairs(plain.hits())
+        assert pairs(typed.disagreements()) == pairs(plain.disagreements())
 
 
 @given(st.lists(st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"])), TEXTS), max_size=6))
@@ -204,7 +206,7 @@ def run_checks(format_name: str, splits: list[dict[str, Any]], typed: bool, seve
         return NumpyIndex(lookups, len(fields) == 1 and types.get(fields[0]) == "integer")
 
     factories = (new_index, NumpyConsistency) if typed else ()
-    found: list[Hits] = []
+    found: list[RowProblems] = []
     checks: list[SetChecks] = []
     next_row = dict.fromkeys(kinds, 0)
     for name, batches_of in zip(("train", "validation"), splits, strict=True):

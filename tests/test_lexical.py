@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval import lexical
 from ragdatakit.retrieval.lexical import LexicalPart, LexicalRanker
 from ragdatakit.retrieval.parts import Ranking
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
-from ragdatakit.retrieval.tokens import Tokenizer
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.retrieved import Query
 

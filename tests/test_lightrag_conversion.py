@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.files.json_text import loads
+from ragdatakit.files.containers.json_text import loads
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables

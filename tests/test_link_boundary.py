@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.files.boundary import ANYWHERE, LeadsOutError, boundary_of, open_listed
-from ragdatakit.files.manifest import read_manifest
+from ragdatakit.files.paths.boundary import ANYWHERE, LeadsOutError, boundary_of, open_listed
+from ragdatakit.files.paths.manifest import read_manifest
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES, ROOT, run
 
@@ -193,7 +193,7 @@ def test_a_link_that_is_moved_after_it_was_looked_at(tmp_path: Path, monkeypatch
 
 
 def test_without_descriptors_in_proc_the_rule_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragdatakit.files.boundary._DESCRIPTORS", "/nowhere")
+    monkeypatch.setattr("ragdatakit.files.paths.boundary._DESCRIPTORS", "/nowhere")
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "a").write_text("inside")
     (tmp_path / "set" / "b").symlink_to("a")
@@ -210,10 +210,11 @@ def test_without_descriptors_in_proc_the_rule_is_the_same(tmp_path: Path, monkey
 BOUNDED = {"Source": 2, "HeadedSource": 2, "read_head": 1, "beginning": 2, "json_container": 1, "emptiness": 1}
 """What opens a file of a dataset, and how many arguments come before the boundary."""
 NOT_OF_DATASETS = {
-    "cli/output_place.py", "files/boundary.py", "files/configuration.py", "files/folder_locks.py", "files/git_files.py",
-    "files/light_splade_config.py", "files/writing.py", "hub/fetch.py", "outputs/renamed_ids.py",
+    "cli/output_place.py", "files/paths/boundary.py", "files/configuration.py", "files/paths/folder_locks.py",
+    "files/git/revisions.py", "files/light_splade/config.py", "files/paths/writing.py",
+    "hub/fetch.py", "outputs/renamed_ids.py",
     "outputs/sealed_json.py", "outputs/sidecar_entries.py", "outputs/staging.py", "outputs/sidecars.py",
-    "database/dataset_database.py", "database/memory_bound.py",
+    "database/database_file.py", "database/memory_bound.py",
     "reports/other_files.py", "reports/gates/suites.py", "reports/html/frame.py",
     "converters/chunking.py", "converters/datamind/tables.py", "converters/light_splade/documents.py",
     "schemas/frame_reading.py", "validators/datamind/images.py", "validators/datamind/shapes.py",

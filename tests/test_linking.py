@@ -13,7 +13,7 @@ pytest.importorskip("numpy", reason="needs ragdatakit[retrieval]")
 pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
 
 from ragdatakit.retrieval.linking import LONGEST, MOST_ALIKE, NodeLinker, atoms
-from ragdatakit.retrieval.tokens import Tokenizer
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 
 TOKENIZER = Tokenizer()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections import Counter
 from pathlib import Path
 
 import ragdatakit
@@ -54,6 +55,39 @@ def test_one_word_for_a_format_in_every_room() -> None:
         checks = f"ragdatakit.validators.{word}.checks"
         assert module == f"ragdatakit.schemas.{word}.format"
         assert validators.CHECKS.get(name, (checks, ""))[0] == checks
+
+
+def test_files_know_no_format() -> None:
+    """What a format's files are is in its declaration; what only one format has is in a module that is called so."""
+    words = [name.replace("-", "[-_ ]?") for name in FORMATS]
+    named = re.compile(rf"(?<![a-z])({'|'.join(words)})(?![a-z])", re.IGNORECASE)
+    found = [
+        f"{place}:{number}"
+        for path in sorted((PACKAGE / "files").rglob("*.py"))
+        if not named.search(place := path.relative_to(PACKAGE).as_posix())
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if named.search(line)
+    ]
+
+    assert found == []
+
+
+WIDE = {"cli"}
+"""Rooms that are still to be cut into folders."""
+
+
+def test_no_room_is_wider_than_25_modules() -> None:
+    counts = Counter(path.parent for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
+    wide = {folder.relative_to(PACKAGE).as_posix() for folder, number in counts.items() if number > 25}
+
+    assert wide == WIDE
+
+
+def test_readers_of_configuration_files_are_there() -> None:
+    for fmt in all_formats():
+        if fmt.config is not None:
+            module, _, name = fmt.config.reader.partition(":")
+            assert callable(getattr(importlib.import_module(module), name))
 
 
 def test_codes_are_the_formats_letters_and_unique() -> None:

@@ -99,7 +99,7 @@ def test_no_file_counts_as_unreadable_for_want_of_handles(tmp_path: Path, words:
 
 @pytest.mark.parametrize("told", [(errno.ENOSPC, "No space left on device"), ("1000 requested and 16 written",)])
 def test_a_full_disk_names_the_path_of_the_index(tmp_path: Path, told: tuple[object, ...]) -> None:
-    with mock.patch("ragdatakit.retrieval.index_store.write_passages", side_effect=OSError(*told)):
+    with mock.patch("ragdatakit.retrieval.index.store.write_passages", side_effect=OSError(*told)):
         shown = run("index", BEIR, "--index-dir", tmp_path / "index")
 
     assert shown.code == 2

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.files.manifest import NAME, Manifest, read_manifest
+from ragdatakit.files.paths.manifest import NAME, Manifest, read_manifest
 from ragdatakit.schemas.errors import RagdataError
 
 FILE = {"path": "corpus.jsonl", "records": 1, "bytes": 30, "sha256": "ab"}

@@ -15,12 +15,12 @@ import pytest
 import ragdatakit
 from ragdatakit.columnar.numpy_keys import NumpyIndex
 from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.files.arrow_columns import string_array
+from ragdatakit.files.containers.arrow_columns import string_array
 from ragdatakit.reports.json import json_pieces
 from ragdatakit.reports.text import TextOptions, text_lines
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
-from ragdatakit.validators import held, kept_findings
+from ragdatakit.validators import kept_findings, pending
 from ragdatakit.validators.kept_findings import KeptFindings, Key
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -60,7 +60,7 @@ def dangling(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the peak is measured as Unix tells it")
-@pytest.mark.parametrize("form", ["text", "ndjson", "json"])
+@pytest.mark.parametrize("form", ["json", *(pytest.param(f, marks=pytest.mark.broad) for f in ("text", "ndjson"))])
 def test_all_findings_take_little_more_memory_than_few(dangling: Path, tmp_path: Path, form: str) -> None:
     few, out = peak(dangling, tmp_path / "few", form, 20), tmp_path / "all"
     everything = peak(dangling, out, form, 0)
@@ -98,11 +98,12 @@ def broken_sets() -> list[Path]:
     return sorted(p for p in FIXTURES.glob("*/broken/*") if "duplicate" in p.name or "dangling" in p.name)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("root", broken_sets(), ids=lambda p: f"{p.parts[-3]}-{p.name}")
 def test_parts_and_scratch_files_change_no_report(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = ragdatakit.validate(root, max_per_rule=0)
-    monkeypatch.setattr(held, "_PART_BYTES", 1)
-    monkeypatch.setattr(held, "_TOGETHER", 1)
+    monkeypatch.setattr(pending, "_PART_BYTES", 1)
+    monkeypatch.setattr(pending, "_TOGETHER", 1)
     monkeypatch.setattr(kept_findings, "_TOGETHER", 2)
     monkeypatch.setattr(KeptFindings.__init__, "__defaults__", (2,))
     in_parts = ragdatakit.validate(root, max_per_rule=0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.retrieval.metrics import depth_of, mean_score, measure, metric, metric_names
+from ragdatakit.retrieval.gold_and_metrics.metrics import depth_of, mean_score, measure, metric, metric_names
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.files.name_patterns import Names
+from ragdatakit.files.paths.name_patterns import Names
 
 NAMES = st.sets(st.text("ab.cé_[]", min_size=1, max_size=6), max_size=12)
 PATTERNS = st.text("ab.cé_**?[]!", min_size=1, max_size=7)

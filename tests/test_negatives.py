@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragdatakit
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.negatives import NegativeOptions, mine_negatives, parse_negatives
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question, Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError

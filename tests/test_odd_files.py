@@ -1,6 +1,6 @@
 """Every command over every odd file in a dataset's place: it answers, never fails on its own, and tells no secret.
 
-A tenth of the matrix is run, by a fixed choice; all of it with RAGDATA_TESTS=all.
+One in thirty of the matrix is run, others for each commit (`tests/broad.py`); `make test-all` runs all.
 """
 
 from __future__ import annotations
@@ -9,16 +9,15 @@ import os
 import re
 import shutil
 import socket
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import broad
 from tests.command_line import FIXTURES, Outcome, run
 
 pytestmark = pytest.mark.timeout(120)
-ALL = os.environ.get("RAGDATA_TESTS") == "all"
 SECRET = "zqxsecret"
 _WORD = re.compile(rb"(?<![\w\"/_.<-])[a-z]{4,}(?![\w\":/_.>-])")
 
@@ -136,7 +135,7 @@ def _cases() -> Iterator[tuple[str, str, str, str]]:
                 for command in COMMANDS:
                     case = (name, file, odd, command)
                     wanted = file == files[0] and odd in ("link-out", "loop") and name in ("beir", "light-splade")
-                    if ALL or wanted or zlib.crc32("/".join(case).encode()) % 30 == 0:
+                    if wanted or broad.chosen("/".join(case), every=30):
                         yield case
 
 
@@ -201,7 +200,7 @@ NOT_UTF8 = os.fsdecode(b"r\xe9sum\xe9")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("name", DATASETS if ALL else ["beir", "light-splade", "texts"])
+@pytest.mark.parametrize("name", DATASETS if broad.ALL else ["beir", "light-splade", "texts"])
 @pytest.mark.parametrize("where", ["folder", "below", "file"])
 def test_a_command_over_names_that_are_not_utf8(tmp_path: Path, name: str, where: str, command: str) -> None:
     fixture, first, *_ = DATASETS[name]

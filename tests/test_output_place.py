@@ -88,7 +88,7 @@ def test_outputs_with_the_longest_names(tmp_path: Path) -> None:
 WRITING = """
 import sys, time
 from pathlib import Path
-from ragdatakit.files.writing import write_pieces
+from ragdatakit.files.paths.writing import write_pieces
 def pieces():
     yield b"begun"
     sys.stdin.readline()

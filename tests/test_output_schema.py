@@ -29,10 +29,16 @@ def validator() -> Draft202012Validator:
     return Draft202012Validator(output_schema())
 
 
+def resolved(schema: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """What a schema of a part says: the definition that it refers to, or that of the part where it is not null."""
+    if "anyOf" in schema:
+        schema = next((kind for kind in schema["anyOf"] if kind != {"type": "null"}), {})
+    return whole["$defs"][schema["$ref"].rsplit("/", 1)[-1]] if "$ref" in schema else schema
+
+
 def undocumented(value: Any, schema: dict[str, Any], whole: dict[str, Any], where: str = "") -> list[str]:
     """Keys of a document that its schema does not know; ``whole`` has the definitions."""
-    if "$ref" in schema:
-        schema = whole["$defs"][schema["$ref"].rsplit("/", 1)[-1]]
+    schema = resolved(schema, whole)
     found = []
     if isinstance(value, dict):
         others = schema.get("additionalProperties")
@@ -44,8 +50,37 @@ def undocumented(value: Any, schema: dict[str, Any], whole: dict[str, Any], wher
                 found.append(f"{where}/{key}")
     elif isinstance(value, list):
         for item in value:
-            found += undocumented(item, schema.get("items", {}), whole, where)
+            found += undocumented(item, schema.get("items") or {}, whole, where)
     return found
+
+
+def damaged(value: Any, schema: dict[str, Any], whole: dict[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
+    """Documents like this one with one fault each: a field that is missing, or of another type or sign; and where."""
+    schema = resolved(schema, whole)
+    if not schema:  # anything is right
+        return
+    if isinstance(value, dict) and value:
+        yield where, list(value)
+        for key, item in value.items():
+            if key in schema.get("required", ()):
+                yield f"{where}/{key}", {name: other for name, other in value.items() if name != key}
+            known = schema.get("properties", {}).get(key, schema.get("additionalProperties", {}))
+            for place, wrong in damaged(item, known, whole, f"{where}/{key}"):
+                yield place, {**value, key: wrong}
+    elif isinstance(value, list) and value:
+        yield where, dict.fromkeys(map(str, value))
+        for place, wrong in damaged(value[0], schema.get("items") or {}, whole, where):
+            yield place, [wrong, *value[1:]]
+    else:
+        yield where, {"": value} if isinstance(value, list) else [value]
+        if isinstance(value, int) and "minimum" in schema:
+            yield where, schema["minimum"] - 1
+
+
+def accepted_damage(document: Any, schema: dict[str, Any]) -> list[str]:
+    """The places of a document at which its schema takes anything."""
+    checker = Draft202012Validator(schema)
+    return [place for place, wrong in damaged(document, schema, schema) if checker.is_valid(wrong)]
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda p: p.relative_to(ROOT).as_posix())
@@ -94,9 +129,13 @@ def test_the_lines_of_ndjson_are_parts_of_it() -> None:
 
 def test_a_document_that_breaks_the_contract_is_refused() -> None:
     document = ragdatakit.validate(ROOT / "fixtures/demo-broken").as_dict()
+    document = json.loads(json.dumps(document))
+    faults = list(damaged(document, output_schema(), output_schema()))
     document["findings"][0]["line"] = 0
 
     assert [e.json_path for e in validator().iter_errors(document)] == ["$.findings[0].line"]
+    assert len(faults) > 50
+    assert [place for place, wrong in faults if validator().is_valid(wrong)] == []
 
 
 def outputs() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -130,6 +169,7 @@ def test_searches_print_such_documents(
 
     assert [f"{e.json_path}: {e.message}" for e in Draft202012Validator(schema).iter_errors(document)] == []
     assert undocumented(document, schema, schema) == []
+    assert accepted_damage(document, schema) == []
 
 
 def test_undocumented_fields_are_seen() -> None:

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragdatakit.files.json_text import Raw
-from ragdatakit.files.own_files import RENAMED_IDS
-from ragdatakit.outputs.outputs import Output, is_safe_name, safe_part
+from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.paths.own_files import RENAMED_IDS
+from ragdatakit.outputs.written_files import Output, is_safe_name, safe_part
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
 

@@ -14,7 +14,7 @@ from tests.upstream_data import UPSTREAM_DATA
 np = pytest.importorskip("numpy", reason="needs ragdatakit[retrieval]")
 sparse = pytest.importorskip("scipy.sparse", reason="needs ragdatakit[retrieval]")
 
-from ragdatakit.retrieval.pagerank import Walk  # noqa: E402
+from ragdatakit.retrieval.graphs.pagerank import Walk  # noqa: E402
 
 MUSIQUE = UPSTREAM_DATA / "hipporag" / "musique-cc-by-4.0"
 
@@ -153,7 +153,7 @@ def test_igraph_finds_the_same_on_a_big_graph() -> None:
 @pytest.mark.skipif(not MUSIQUE.is_dir(), reason="needs the public dataset musique-cc-by-4.0 beside the project")
 def test_igraph_finds_the_same_on_the_graph_of_a_public_dataset(tmp_path: Path) -> None:
     import ragdatakit
-    from ragdatakit.retrieval.graph_ranker import GraphPart
+    from ragdatakit.retrieval.graphs.ranker import GraphPart
     from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 
     igraph = pytest.importorskip("igraph", reason="needs the test dependency igraph")

@@ -105,6 +105,7 @@ def test_with_a_sidecar_everything_comes_back(tmp_path: Path, fixture: str) -> N
     assert found == {to: [] for to in there}
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("fixture", [f for f in fixtures() if f not in SEVERAL and f not in NOT_WRITTEN])
 def test_exact_pairs_give_the_same_rows_where_nothing_is_lost(tmp_path: Path, fixture: str) -> None:
     name = fixture.split("/", maxsplit=1)[0]

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from ragdatakit.files import strict_json
+from ragdatakit.files.containers import strict_json
 from ragdatakit.reports.terminal import width_of
 from ragdatakit.reports.text import TextOptions, text_lines
 from ragdatakit.schemas.findings import Excerpt, Finding

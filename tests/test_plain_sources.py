@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from ragdatakit.converters import Options, get_converter
 from ragdatakit.converters.column_maps import parse
 from ragdatakit.converters.plain.text import heading, telling_name
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.front_matter import split_front_matter
-from ragdatakit.files.plain_sources import table_dataset, text_dataset
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.detection.plain_sources import table_dataset, text_dataset
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.texts.front_matter import split_front_matter
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ragdatakit.columnar import literal_cells
 from ragdatakit.columnar.literal_cells import PlainCells, has_content, plain_cells
-from ragdatakit.files.python_literals import judge
+from ragdatakit.files.containers.python_literals import judge
 
 TABLE = [
     # cell, kind, type or reason, JSON readers take it, JSON readers see the same

@@ -18,7 +18,7 @@ from ragdatakit import validate
 from ragdatakit.files.configuration import project_settings
 from ragdatakit.quality.options import QualityOptions, thresholds_in
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.schemas.quality_rules import RULES
+from ragdatakit.schemas.rules.quality import RULES
 from tests.command_line import FIXTURES, GOOD, run, spawn
 
 QUALITY = FIXTURES / "quality"

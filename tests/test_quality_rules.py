@@ -21,9 +21,9 @@ from ftfy.badness import is_bad
 
 from ragdatakit import validate
 from ragdatakit.columnar.word_codes import word_codes
-from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.flat_text import flat_words
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.texts.flat_text import flat_words
 from ragdatakit.quality.garbled import _SUSPICIOUS, garbled
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.options import QualityOptions
@@ -31,7 +31,7 @@ from ragdatakit.quality.run import Quality
 from ragdatakit.schemas import find_rules, get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.quality_rules import LETTERS, RULES
+from ragdatakit.schemas.rules.quality import LETTERS, RULES
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run_options import RunOptions
 from tests.command_line import FIXTURES, run

@@ -154,7 +154,7 @@ def test_errors_show_their_place() -> None:
 
     assert (shown.code, shown.out) == (2, "")
     assert shown.err.splitlines() == [
-        "ragdata: there is no column txt; did you mean text?",
+        'ragdata: Referenced column "txt" not found in FROM clause; Candidate bindings: "text", "title"',
         "  2 |   txt from documents",
         "        ^^^",
     ]
@@ -200,7 +200,7 @@ def test_several_datasets_at_a_path(tmp_path: Path) -> None:
     shown = run("query", tmp_path, "from documents")
 
     assert shown.code == 2
-    assert "there is no table documents; did you mean a.documents or b.documents?" in shown.err
+    assert "Table with name documents does not exist; there are a.documents, a.files.corpus, b.documents" in shown.err
 
 
 def test_a_damaged_file_is_told_and_the_rest_can_be_asked(tmp_path: Path) -> None:

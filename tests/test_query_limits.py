@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from ragdatakit.database.select_statements import QueryError
+from ragdatakit.schemas.errors import QueryError
 from tests.command_line import GOOD
 
 ENDLESS = "with recursive t(x) as (select 1 union all select x + 1 from t) select count(*) from t"

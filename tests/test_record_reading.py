@@ -13,10 +13,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.files import json_text
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import HALVES, Raw
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.json_text import HALVES, Raw
-from ragdatakit.files.record_reading import RecordReader, Refused
+from ragdatakit.files.reading.record_reading import RecordReader, Refused
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Columns, Field, File, Record
 from ragdatakit.schemas.errors import RagdataError

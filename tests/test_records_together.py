@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.files import record_runs
+from ragdatakit.files.containers import record_runs
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.record_reading import RecordReader, Refused
+from ragdatakit.files.reading.record_reading import RecordReader, Refused
 from ragdatakit.schemas.conversions import Losses
 from tests.conversion_tools import read_tables
 

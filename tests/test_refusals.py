@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import ragdatakit
 from ragdatakit.cli import group
-from ragdatakit.files.folders import Tree
+from ragdatakit.files.paths.folders import Tree
 from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.outputs.renamed_ids import read_renamed
 from ragdatakit.schemas.errors import RagdataError
 

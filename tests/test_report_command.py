@@ -30,7 +30,7 @@ from tests import summaries_made
 from tests.command_line import DEMO, FIXTURES, ROOT, Outcome, run
 from tests.conversion_tools import tables_of
 from tests.summaries_made import HOSTILE, all_summaries, corpus_summary, hostile_summary, many_summaries
-from tests.test_output_schema import undocumented
+from tests.test_output_schema import accepted_damage, undocumented
 from tests.upstream_data import UPSTREAM_DATA
 
 SCREENS = Path(__file__).parent / "screens" / "report"
@@ -262,6 +262,7 @@ def validator() -> Draft202012Validator:
 def assert_fits(document: Any, validator: Draft202012Validator) -> None:
     assert [f"{e.json_path}: {e.message}" for e in validator.iter_errors(document)] == []
     assert undocumented(document, summary_schema(), summary_schema()) == []
+    assert accepted_damage(document, summary_schema()) == []
 
 
 def test_json_of_summaries_fits_its_schema(validator: Draft202012Validator) -> None:

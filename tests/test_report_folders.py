@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 import ragdatakit
 from ragdatakit.converters.plain_folders import plain_datasets
-from ragdatakit.converters.run import ConvertOptions, find_sources
-from ragdatakit.files.left_out import left_out_folders
+from ragdatakit.converters.run import ConversionSettings, find_sources
+from ragdatakit.files.detection.left_out import left_out_folders
 from ragdatakit.reports.html.page import summary_page
 from ragdatakit.reports.summary.markdown import summary_markdown
 from ragdatakit.reports.summary.schema import summary_schema
@@ -105,7 +105,7 @@ def test_each_subfolder_is_converted(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_read_whole_where_a_format_is_given() -> None:
-    (source,) = find_sources(GRAPHS, ConvertOptions(target_format="", source_format="table"))
+    (source,) = find_sources(GRAPHS, ConversionSettings(target_format="", source_format="table"))
 
     assert [f.name for f in source.parts[0].files if f.kind == "triples"] == [
         "canals/test.txt",

@@ -14,7 +14,7 @@ import ragdatakit
 from ragdatakit.api.search import open_retriever
 from ragdatakit.reports.retrieval import path_text
 from ragdatakit.retrieval.explaining import gold_places
-from ragdatakit.retrieval.gold import GoldQuestion
+from ragdatakit.retrieval.gold_and_metrics.gold import GoldQuestion
 from ragdatakit.schemas.retrieved import PathStep
 from tests.command_line import FIXTURES, run
 from tests.search_tools import BLANK, DOCUMENTS, QRELS, QUESTIONS, ranking, write_beir
@@ -497,7 +497,7 @@ def test_a_full_disk_is_said_in_one_line(dataset: Path, monkeypatch: pytest.Monk
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ragdatakit.retrieval.index_store.write_passages", full)
+    monkeypatch.setattr("ragdatakit.retrieval.index.store.write_passages", full)
     outcome = run("retrieve", dataset, "ferry")
 
     assert outcome.code == 2

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import ragdatakit
 from ragdatakit.converters import CONVERTERS
 from ragdatakit.converters.pairs import EXACT
-from ragdatakit.converters.run import PLAIN, ConvertOptions, Source, find_sources, read_source
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.converters.run import PLAIN, ConversionSettings, Source, find_sources, read_source
+from ragdatakit.files.paths.own_files import RENAMED_IDS
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 from ragdatakit.schemas.conversions import ConversionResult, Losses
@@ -150,7 +150,7 @@ ROUND_TRIPS = (
 
 def read_as(folder: Path, name: str) -> CanonicalTables:
     """The dataset of a format in a folder, with the ids and values that stand beside it."""
-    options = ConvertOptions(target_format="", source_format=name)
+    options = ConversionSettings(target_format="", source_format=name)
     parts = tuple(part for source in find_sources(folder, options) for part in source.parts)
     return read_source(Source(parts), options, Losses())
 

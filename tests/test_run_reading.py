@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragdatakit
-from ragdatakit.retrieval.evaluation import NamedRun
-from ragdatakit.retrieval.gold import Gold, GoldQuestion
-from ragdatakit.retrieval.metrics import measure
+from ragdatakit.retrieval.gold_and_metrics.evaluation import NamedRun
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
+from ragdatakit.retrieval.gold_and_metrics.metrics import measure
+from ragdatakit.retrieval.gold_and_metrics.run_reading import TEXT, read_runs
 from ragdatakit.retrieval.passages import Passage
-from ragdatakit.retrieval.run_reading import TEXT, read_runs
 from ragdatakit.schemas.canonical import Question, Run
 from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import tables_of

@@ -10,10 +10,11 @@ import pytest
 
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.safe_queries import SafeQueries
-from ragdatakit.database.select_statements import QueryError, parse_select
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.database.select_statements import parse_select
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import QueryError
 from tests.conversion_tools import tables_of
 
 python_table = pa.table({"a": [1]})
@@ -288,12 +289,12 @@ def test_settings_are_locked_beyond_what_the_statement_says(database: DatasetDat
 @pytest.mark.parametrize(
     ("sql", "message", "place"),
     [
-        ("select txt from documents", "there is no column txt; did you mean text", (1, "txt")),
-        ("select d.txt\nfrom documents d", "there is no column txt", (1, "d.txt")),
-        ("select *\nfrom docs", "there is no table docs; did you mean documents?", (2, "docs")),
-        ("from question", "there is no table question; did you mean questions?", (1, "question")),
-        ("from edges", "there is no table edges; there are documents, questions, qrels", (1, "edges")),
-        ("from main.document", "did you mean documents?", (1, "main.document")),
+        ("select txt from documents", 'column "txt" not found in FROM clause; Candidate bindings: "text"', (1, "txt")),
+        ("select d.txt\nfrom documents d", 'Table "d" does not have a column named "txt"', (1, "d.txt")),
+        ("select *\nfrom docs", "Table with name docs does not exist; there are documents, questions", (2, "docs")),
+        ("from question", "Table with name question does not exist; there are documents, questions", (1, "question")),
+        ("from edges", "Table with name edges does not exist; there are documents, questions, qrels", (1, "edges")),
+        ("from main.document", "Table with name document does not exist; there are documents", (1, "main.document")),
         ("select lenght(text) from documents", "no function lenght; did you mean length?", (1, "lenght")),
         (
             "select\n current_setting('x')",
@@ -307,11 +308,19 @@ def test_settings_are_locked_beyond_what_the_statement_says(database: DatasetDat
         ("select 'é' || 'ü', g from glob('x') g", "glob() is not available", (1, "glob")),
         ("from 'notes.csv'", "no files and no network", (None, "")),
         ("select count(*), doc_id from documents", "must appear in the GROUP BY", (1, "doc_id")),
-        ("select x.text from documents d", "there is no table x; did you mean d?", (1, "x.text")),
-        ("select titel from documents", "there is no column titel; did you mean title?", (1, "titel")),
-        ("from documents where doc_id = 1", "doc_id is text, and 'd1' no integer: compare it with text", (1, "doc_id")),
-        ("from documents where length(text) > 'x'", "'x' is not a valid integer", (1, "'x'")),
-        ("select sum(text) from documents", "there is no sum for (VARCHAR); cast the values", (1, "sum(text)")),
+        ("select x.text from documents d", 'Referenced table "x" not found; Candidate tables: "d"', (1, "x.text")),
+        ("select titel from documents", '"titel" not found in FROM clause; Candidate bindings: "title"', (1, "titel")),
+        (
+            "from documents where doc_id = 1",
+            "to INT32 when casting from source column doc_id; compare it with text, as doc_id = '1'",
+            (1, "doc_id"),
+        ),
+        ("from documents where length(text) > 'x'", "Could not convert string 'x' to INT64", (1, "'x'")),
+        (
+            "select sum(text) from documents",
+            "types 'sum(VARCHAR)'. You might need to add explicit type casts.",
+            (1, "sum(text)"),
+        ),
     ],
 )
 def test_errors_say_what_and_where(
@@ -350,7 +359,7 @@ def test_values_that_are_nested_without_end_are_refused_by_arrow(database: Datas
 def test_the_line_of_a_fault_is_that_of_the_query_where_values_are_cast(database: DatasetDatabase) -> None:
     result = SafeQueries(database).run("select now() as a, doc_id::int as b from documents")
 
-    with pytest.raises(QueryError, match="is text, and 'd1' no integer") as caught:
+    with pytest.raises(QueryError, match=r"Could not convert string 'd1' to INT32 .* compare it with text") as caught:
         list(result.rows())
     assert caught.value.line in (None, 1)
 
@@ -364,7 +373,7 @@ def test_no_remedy_is_told_that_a_query_does_not_have(database: DatasetDatabase)
 
 
 def test_faults_that_show_while_rows_come_are_told(database: DatasetDatabase) -> None:
-    with pytest.raises(QueryError, match=r"text is text, and 'the .* no integer"):
+    with pytest.raises(QueryError, match=r"Could not convert string 'the .* column text; compare it with text"):
         rows(database, "select text::int from documents")
 
 

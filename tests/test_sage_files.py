@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit import validate
-from ragdatakit.files.detection import detect
+from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators import dataset_run
 from tests.command_line import FIXTURES

@@ -11,13 +11,11 @@ import pytest
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 
-from ragdatakit.retrieval.answers_in_texts import flattened, in_corpus, sought
-from ragdatakit.retrieval.gold import Gold, GoldQuestion, read_gold
-from ragdatakit.retrieval.gold_facts import Copies, GoldFacts
-from ragdatakit.retrieval.metrics import measure
-from ragdatakit.retrieval.parts import Ranking
-from ragdatakit.retrieval.passages import Passage, Passages, write_passages
-from ragdatakit.retrieval.sanity import (
+from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import flattened, in_corpus, sought
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_gold
+from ragdatakit.retrieval.gold_and_metrics.gold_facts import Copies, GoldFacts
+from ragdatakit.retrieval.gold_and_metrics.metrics import measure
+from ragdatakit.retrieval.gold_and_metrics.sanity import (
     MOST_QUESTIONS,
     answer_in_top,
     check_run,
@@ -26,6 +24,8 @@ from ragdatakit.retrieval.sanity import (
     self_retrieval,
     without_token,
 )
+from ragdatakit.retrieval.parts import Ranking
+from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas.retrieved import Query
 from tests.upstream_data import UPSTREAM_DATA
 

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from ragdatakit.files.record_forms import REFUSED, form_of
-from ragdatakit.files.tagged_text import ElementFinder
+from ragdatakit.files.containers.record_forms import REFUSED, form_of
+from ragdatakit.files.containers.tagged_text import ElementFinder
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import Field, File, Format, Record
 from ragdatakit.schemas.json_schema import file_schema, record_schema

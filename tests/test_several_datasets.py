@@ -11,15 +11,16 @@ import duckdb
 import pytest
 
 import ragdatakit
-from ragdatakit.api.arguments import reading_options
+from ragdatakit.api.arguments import reading
 from ragdatakit.api.sources import find_datasets
 from ragdatakit.database.database_group import DatabaseGroup, Opener
 from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
 from ragdatakit.database.safe_queries import SafeQueries
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import SourceOptions
 from tests.command_line import FIXTURES, run
 
 TWO_SETS = FIXTURES / "hipporag" / "valid" / "two-sets"
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def names(path: Path, **words: str) -> list[str]:
-    return [found.name for found in find_datasets([path], reading_options(**words))]
+    return [found.name for found in find_datasets([path], reading(SourceOptions(**words)))]
 
 
 def asked(path: Path, sql: str, *words: object) -> list[object]:
@@ -108,9 +109,9 @@ def test_only_the_datasets_that_a_query_names_are_opened() -> None:
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
-        ("from documents", 'there is no table documents; did you mean "old reef".documents or "table".documents?'),
-        ('from "table".docs', 'did you mean "table".documents?'),
-        ('from "old reef".files.corpse', 'did you mean "old reef".files.corpus?'),
+        ("from documents", 'Table with name documents does not exist; there are "old reef".documents'),
+        ('from "table".docs', 'Table with name docs does not exist; there are "old reef".documents'),
+        ('from "old reef".files.corpse', 'Table with name corpse does not exist; there are "old reef".documents'),
         ("from 'corpus.jsonl'", "no files and no network"),
         ("attach 'x.db' as y", "ATTACH is not available"),
         ("use memory", "is not available"),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.retrieval.snippets import LOOKED_AT, one_line, snippet
-from ragdatakit.retrieval.tokens import Tokenizer
+from ragdatakit.retrieval.terms.snippets import LOOKED_AT, one_line, snippet
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.retrieved import Snippet
 
 pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")

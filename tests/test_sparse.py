@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.retrieval import sparse
-from ragdatakit.retrieval.options import SearchOptions
-from ragdatakit.retrieval.sparse import SparsePart
+from ragdatakit.retrieval.vectors import sparse
+from ragdatakit.retrieval.vectors.sparse import SparsePart
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import Query
 from tests.vector_tools import built, passages_of, ranked, write_lines
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.files.writing import write_whole
+from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.outputs.staging import StagedFolder
 from ragdatakit.schemas.errors import RagdataError
 
@@ -113,7 +113,7 @@ def test_link_to_a_folder_is_followed(tmp_path: Path) -> None:
 _WRITER = """
 import sys, time
 from pathlib import Path
-from ragdatakit.files.writing import write_whole
+from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.outputs.staging import StagedFolder
 with StagedFolder(Path(sys.argv[1]), overwrite=True) as staged:
     (staged.folder / "new.txt").write_text("new")

@@ -115,6 +115,7 @@ def check_ids(summary: Summary, frames: dict[str, Any]) -> None:
             assert ids.gaps == max(numbers) - min(numbers) + 1 - len(numbers)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("path", VALID, ids=lambda p: f"{p.parents[1].name}-{p.name}")
 def test_fixtures_agree_with_pandas(path: Path) -> None:
     summaries = report(path)
@@ -141,6 +142,7 @@ def test_a_real_graph_agrees_with_pandas(tmp_path: Path) -> None:
     check(summary, folder)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
     "path", sorted(FIXTURES.glob("*/broken/*"))[::23], ids=lambda p: f"{p.parents[1].name}-{p.name}"
 )

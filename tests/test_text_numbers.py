@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from ragdatakit.files import plain_tokens
+from ragdatakit.files.texts import plain_tokens
 
 pa = pytest.importorskip("pyarrow")
 from ragdatakit.reports.summary.text_numbers import SCRIPTS, text_numbers  # noqa: E402

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.retrieval import tokens
-from ragdatakit.retrieval.tokens import LONGEST, Tokenizer
+from ragdatakit.retrieval.terms import tokens
+from ragdatakit.retrieval.terms.tokens import LONGEST, Tokenizer
 from ragdatakit.schemas.errors import MissingExtraError, UnknownNameError
 
 pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
@@ -208,7 +208,7 @@ def test_a_stemmer_is_not_needed_without_stemming(monkeypatch: pytest.MonkeyPatc
 
 
 def test_importing_is_light() -> None:
-    code = "import sys, ragdatakit.retrieval.lexical, ragdatakit.retrieval.snippets; print(*sys.modules)"
+    code = "import sys, ragdatakit.retrieval.lexical, ragdatakit.retrieval.terms.snippets; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numpy", "tantivy", "Stemmer", "fugashi", "unidic_lite"} & set(loaded)
 

@@ -11,10 +11,10 @@ import pytest
 
 import ragdatakit
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.front_matter import split_front_matter
-from ragdatakit.files.plain_sources import text_dataset
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.detection.plain_sources import text_dataset
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.texts.front_matter import split_front_matter
 from ragdatakit.schemas.canonical import Answer, Document, Edge, Node, Qrel, Question, Run, StartNode, Triplet
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.files import training_samples
-from ragdatakit.files.training_samples import Sample, TrainingSamples, permuted
+from ragdatakit.files.light_splade import training_samples
+from ragdatakit.files.light_splade.training_samples import Sample, TrainingSamples, permuted
 from ragdatakit.schemas.errors import RagdataError
 from tests.light_splade_oracle import installed, verdict
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragdatakit import validate
-from ragdatakit.files.tagged_text import UNCLOSED, ElementFinder, TaggedReader, escape, unescape
+from ragdatakit.files.containers.tagged_text import UNCLOSED, ElementFinder, TaggedReader, escape, unescape
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES
 from tests.upstream_data import UPSTREAM_DATA

@@ -13,10 +13,10 @@ import pytest
 
 import ragdatakit
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.plain_sources import is_about, table_dataset, text_dataset
-from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.files.triple_files import read_triple_head, triple_columns
+from ragdatakit.files.detection.plain_sources import is_about, table_dataset, text_dataset
+from ragdatakit.files.detection.triple_files import read_triple_head, triple_columns
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Edge, Node, Relation
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError

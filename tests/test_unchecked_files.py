@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragdatakit import validate
-from ragdatakit.files.detection import detect
+from ragdatakit.files.detection.find import detect
 from tests.command_line import FIXTURES, run
 
 BROKEN = {

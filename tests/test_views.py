@@ -43,6 +43,7 @@ def write_example(format_name: str, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("folder", VALID, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_views_have_the_rows_that_the_report_counts(folder: Path) -> None:
     expected: Counter[str] = Counter()
@@ -294,6 +295,7 @@ def test_a_broken_file_disturbs_no_other(tmp_path: Path, content: str | None) ->
     assert query(connection, "select question from questions") == [("Which boat followed the Osprey?",)]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_datasets_open(name: str) -> None:
     connection = ragdatakit.connect(ROOT / "fixtures" / name / "data")

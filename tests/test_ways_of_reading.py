@@ -14,6 +14,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.validators import dataset_run
+from tests.broad import chosen
 from tests.light_splade_drafts import DraftSet
 from tests.light_splade_sets import MUTATIONS, generate, mutated
 
@@ -59,12 +60,15 @@ def differences(draft: DraftSet, root: Path, ways: list[str]) -> list[str]:
 def test_each_mutation_is_found_by_all(kind: str, tmp_path: Path) -> None:
     wrong = []
     for number, mutation in enumerate(m for m in MUTATIONS if m.kind == kind):
+        if not chosen(f"{kind} {number}", every=4):
+            continue
         way = ["columns", "small-blocks"][number % 2]
         wrong += differences(mutated(mutation, seed=2), tmp_path / str(number), [way])
 
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_mixed_mutations_are_found_by_all(batch: int, tmp_path: Path) -> None:
     wrong = []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragdatakit.columnar import word_codes as module
 from ragdatakit.columnar.word_codes import DIGITS, word_codes
-from ragdatakit.files.flat_text import flat_words
+from ragdatakit.files.texts.flat_text import flat_words
 
 TEXTS = st.lists(st.text("abZ_1９ \n\x00é’ßµﬁ市役ー\u0301\ud800-", max_size=30), max_size=6)
 

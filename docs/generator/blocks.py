@@ -11,9 +11,9 @@ from docs.generator.markdown import code, fence, plain, rule_link, table
 from docs.generator.workspaces import ROOT
 from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.schemas import all_formats, all_rules
-from ragdatakit.schemas.evaluation_rules import RULES as OF_EVALUATION
-from ragdatakit.schemas.quality_rules import RULES as OF_QUALITY
-from ragdatakit.schemas.shared import RULES as SHARED
+from ragdatakit.schemas.rules.evaluation import RULES as OF_EVALUATION
+from ragdatakit.schemas.rules.quality import RULES as OF_QUALITY
+from ragdatakit.schemas.rules.shared import RULES as SHARED
 
 
 def block(name: str) -> str:

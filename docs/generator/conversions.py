@@ -13,7 +13,7 @@ from docs.generator.workspaces import ROOT
 from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.converters.column_maps import TARGETS, USUAL_NAMES
 from ragdatakit.converters.pairs import pair_of, readable, writable
-from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Conversion
 from ragdatakit.schemas.errors import RagdataError

@@ -9,7 +9,7 @@ from docs.generator.rule_pages import NOTE
 from docs.generator.workspaces import Workspace
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import Field, File, Format, Layout, Record
-from ragdatakit.schemas.shared import RULES as SHARED
+from ragdatakit.schemas.rules.shared import RULES as SHARED
 
 _RULES = "../rules/"
 _CONTAINERS = {

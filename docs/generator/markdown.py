@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ragdatakit.schemas.declarations import Format, Rule
-from ragdatakit.schemas.evaluation_rules import LETTERS as EVALUATION
-from ragdatakit.schemas.quality_rules import LETTERS as QUALITY
+from ragdatakit.schemas.rules.evaluation import LETTERS as EVALUATION
+from ragdatakit.schemas.rules.quality import LETTERS as QUALITY
 
 _SPECIAL = re.compile(r"[*<\[\]|]|(?<!\w)_|_(?!\w)")
 _FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<language>[\w-]*)(?P<rest>.*)$")

@@ -8,11 +8,11 @@ from docs.generator.markdown import code, fence, plain, rule_link, rule_page, ru
 from docs.generator.sightings import sighting
 from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.declarations import Format, Rule
-from ragdatakit.schemas.evaluation_rules import LETTERS as EVALUATION
-from ragdatakit.schemas.evaluation_rules import RULES as OF_EVALUATION
-from ragdatakit.schemas.quality_rules import LETTERS as QUALITY
-from ragdatakit.schemas.quality_rules import RULES as OF_QUALITY
-from ragdatakit.schemas.shared import RULES as SHARED
+from ragdatakit.schemas.rules.evaluation import LETTERS as EVALUATION
+from ragdatakit.schemas.rules.evaluation import RULES as OF_EVALUATION
+from ragdatakit.schemas.rules.quality import LETTERS as QUALITY
+from ragdatakit.schemas.rules.quality import RULES as OF_QUALITY
+from ragdatakit.schemas.rules.shared import RULES as SHARED
 
 NOTE = "<!-- Written by docs/generate.py from the declarations: change those, and run `make docs`. -->\n"
 

@@ -12,7 +12,7 @@ import ragdatakit
 from ragdatakit.reports.text import TextOptions, text_lines
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.quality_rules import LETTERS as QUALITY
+from ragdatakit.schemas.rules.quality import LETTERS as QUALITY
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,21 +1,17 @@
-"""What the functions of the Python interface have in common: types, limits, and how a dataset is to be read."""
+"""What the functions of the Python interface do with their arguments."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import PathLike, SourceOptions
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.run import ConvertOptions
-
-PathLike = str | os.PathLike[str]
-Progress = Callable[[str, int, int], None]
-
-LEAST_MEMORY = 16 << 20
+    from ragdatakit.converters.run import ConversionSettings
 
 
 def given_paths(path: PathLike | Iterable[PathLike]) -> list[Path]:
@@ -26,42 +22,26 @@ def given_paths(path: PathLike | Iterable[PathLike]) -> list[Path]:
     return [Path(p) for p in paths]
 
 
-def refuse_number(name: str, value: object, least: int, most: int | None = None, unit: str = "an integer") -> None:
-    """Raise where an argument is no integer from ``least`` to ``most``."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise RagdataError(f"{name} is {value!r}, expected {unit}")
-    if value < least or (most is not None and value > most):
-        span = f"at least {least:,}" if most is None else f"{least:,} to {most:,}"
-        raise RagdataError(f"{name} is {value:,}, expected {span}")
+def several_words(words: str | Iterable[str]) -> tuple[str, ...]:
+    """One word or several as a tuple; an empty one is none."""
+    return tuple(w for w in ((words,) if isinstance(words, str) else words) if w)
 
 
-def refuse_memory(memory_limit: object) -> None:
-    """Raise where a limit of memory is no number of bytes, or too little."""
-    refuse_number("memory_limit", memory_limit, LEAST_MEMORY, unit="a number of bytes, such as 1 << 30")
+def option_words(options: Mapping[str, object] | None) -> dict[str, str]:
+    """The values of converters' options as the command line writes them."""
+    return {name: str(v).lower() if isinstance(v, bool) else str(v) for name, v in (options or {}).items()}
 
 
-def word(value: object) -> str:
-    """The value of an option as the command line writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def reading(options: SourceOptions, name: str = "") -> ConversionSettings:
+    """How datasets are to be read; ``name`` is what they are to be called."""
+    from ragdatakit.converters.run import ConversionSettings
 
-
-def reading_options(
-    source_format: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    progress: Progress | None = None,
-    name: str = "",
-    follow_links: bool = False,
-) -> ConvertOptions:
-    """How a dataset is to be read, of the arguments that all functions share that read one."""
-    from ragdatakit.converters.run import ConvertOptions
-
-    return ConvertOptions(
+    return ConversionSettings(
         target_format="",
-        source_format=source_format,
+        source_format=options.source_format,
         name=name,
-        values={key: word(value) for key, value in (options or {}).items()},
-        chunking=dict(chunking or {}),
-        follow_links=follow_links,
-        progress=progress,
+        values=option_words(options.options),
+        chunking=dict(options.chunking or {}),
+        follow_links=options.follow_links,
+        progress=options.progress,
     )

@@ -8,64 +8,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.arguments import PathLike, Progress, refuse_memory, refuse_number, word
-from ragdatakit.files.boundary import real_path
+from ragdatakit.api.arguments import reading
+from ragdatakit.api.keywords import takes
 from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
+from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike, Progress
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.run import ConvertOptions, Source
-    from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.files.record_reading import Refused
+    from ragdatakit.converters.pairs import Pair
+    from ragdatakit.converters.run import ConversionSettings, Source
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.record_reading import Refused
     from ragdatakit.retrieval.preparation import Preparation
     from ragdatakit.schemas.conversions import Conversion, ConversionResult, ExtractionEstimate
     from ragdatakit.schemas.results import Report
     from ragdatakit.validators.source_check import SourceCheck
 
-MOST_SEED = 2**63 - 1
 
-
-def convert(
-    source: PathLike,
-    target: PathLike | None = None,
-    *,
-    to: str,
-    source_format: str = "",
-    profile: str = "",
-    name: str = "",
-    dataset: str = "",
-    seed: int = 13,
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    extractor: str = "",
-    extraction: Mapping[str, object] | None = None,
-    negatives: str = "",
-    sidecar: bool = False,
-    overwrite: bool = False,
-    strict: bool = False,
-    keep_going: bool = False,
-    dry_run: bool = False,
-    memory_limit: int = 1 << 30,
-    progress: Progress | None = None,
-) -> ConversionResult:
+@takes(ConvertOptions)
+def convert(options: ConvertOptions, source: PathLike, target: PathLike | None = None) -> ConversionResult:
     """Write the datasets at ``source`` as datasets of the format ``to`` in the folder ``target`` (default: ``./<to>``).
 
-    The source is validated first: errors stop the conversion (``refused``, nothing is written) unless ``keep_going``,
-    which leaves out the records that have errors and counts them. The output is written beside the target, validated,
-    and moved into place when it is whole; the target has to be empty or not there, unless ``overwrite``.
-
-    ``source_format`` is found out where it is not given; ``text`` and ``table`` read plain texts and tables,
-    ``gfm-rag-raw`` GFM-RAG's raw files, of which a graph is then made where ``to`` holds one.
-    ``dataset`` chooses one of several datasets at ``source``, by its name in reports or its path.
-    ``profile`` is a variant of the target format, ``options`` are those of the two converters (``ragdata convert
-    --list --from A --to B``), ``chunking`` the text splitter's: ``by``, ``size``, ``overlap``, ``tokenizer``,
-    ``language``. ``extractor`` makes a graph of the texts: ``names`` (no model) or ``openai`` (a language model), with
-    ``extraction`` as its options (``linker``, ``model``, ``base_url`` and so on). ``negatives`` mines training triplets
-    (``bm25:depth=100,per_query=4``). ``sidecar`` keeps what the target cannot hold in files beside the output.
-    ``strict`` writes nothing if anything would be lost, ``dry_run`` nothing at all; both tell what would be, and no
-    model is asked in a dry run. ``memory_limit`` is in bytes. ``progress`` is called with what is being done, the bytes
-    that are read, and the bytes in all.
+    The source is validated first: errors stop the conversion (``refused``, nothing is written) unless ``keep_going``.
+    The output is written beside the target, validated, and moved into place when it is whole; the target has to be
+    empty or not there, unless ``overwrite``.
 
     Raises `RagdataError` where it cannot be done (a missing path, an unknown name, a target that is not empty), and
     `OSError` where it cannot be written.
@@ -76,7 +43,6 @@ def convert(
     from ragdatakit.converters import get_converter
     from ragdatakit.converters.run import (
         RAW,
-        ConvertOptions,
         find_sources,
         refuse_target_in_source,
         refuse_unknown_options,
@@ -85,53 +51,53 @@ def convert(
     from ragdatakit.schemas.conversions import ConversionResult
 
     started = time.perf_counter()
-    refuse_memory(memory_limit)
-    refuse_number("seed", seed, -MOST_SEED, MOST_SEED)
-    texts = {"to": to, "source_format": source_format, "profile": profile, "name": name, "dataset": dataset}
-    for argument, value in (texts | {"extractor": extractor, "negatives": negatives}).items():
-        if not isinstance(value, str):
-            raise RagdataError(f"{argument} is {value!r}, expected a text")
-    wanted = ConvertOptions(
-        target_format=to,
-        source_format=source_format,
-        profile=profile,
-        name=name,
-        seed=seed,
-        values={key: word(value) for key, value in (options or {}).items()},
-        chunking=dict(chunking or {}),
-        sidecar=sidecar,
-        memory_limit=memory_limit,
-        follow_links=follow_links,
-        progress=progress,
+    wanted = replace(
+        reading(options, options.name),
+        target_format=options.to,
+        profile=options.profile,
+        seed=options.seed,
+        sidecar=options.sidecar,
+        memory_limit=options.memory_limit,
     )
-    where, place = Path(source), Path(target) if target is not None else Path(to)
-    if not dry_run:
-        refuse_target(place, overwrite)
+    where, place = Path(source), Path(target) if target is not None else Path(options.to)
+    if not options.dry_run:
+        refuse_target(place, options.overwrite)
         _refuse_nested(where, place)
-    if dataset:
-        chosen = only_dataset(where, wanted, dataset).source
+    if options.dataset:
+        chosen = only_dataset(where, wanted, options.dataset).source
         where, found = Path(chosen.display), [chosen]
     else:
         found = find_sources(where, wanted, place)
-    if not dry_run:
+    if not options.dry_run:
         refuse_target_in_source(found, place)
-    refuse_unknown_options(wanted.values, (found[0].format, to))
-    if source_format == RAW and not extractor and "edges" in get_converter(to).holds:
+    refuse_unknown_options(wanted.values, (found[0].format, options.to))
+    extractor = options.extractor
+    if options.source_format == RAW and not extractor and "edges" in get_converter(options.to).holds:
         extractor = "names"
-    prepared = _preparation(found[0].format, wanted, extractor, extraction or {}, negatives)
+    prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
     if prepared is not None:
         wanted = replace(wanted, prepare=prepared.prepare, prepared=prepared.words)
-    result = ConversionResult(str(place), dry_run=dry_run, sidecar=sidecar)
-    conversion = _ConversionRun(where, found, wanted, result, overwrite=overwrite, strict=strict)
-    if dry_run and prepared is not None and prepared.estimate is not None:
+    result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
+    conversion = _ConversionRun(where, found, wanted, result, overwrite=options.overwrite, strict=options.strict)
+    if options.dry_run and prepared is not None and prepared.estimate is not None:
         conversion.estimate = prepared.estimate
-    conversion.run(keep_going)
+    conversion.run(options.keep_going)
     result.seconds = time.perf_counter() - started
     return result
 
 
+def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:
+    """What converts to what, of all formats or of these; and the targets that hold a graph, which can be made of the
+    texts of any source. Raises `UnknownNameError`."""
+    from ragdatakit.converters.pairs import graph_targets, pair_of, sources, writable
+
+    targets = [target] if target else writable()
+    found = [pair_of(a, b) for a in ([source] if source else sources()) for b in targets]
+    return found, [name for name in targets if name in graph_targets()]
+
+
 def _preparation(
-    source_format: str, options: ConvertOptions, extractor: str, extraction: Mapping[str, object], negatives: str
+    source_format: str, options: ConversionSettings, extractor: str, extraction: Mapping[str, object], negatives: str
 ) -> Preparation | None:
     """What is to be made of the tables before they are written."""
     if not (extractor or extraction or negatives):
@@ -166,7 +132,7 @@ class _ConversionRun:
         self,
         path: Path,
         found: list[Source],
-        options: ConvertOptions,
+        options: ConversionSettings,
         result: ConversionResult,
         *,
         overwrite: bool,
@@ -179,8 +145,8 @@ class _ConversionRun:
     def run(self, keep_going: bool) -> None:
         """Check and convert; ``result`` tells what became of it."""
         from ragdatakit.converters import get_converter
-        from ragdatakit.converters.run import PLAIN, RAW, mends_raw
-        from ragdatakit.files.record_reading import Refused
+        from ragdatakit.converters.run import PLAIN, RAW, repairs_raw
+        from ragdatakit.files.reading.record_reading import Refused
         from ragdatakit.validators.source_check import SourceCheck, check_source
 
         options, result, refused = self._options, self._result, Refused()
@@ -189,8 +155,8 @@ class _ConversionRun:
             self._convert(refused, None)
             return
         values = converter.values(options.values, "read")
-        mends = mends_raw(self._found) if options.source_format == RAW else converter.mends
-        wanted = (self._path, converter.name, mends, values, options.memory_limit, options.follow_links)
+        repairs = repairs_raw(self._found) if options.source_format == RAW else converter.repairs
+        wanted = (self._path, converter.name, repairs, values, options.memory_limit, options.follow_links)
         if not keep_going and options.prepare is None and self._is_worth_a_process():
             with SourceCheck(*wanted) as check:
                 self._convert(refused, check)
@@ -269,7 +235,9 @@ def _told(progress: Progress | None, words: str) -> Progress | None:
     return lambda path, done, total: show(words.format(path), done, total)
 
 
-def _conversions(found: list[Source], top: Path | None, options: ConvertOptions, refused: Refused) -> list[Conversion]:
+def _conversions(
+    found: list[Source], top: Path | None, options: ConversionSettings, refused: Refused
+) -> list[Conversion]:
     """Write each dataset to its folder below ``top`` (None: nowhere)."""
     from ragdatakit.converters.run import convert_dataset
 
@@ -299,7 +267,7 @@ def _conversions(found: list[Source], top: Path | None, options: ConvertOptions,
     return done
 
 
-def _checked_output(folder: Path, options: ConvertOptions) -> Report:
+def _checked_output(folder: Path, options: ConversionSettings) -> Report:
     """The report on what was written; paths in it are relative to the target."""
     from ragdatakit.api.validate import validate
 
@@ -308,7 +276,7 @@ def _checked_output(folder: Path, options: ConvertOptions) -> Report:
             folder,
             format=options.target_format,
             profile=_checked_profile(options),
-            severity="warning",
+            severity=SHOWN_SEVERITY,
             memory_limit=options.memory_limit,
             progress=_told(options.progress, "validating the output: {}"),
         )
@@ -322,7 +290,7 @@ def _checked_output(folder: Path, options: ConvertOptions) -> Report:
 
 def _refuse_unchecked(top: Path, conversions: list[Conversion], report: Report) -> None:
     """Raise where a file of records was written that nobody would read: it was not checked, either."""
-    from ragdatakit.files.own_files import is_own
+    from ragdatakit.files.paths.own_files import is_own
 
     checked = {Path(dataset.path, file.path) for dataset in report.datasets for file in dataset.files}
     for conversion in conversions:
@@ -332,7 +300,7 @@ def _refuse_unchecked(top: Path, conversions: list[Conversion], report: Report) 
                 raise RagdataError(f"what was written is not recognised, a fault of ragdata: {path.relative_to(top)}")
 
 
-def _checked_profile(options: ConvertOptions) -> str:
+def _checked_profile(options: ConversionSettings) -> str:
     """The profile to validate the output for: the one that was written, where the format declares it."""
     from ragdatakit.schemas import get_format
 

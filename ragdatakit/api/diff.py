@@ -4,81 +4,64 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.arguments import PathLike, Progress, reading_options, refuse_number
+from ragdatakit.api.arguments import reading
+from ragdatakit.api.keywords import takes
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
-from ragdatakit.files.boundary import boundary_of
-from ragdatakit.files.folders import unreadable_folders
+from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.folders import unreadable_folders
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import DiffOptions, PathLike, Progress
 
 if TYPE_CHECKING:
+    from ragdatakit.api.results import DiffResult
     from ragdatakit.api.sources import FoundDataset
-    from ragdatakit.converters.run import ConvertOptions
-    from ragdatakit.reports.dataset_diff import Compared, DiffOptions
+    from ragdatakit.converters.run import ConversionSettings
+    from ragdatakit.reports.dataset_diff import Compared, CompareOptions
     from ragdatakit.reports.other_files import OtherFiles
     from ragdatakit.schemas.diffs import DatasetDiff, Metric, Side
 
 
-def diff(
-    before: PathLike,
-    after: PathLike,
-    *,
-    source_format: str = "",
-    dataset: str = "",
-    after_format: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    ignore: Iterable[str] = (),
-    exclude: Iterable[str] = (),
-    keys: Mapping[str, Iterable[str]] | None = None,
-    records: int = 20,
-    metrics: bool = True,
-    memory_limit: int = 0,
-    progress: Progress | None = None,
-) -> DatasetDiff:
+@takes(DiffOptions)
+def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
     """How the dataset at ``after`` differs from that at ``before``, by records, files and numbers.
 
     Each is a path, or a git revision and a path in it (``HEAD~1:data``), which is read without touching the working
-    tree. They may be of different formats: what is compared are the canonical tables. Records are found again by the
-    keys of the tables, or by ``keys`` (table to columns); ``ignore`` are columns that do not count, as ``column`` or
-    ``table.column``. At most ``records`` are kept of each kind of difference in a table, all are counted. ``metrics``
-    says whether the numbers of the two reports are compared, too. The other arguments are those of `read`;
-    ``source_format`` is that of both, or of the first where ``after_format`` is given. Where the paths hold several
+    tree. They may be of different formats: what is compared are the canonical tables. Where the paths hold several
     datasets, those of the same place below them are compared with each other (``pairs``), or only those that
     ``dataset`` names. Files below two folders that belong to no dataset are compared by their bytes
-    (``other_files``), but for those that ``exclude`` has patterns of (``*.log``, ``notes/*``). What could not be read
-    at all, so that it is not compared, is in ``unread``.
+    (``other_files``), but for those that ``exclude`` names. What could not be read at all, so that it is not compared,
+    is in ``unread``.
 
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """
-    from ragdatakit.reports.dataset_diff import DiffOptions
+    from ragdatakit.api.results import DiffResult
+    from ragdatakit.reports.dataset_diff import CompareOptions
 
-    refuse_number("records", records, 0)
     started = time.perf_counter()
-    how = DiffOptions(
-        records=records,
-        ignored=tuple(ignore),
-        keys={table: tuple(columns) for table, columns in (keys or {}).items()},
-        progress=progress,
+    how = CompareOptions(
+        records=options.records,
+        ignored=tuple(options.ignore),
+        keys={table: tuple(columns) for table, columns in (options.keys or {}).items()},
+        progress=options.progress,
     )
     notes: list[str] = []
     with ExitStack() as stack:
         sides = []
-        for path, format_name in ((before, source_format), (after, after_format or source_format)):
-            wanted = reading_options(format_name, options, chunking, progress, follow_links=follow_links)
-            sides.append(stack.enter_context(_found(path, wanted, dataset, notes)))
-        comparing = _Comparing(how, metrics, memory_limit)
+        for path, format_name in ((before, options.source_format), (after, options.after_format)):
+            wanted = reading(replace(options, source_format=format_name or options.source_format))
+            sides.append(stack.enter_context(_found(path, wanted, options.dataset, notes)))
+        comparing = _Comparing(how, options.metrics, options.memory_limit)
         found = comparing.folders(*sides) if any(side.several for side in sides) else comparing.datasets(*sides)
-        _add_other_files(found, sides[0], sides[1], tuple(exclude), progress)
+        _add_other_files(found, sides[0], sides[1], tuple(options.exclude), options.progress)
         found.notes[:0] = notes
     found.seconds = time.perf_counter() - started
-    return found
+    return DiffResult.of(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +118,9 @@ class _Side:
 
 
 @contextmanager
-def _found(path: PathLike, wanted: ConvertOptions, dataset: str, notes: list[str]) -> Iterator[_Side]:
+def _found(path: PathLike, wanted: ConversionSettings, dataset: str, notes: list[str]) -> Iterator[_Side]:
     """One side: what is at a path, or what git has of it."""
-    from ragdatakit.files.git_files import extract_revision, parse_revision
+    from ragdatakit.files.git.revisions import extract_revision, parse_revision
     from ragdatakit.outputs.scratch import ScratchFolder
 
     shown = os.fspath(path)
@@ -164,7 +147,7 @@ def _found(path: PathLike, wanted: ConvertOptions, dataset: str, notes: list[str
 class _Comparing:
     """How to compare what was found."""
 
-    options: DiffOptions
+    options: CompareOptions
     metrics: bool
     memory_limit: int
 

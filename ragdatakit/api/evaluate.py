@@ -5,149 +5,84 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.api.arguments import PathLike, Progress
+from ragdatakit.api.arguments import several_words
+from ragdatakit.api.keywords import takes
+from ragdatakit.api.results import EvaluationResult
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.schemas.evaluations import Evaluation
+from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike
 from ragdatakit.schemas.retrieved import ALL_MODES
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.evaluation import NamedRun
-    from ragdatakit.retrieval.gold import Gold
-    from ragdatakit.retrieval.gold_facts import GoldFacts
-    from ragdatakit.retrieval.index_store import IndexSource, Tell
-    from ragdatakit.retrieval.options import SearchOptions
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.retrieval.gold_and_metrics.evaluation import NamedRun
+    from ragdatakit.retrieval.gold_and_metrics.gold import Gold
+    from ragdatakit.retrieval.gold_and_metrics.gold_facts import GoldFacts
+    from ragdatakit.retrieval.index.store import IndexSource
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.evaluations import RunResult, Sanity
 
-MOST_DEPTH = 100_000
 _ANSWER_DEPTHS = (1, 2, 5, 10, 20)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The arguments of `evaluate`, looked at."""
+    """The options of `evaluate` that had to be looked at, beside the others."""
 
+    options: EvaluateOptions
     modes: tuple[str, ...]
     names: tuple[str, ...]
     depth: int
-    split: str
-    unit: str
     runs: tuple[Path, ...]
-    compare: tuple[str, str] | None
     answers: tuple[Path, ...]
     qrels: Path | None
     questions: Path | None
     minimums: Mapping[str, float]
     answer_depths: tuple[int, ...]
-    worst: int
-    seed: int
-    most_findings: int
-    search: SearchOptions | None
-    index_dir: Path | None
-    rebuild: bool
-    follow_links: bool
-    progress: Progress | None
-    tell: Tell | None
-    options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def beside(self) -> DatasetOptions:
+        """How the files that are named beside the dataset are read."""
+        return DatasetOptions(follow_links=self.options.follow_links)
 
 
-def evaluate(
-    path: PathLike,
-    *,
-    modes: str | Iterable[str] = (),
-    metrics: str | Iterable[str] = (),
-    k: int | Iterable[int] = (),
-    split: str = "",
-    unit: str = "",
-    depth: int = 100,
-    runs: PathLike | Iterable[PathLike] = (),
-    compare: tuple[str, str] | None = None,
-    answers: PathLike | Iterable[PathLike] = (),
-    qrels: PathLike | None = None,
-    questions: PathLike | None = None,
-    minimums: Mapping[str, float] | None = None,
-    worst: int = 5,
-    seed: int = 13,
-    most_findings: int = 20,
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    search: SearchOptions | None = None,
-    index_dir: PathLike | None = None,
-    rebuild: bool = False,
-    progress: Progress | None = None,
-    tell: Tell | None = None,
-) -> Evaluation:
+@takes(EvaluateOptions)
+def evaluate(options: EvaluateOptions, path: PathLike) -> EvaluationResult:
     """Measure retrieval (and answers) on the dataset at ``path``, with checks of whether the numbers mean anything.
 
-    ``modes`` are those of the reference retriever (default: all for which there is what they need; none where ``runs``
-    or ``answers`` are given). ``metrics`` and the cut-offs ``k`` are those of
-    `ragdatakit.retrieval.metrics.metric_names`; ``depth`` is how many results of a question count. ``split`` and
-    ``unit`` (``document``, ``chunk``, ``node``) choose among the judgements (default: ``test``, and what is searched).
-    ``runs`` are files with existing runs (TREC, SAGE records, any dataset with runs), ``answers`` files with
-    predictions; the dataset's own are taken, too. ``compare`` names two modes, runs or run files, which are tested
-    against each other. ``qrels`` and ``questions`` are files that take the place of the dataset's own. ``minimums`` are
-    demands by metric that the best run has to meet. ``worst`` is for how many questions of a run titles are given,
-    ``most_findings`` limits the findings of one rule (0: all are kept), ``seed`` is for what is drawn at random.
-
-    The other arguments are those of `ragdatakit.api.search.open_retriever`. Faults of the data are findings. Raises
-    `RagdataError` where it cannot be done, `UnknownNameError` for unknown names, `MissingExtraError` where the
-    libraries of the extra ``retrieval`` are missing.
+    Faults of the data are findings. Raises `RagdataError` where it cannot be done, `UnknownNameError` for unknown
+    names, `MissingExtraError` where the libraries of the extra ``retrieval`` are missing.
     """
     from ragdatakit.files.machine import refuse_little_space
 
     refuse_little_space("numbers")
     from ragdatakit.api.search import dataset_tables
-    from ragdatakit.retrieval.metrics import depth_of, metric_names
+    from ragdatakit.retrieval.gold_and_metrics.metrics import depth_of, metric_names
 
     started = time.perf_counter()
-    demands = _demands(minimums or {})
-    cutoffs = (k,) if isinstance(k, int) else tuple(k)
-    words = [metrics] if isinstance(metrics, str) else metrics
-    names = tuple(dict.fromkeys((*metric_names(words, cutoffs), *demands)))
-    needed = max(depth, depth_of(names), 1)
-    if needed > MOST_DEPTH:
-        raise RagdataError(f"a depth of {needed:,} is too much; at most {MOST_DEPTH:,}")
+    demands = _demands(options.minimums or {})
+    cutoffs = (options.k,) if isinstance(options.k, int) else tuple(options.k)
+    names = tuple(dict.fromkeys((*metric_names(several_words(options.metrics), cutoffs), *demands)))
+    needed = max(options.depth, depth_of(names))
+    if needed > MOST_RESULTS:
+        raise RagdataError(f"a depth of {needed:,} is too much; at most {MOST_RESULTS:,}")
     wanted = _Wanted(
-        modes=_known_modes(modes),
+        options,
+        modes=_known_modes(options.modes),
         names=names,
         depth=needed,
-        split=split,
-        unit=unit,
-        runs=_paths(runs),
-        compare=compare,
-        answers=_paths(answers),
-        qrels=Path(qrels) if qrels is not None else None,
-        questions=Path(questions) if questions is not None else None,
+        runs=_paths(options.runs),
+        answers=_paths(options.answers),
+        qrels=Path(options.qrels) if options.qrels is not None else None,
+        questions=Path(options.questions) if options.questions is not None else None,
         minimums=demands,
         answer_depths=cutoffs or _ANSWER_DEPTHS,
-        worst=worst,
-        seed=seed,
-        most_findings=most_findings,
-        search=search,
-        index_dir=Path(index_dir) if index_dir is not None else None,
-        rebuild=rebuild,
-        follow_links=follow_links,
-        progress=progress,
-        tell=tell,
     )
-    source, tables = dataset_tables(
-        path,
-        source_format=source_format,
-        dataset=dataset,
-        options=options,
-        chunking=chunking,
-        follow_links=follow_links,
-        progress=progress,
-    )
+    source, tables = dataset_tables(path, options)
     done = _Evaluating(source.path, source, tables, wanted).run()
     done.seconds = time.perf_counter() - started
     return done
@@ -160,7 +95,7 @@ def _paths(given: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
 
 
 def _known_modes(modes: str | Iterable[str]) -> tuple[str, ...]:
-    found = tuple(dict.fromkeys([modes] if isinstance(modes, str) else modes))
+    found = tuple(dict.fromkeys(several_words(modes)))
     for mode in found:
         if mode not in ALL_MODES:
             raise UnknownNameError("mode", mode, ALL_MODES)
@@ -168,7 +103,7 @@ def _known_modes(modes: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _demands(minimums: Mapping[str, float]) -> dict[str, float]:
-    from ragdatakit.retrieval.metrics import metric
+    from ragdatakit.retrieval.gold_and_metrics.metrics import metric
 
     found: dict[str, float] = {}
     for name, value in minimums.items():
@@ -192,7 +127,7 @@ class _Evaluating:
         self._gold = self._read_gold()
         passages = len(self._passages) if self._passages is not None else 0
         judged = len(self._gold.judged)
-        self._done = Evaluation(
+        self._done = EvaluationResult(
             str(path),
             tables.name,
             tables.format,
@@ -212,30 +147,27 @@ class _Evaluating:
     @property
     def _opened(self) -> Retriever:
         if self._retriever is None:
-            from ragdatakit.retrieval.index_store import open_index
+            from ragdatakit.api.search import opened_index
             from ragdatakit.retrieval.retriever import Retriever
 
-            w = self._wanted
-            index = open_index(self._source, index_dir=w.index_dir, rebuild=w.rebuild, progress=w.progress, tell=w.tell)
-            self._retriever = Retriever(index, w.search)
+            options = self._wanted.options
+            self._retriever = Retriever(opened_index(self._source, options), options.search)
         return self._retriever
 
     def _overlaid(self, tables: CanonicalTables) -> CanonicalTables:
         from ragdatakit.api.search import with_gold
 
         w = self._wanted
-        return with_gold(
-            tables, w.questions, w.qrels, unit=w.unit, passages=lambda: self._passages, follow_links=w.follow_links
-        )
+        return with_gold(tables, w.questions, w.qrels, w.beside, unit=w.options.unit, passages=lambda: self._passages)
 
     def _read_gold(self) -> Gold:
-        from ragdatakit.retrieval.gold import read_gold
+        from ragdatakit.retrieval.gold_and_metrics.gold import read_gold
 
-        return read_gold(self._tables, self._wanted.split, self._wanted.unit)
+        return read_gold(self._tables, self._wanted.options.split, self._wanted.options.unit)
 
-    def run(self) -> Evaluation:
+    def run(self) -> EvaluationResult:
         """Everything that was asked for, in its order."""
-        from ragdatakit.retrieval.evaluated_gold import lenient_notes, notes_on
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import lenient_notes, notes_on
 
         done, gold = self._done, self._gold
         faults = self._opened.index.document["faults"] if self._has_corpus else {}
@@ -251,7 +183,7 @@ class _Evaluating:
 
     def _notes_on_reading(self) -> Iterator[str]:
         """What was not read of the questions and their gold, and what would read the texts better."""
-        from ragdatakit.retrieval.index_notes import GOLD, left_out
+        from ragdatakit.retrieval.index.notes import GOLD, left_out
 
         for text in left_out(self._tables, GOLD if self._gold.judged else (*GOLD, "table")):
             gold = "" if self._gold.judged else "; where that is the gold, name the file: --qrels FILE"
@@ -262,7 +194,7 @@ class _Evaluating:
     def _modes(self) -> tuple[str, ...]:
         """The modes to run."""
         w = self._wanted
-        compared = tuple(name for name in w.compare or () if name in ALL_MODES)
+        compared = tuple(name for name in w.options.compare or () if name in ALL_MODES)
         asked = tuple(dict.fromkeys((*w.modes, *compared)))
         if not self._has_corpus:
             if asked:
@@ -270,7 +202,7 @@ class _Evaluating:
             return ()
         for mode in asked:
             self._opened.refuse_lacking(mode)
-        if asked or w.runs or w.answers or w.compare:
+        if asked or w.runs or w.answers or w.options.compare:
             return asked
         if not any(q.text.strip() for q in self._gold.questions):
             return ()
@@ -279,29 +211,29 @@ class _Evaluating:
 
     def _measure(self, modes: Sequence[str]) -> None:
         """Runs against gold, what could be reached, what is wrong."""
-        from ragdatakit.retrieval.ceiling import ceiling
-        from ragdatakit.retrieval.evaluated_gold import repeated_judgements, titles_of
-        from ragdatakit.retrieval.evaluation import run_result
-        from ragdatakit.retrieval.gold_facts import read_gold_facts
-        from ragdatakit.retrieval.sanity import check_run
+        from ragdatakit.retrieval.gold_and_metrics.ceiling import ceiling
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import repeated_judgements, titles_of
+        from ragdatakit.retrieval.gold_and_metrics.evaluation import run_result
+        from ragdatakit.retrieval.gold_and_metrics.gold_facts import read_gold_facts
+        from ragdatakit.retrieval.gold_and_metrics.sanity import check_run
 
         w, gold, done, passages = self._wanted, self._gold, self._done, self._passages
         nodes = (n.name for n in self._tables.peek("nodes")) if gold.unit == "node" else ()
         facts = read_gold_facts(gold, passages, nodes) if passages is not None else None
         done.ceiling = ceiling(gold, facts, w.names, w.depth, repeated_judgements(self._tables, gold.unit))
         for run in self._named_runs(modes):
-            sanity = check_run(run.ranked, gold, w.names, facts, w.seed)
+            sanity = check_run(run.ranked, gold, w.names, facts, w.options.seed)
             sanity = self._with_search_checks(sanity, run.name) if run.name in modes else sanity
-            done.runs.append(run_result(run, gold, w.names, w.depth, sanity, w.seed))
-        if w.compare is not None and done.runs:
-            done.comparisons = self._compared(done.runs, w.compare)
-        shown = {t for run in done.runs for q in run.worst(w.worst) for t in (*q.found[:3], *q.gold[:3])}
+            done.runs.append(run_result(run, gold, w.names, w.depth, sanity, w.options.seed))
+        if w.options.compare is not None and done.runs:
+            done.comparisons = self._compared(done.runs, w.options.compare)
+        shown = {t for run in done.runs for q in run.worst(w.options.worst) for t in (*q.found[:3], *q.gold[:3])}
         done.titles = titles_of(passages, self._tables, gold.unit, shown) if passages is not None else {}
         self._check(facts)
 
     def _check(self, facts: GoldFacts | None = None) -> None:
-        from ragdatakit.retrieval.checks import check_evaluation
-        from ragdatakit.retrieval.evaluated_gold import files_by_table
+        from ragdatakit.retrieval.gold_and_metrics.checks import check_evaluation
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import files_by_table
 
         w, done, counts = self._wanted, self._done, Counter[str]()
         done.findings = check_evaluation(
@@ -314,7 +246,7 @@ class _Evaluating:
             tables=self._tables,
             minimums=w.minimums,
             files=files_by_table(self._source.files, self._gold.split) | self._given_files(),
-            most=w.most_findings,
+            most=w.options.most_findings,
             counts=counts,
         )
         done.by_rule = dict(sorted(counts.items()))
@@ -325,14 +257,14 @@ class _Evaluating:
         return {table: str(place) for table, place in given.items() if place is not None}
 
     def _named_runs(self, modes: Sequence[str]) -> Iterator[NamedRun]:
-        from ragdatakit.retrieval.evaluation import search_run
-        from ragdatakit.retrieval.run_reading import names_apart
+        from ragdatakit.retrieval.gold_and_metrics.evaluation import search_run
+        from ragdatakit.retrieval.gold_and_metrics.run_reading import names_apart
 
         w, gold, passages = self._wanted, self._gold, self._passages
         for mode in modes:
             if passages is not None:
                 self._opened.prepare(mode)
-                run = search_run(self._opened, passages, mode, gold.judged, gold.unit, w.depth, w.progress)
+                run = search_run(self._opened, passages, mode, gold.judged, gold.unit, w.depth, w.options.progress)
                 made = self._opened.graph_note(mode)
                 yield replace(run, notes=(*run.notes, made)) if made else run
         found = [(place, run) for place, tables in self._run_tables() for run in self._runs_of(place, tables)]
@@ -342,13 +274,13 @@ class _Evaluating:
 
     def _run_tables(self) -> Iterator[tuple[Path, CanonicalTables]]:
         from ragdatakit.api.search import dataset_tables
-        from ragdatakit.retrieval.evaluated_gold import told_tables
-        from ragdatakit.retrieval.index_notes import RUNS, left_out
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import told_tables
+        from ragdatakit.retrieval.index.notes import RUNS, left_out
 
         w = self._wanted
-        compared = [Path(name) for name in w.compare or () if name not in ALL_MODES and Path(name).exists()]
+        compared = [Path(name) for name in w.options.compare or () if name not in ALL_MODES and Path(name).exists()]
         for place in {path.resolve(): path for path in (*w.runs, *compared)}.values():
-            tables = dataset_tables(place, follow_links=self._wanted.follow_links)[1]
+            tables = dataset_tables(place, w.beside)[1]
             if not tables.any("runs"):
                 told = "; ".join(left_out(tables, RUNS)) or told_tables(tables)
                 raise RagdataError(f"{place} has no runs ({tables.format}: {told})")
@@ -357,11 +289,11 @@ class _Evaluating:
             yield self._path, self._corpus
 
     def _runs_of(self, place: Path, tables: CanonicalTables) -> list[NamedRun]:
-        from ragdatakit.retrieval.index_notes import RUNS, left_out
-        from ragdatakit.retrieval.run_reading import read_runs
+        from ragdatakit.retrieval.gold_and_metrics.run_reading import read_runs
+        from ragdatakit.retrieval.index.notes import RUNS, left_out
 
         w = self._wanted
-        found = read_runs(tables, self._gold, self._passages, w.depth, progress=w.progress)
+        found = read_runs(tables, self._gold, self._passages, w.depth, progress=w.options.progress)
         self._done.notes += [f"left out of {place.name}: {told}" for told in left_out(tables, RUNS)]
         if not any(run.ranked for run in found):
             if place == self._path:
@@ -372,7 +304,12 @@ class _Evaluating:
 
     def _with_search_checks(self, sanity: Sanity, mode: str) -> Sanity:
         """The checks that need the index; the lexical ones go with bm25."""
-        from ragdatakit.retrieval.sanity import dealt_gold, no_common_token, self_retrieval, without_token
+        from ragdatakit.retrieval.gold_and_metrics.sanity import (
+            dealt_gold,
+            no_common_token,
+            self_retrieval,
+            without_token,
+        )
 
         retriever, passages, gold = self._opened, self._opened.index.passages, self._gold
         if mode == "graph" and retriever.graph is not None:
@@ -381,9 +318,9 @@ class _Evaluating:
         if mode != "bm25":
             return sanity
         share, count = self_retrieval(
-            lambda queries, k: retriever.rank(queries, mode, k), passages, seed=self._wanted.seed
+            lambda queries, k: retriever.rank(queries, mode, k), passages, seed=self._wanted.options.seed
         )
-        tokenizer, dealt = retriever.tokenizer, dealt_gold(gold, self._wanted.seed)
+        tokenizer, dealt = retriever.tokenizer, dealt_gold(gold, self._wanted.options.seed)
         of_texts = gold.unit != "node"
         return replace(
             sanity,
@@ -395,10 +332,10 @@ class _Evaluating:
         )
 
     def _compared(self, runs: Sequence[RunResult], names: tuple[str, str]) -> list[Any]:
-        from ragdatakit.retrieval.comparisons import compare
+        from ragdatakit.retrieval.gold_and_metrics.comparisons import compare
 
         a, b = (self._run_called(runs, name) for name in names)
-        return compare(a, b, self._wanted.names, self._wanted.seed)
+        return compare(a, b, self._wanted.names, self._wanted.options.seed)
 
     def _run_called(self, runs: Sequence[RunResult], name: str) -> RunResult:
         by_name = {run.name: run for run in runs}
@@ -413,14 +350,14 @@ class _Evaluating:
 
     def _look_for_answers(self, modes: Sequence[str]) -> None:
         """What can be measured without gold."""
-        from ragdatakit.retrieval.answers_in_texts import answer_in_top
-        from ragdatakit.retrieval.evaluation import search_ordinals
+        from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import answer_in_top
+        from ragdatakit.retrieval.gold_and_metrics.evaluation import search_ordinals
 
         w, gold, passages = self._wanted, self._gold, self._opened.index.passages
         questions = [q for q in gold.questions if q.answers]
         for mode in modes if questions else ():
             self._opened.prepare(mode)
-            found = search_ordinals(self._opened, mode, questions, max(w.answer_depths), w.progress)
+            found = search_ordinals(self._opened, mode, questions, max(w.answer_depths), w.options.progress)
             told = answer_in_top(mode, found, gold, passages, sorted(w.answer_depths))
             if told is not None:
                 self._done.answers_in_top.append(told)
@@ -428,18 +365,19 @@ class _Evaluating:
             self._check()
 
     def _score_answers(self) -> None:
-        from ragdatakit.retrieval.answer_metrics import score_answers
-        from ragdatakit.retrieval.evaluated_gold import told_tables
+        from ragdatakit.api.search import dataset_tables
+        from ragdatakit.retrieval.gold_and_metrics.answer_metrics import score_answers
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import told_tables
 
         w = self._wanted
         for place in w.answers:
-            tables = _first_tables(place, w.follow_links)
+            tables = dataset_tables(place, w.beside)[1]
             if not tables.any("answers"):
                 raise RagdataError(f"{place} has no answers ({tables.format}: {told_tables(tables)})")
             label = f"{place.name}:" if len(w.answers) > 1 else ""
-            self._done.answers += score_answers(tables, self._tables, label, w.seed)
+            self._done.answers += score_answers(tables, self._tables, label, w.options.seed)
         if not w.answers and self._corpus.any("answers"):
-            self._done.answers += score_answers(self._corpus, self._tables, seed=w.seed)
+            self._done.answers += score_answers(self._corpus, self._tables, seed=w.options.seed)
 
     def _refuse_nothing(self) -> None:
         done, w, gold = self._done, self._wanted, self._gold
@@ -448,18 +386,12 @@ class _Evaluating:
             raise RagdataError(f"{self._path}: {told}")
         if w.minimums and not done.runs:
             raise RagdataError(f"{self._path}: nothing was measured that could be held to a minimum: {self._lack()}")
-        if w.compare is not None and not done.runs:
+        if w.options.compare is not None and not done.runs:
             raise RagdataError(f"{self._path}: there is nothing to compare: {self._lack()}")
         if not done.runs and not done.answers_in_top and not done.answers:
             raise RagdataError(f"{self._path}: nothing can be evaluated: {self._lack()}")
 
     def _lack(self) -> str:
-        from ragdatakit.retrieval.evaluated_gold import what_is_lacking
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import what_is_lacking
 
         return what_is_lacking(self._gold, self._tables, self._has_corpus)
-
-
-def _first_tables(place: Path, follow_links: bool) -> CanonicalTables:
-    from ragdatakit.api.search import dataset_tables
-
-    return dataset_tables(place, follow_links=follow_links)[1]

@@ -4,46 +4,38 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.api.arguments import PathLike, Progress, refuse_number
-from ragdatakit.api.report import open_database
+from ragdatakit.api.arguments import reading
+from ragdatakit.api.keywords import takes
+from ragdatakit.api.report import database_of
+from ragdatakit.api.sources import only_dataset
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import (
+    DATABASE_MEMORY,
+    BatchOptions,
+    DatasetOptions,
+    GateOptions,
+    PathLike,
+    SuiteOptions,
+)
 
 if TYPE_CHECKING:
+    from ragdatakit.api.results import CheckedGate
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.reports.gates.frames import GateFrames
-    from ragdatakit.schemas.gates import GateResult, GateTable, Suite
-
-USUAL_TOLERANCE = 0.1
-USUAL_MEMORY = 1 << 30
+    from ragdatakit.schemas.gates import GateTable, Suite
 
 
-def gate(
-    path: PathLike,
-    suites: PathLike | Iterable[PathLike],
-    *,
-    table: str = "",
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    sample_rows: int = 0,
-    data_docs: PathLike | None = None,
-    memory_limit: int = USUAL_MEMORY,
-    progress: Progress | None = None,
-) -> GateResult:
+@takes(GateOptions)
+def gate(options: GateOptions, path: PathLike, suites: PathLike | Iterable[PathLike]) -> CheckedGate:
     """Run the suite files ``suites`` over the dataset at ``path``.
 
     An expectation is about the table that its ``meta`` names (``"ragdata_table": "documents"``), else that of its
     suite, else ``table``: a canonical table, or ``files.KIND`` for the files as they are. Of each table only the
-    columns that expectations name are loaded, those of one expectation at a time; ``memory_limit`` is the most bytes
-    that these may take. ``sample_rows`` checks at most so many rows of a table (0: all); rows are counted all.
-    ``data_docs`` is a folder, empty or not there, for the library's own pages. ``source_format``, ``dataset``,
-    ``options`` and ``chunking`` are those of `read`.
+    columns that expectations name are loaded, those of one expectation at a time.
 
     Raises `MissingExtraError` without the extra ``gates``, and `RagdataError` for suites that are none and for data
     that cannot be read. An expectation that cannot be checked is in the result as an error; the others are checked.
@@ -52,41 +44,33 @@ def gate(
     from ragdatakit.files.machine import refuse_little_space
 
     refuse_little_space("columns")
+    from ragdatakit.api.results import CheckedGate
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.running import GateLibrary, run_suite
     from ragdatakit.reports.gates.suites import check_table, read_suite
     from ragdatakit.reports.summaries import loss_words
-    from ragdatakit.schemas.gates import GateResult
 
     started = time.perf_counter()
-    refuse_number("sample_rows", sample_rows, 0)
-    if table:
-        check_table(table)
+    if options.table:
+        check_table(options.table)
     files = [suites] if isinstance(suites, str | os.PathLike) else list(suites)
     if not files:
         raise RagdataError("no suite given")
-    read = [read_suite(Path(file), table) for file in files]
+    read = [read_suite(Path(file), options.table) for file in files]
+    data_docs = Path(options.data_docs) if options.data_docs is not None else None
     if data_docs is not None:
         from ragdatakit.reports.gates.data_docs import check_folder
 
-        check_folder(Path(data_docs))
+        check_folder(data_docs)
     library = GateLibrary()
-    with open_database(
-        path,
-        source_format=source_format,
-        dataset=dataset,
-        options=options,
-        chunking=chunking,
-        follow_links=follow_links,
-        progress=progress,
-    ) as database:
-        frames = GateFrames(database, sample_rows, memory_limit)
-        result = GateResult(
-            os.fspath(path), database.name, database.format, read, library=library.version, dataset=dataset
+    with _opened(path, options) as database:
+        frames = GateFrames(database, options.sample_rows, options.memory_limit)
+        result = CheckedGate(
+            os.fspath(path), database.name, database.format, read, library=library.version, dataset=options.dataset
         )
         for suite in read:
             kept: dict[str, list[Any]] | None = {} if data_docs is not None else None
-            result.checks += run_suite(library, suite, frames, kept, progress)
+            result.checks += run_suite(library, suite, frames, kept, options.progress)
             if kept is not None and data_docs is not None:
                 from ragdatakit.reports.gates.data_docs import keep_results
 
@@ -98,31 +82,18 @@ def gate(
     if data_docs is not None:
         from ragdatakit.reports.gates.data_docs import write_pages
 
-        write_pages(library, Path(data_docs))
+        write_pages(library, data_docs)
     result.seconds = time.perf_counter() - started
     return result
 
 
-def first_suite(
-    path: PathLike,
-    *,
-    tolerance: float = USUAL_TOLERANCE,
-    tables: Sequence[str] = (),
-    name: str = "",
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
+@takes(SuiteOptions)
+def first_suite(options: SuiteOptions, path: PathLike) -> dict[str, Any]:
     """A suite made of today's data, as Great Expectations' JSON: `gate` passes on the same data.
 
     It has row counts, shares of empty and of distinct values, ranges, lengths of texts, sets of few values, unique
-    keys, and shares of references that are found. ``tolerance`` is how far numbers may move, from 0 up to 1.
-    ``tables`` are the tables it is about (default: the canonical ones that the dataset has). The other arguments are
-    those of `read`. Needs no extra. Records that were left out are told in ``meta`` of the suite, as
-    ``ragdata_left_out``.
+    keys, and shares of references that are found. Needs no extra. Records that were left out are told in ``meta`` of
+    the suite, as ``ragdata_left_out``.
 
     Raises `RagdataError` as `read` does, and where a file of these tables cannot be read whole.
     """
@@ -134,24 +105,15 @@ def first_suite(
     from ragdatakit.reports.gates.suites import check_table
     from ragdatakit.schemas.errors import UnknownNameError
 
-    if not 0 <= tolerance < 1:
-        raise RagdataError(f"tolerance is {tolerance}, expected a number from 0 up to 1, as 0.1")
+    tables = tuple(options.tables)
     for table in tables:
         check_table(table)
-    with open_database(
-        path,
-        source_format=source_format,
-        dataset=dataset,
-        options=options,
-        chunking=chunking,
-        follow_links=follow_links,
-        progress=progress,
-    ) as database:
+    with _opened(path, options) as database:
         frames = GateFrames(database)
         for table in tables:
             if table not in frames:
                 raise UnknownNameError("table", table, frames.names(), where=f"of {database.name}")
-        suite = made(frames, list(tables) or list(database.tables), name or database.name, tolerance)
+        suite = made(frames, list(tables) or list(database.tables), options.name or database.name, options.tolerance)
         if unread := _unread(database, tables):
             more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
             raise RagdataError(f"no suite is made from a part of the data: {unread[0]}{more}")
@@ -162,24 +124,14 @@ def first_suite(
         return suite
 
 
-def batch(
-    path: PathLike,
-    table: str,
-    columns: Sequence[str] = (),
-    *,
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    sample_rows: int = 0,
-    memory_limit: int = USUAL_MEMORY,
-) -> Any:
+def batch(path: PathLike, table: str, columns: Sequence[str] = (), **options: Any) -> Any:
     """A table of the dataset at ``path`` as a batch of Great Expectations: ``batch.validate(suite)``.
 
     ``table`` is a canonical table or ``files.KIND``, ``columns`` those to load (default: all of the table itself;
-    ``text_length`` and ``doc_id_found`` are made when they are named). The other arguments are those of `gate`.
+    ``text_length`` and ``doc_id_found`` are made when they are named). The other arguments are the fields of
+    `BatchOptions`.
     """
+    wanted = BatchOptions(**options)
     from ragdatakit.files.machine import refuse_little_space
 
     refuse_little_space("columns")
@@ -190,19 +142,16 @@ def batch(
 
     check_table(table)
     library = GateLibrary()
-    with open_database(
-        path,
-        source_format=source_format,
-        dataset=dataset,
-        options=options,
-        chunking=chunking,
-        follow_links=follow_links,
-    ) as database:
-        frames = GateFrames(database, sample_rows, memory_limit)
+    with _opened(path, wanted) as database:
+        frames = GateFrames(database, wanted.sample_rows, wanted.memory_limit)
         if table not in frames:
             raise UnknownNameError("table", table, frames.names(), where=f"of {database.name}")
         frames.check(table, columns)
         return library.batch(table, frames.frame(table, list(columns) or frames.own_columns(table)))
+
+
+def _opened(path: PathLike, options: DatasetOptions) -> DatasetDatabase:
+    return database_of(only_dataset(Path(path), reading(options), options.dataset), DATABASE_MEMORY)
 
 
 def _unread(database: DatasetDatabase, tables: Iterable[str]) -> list[str]:

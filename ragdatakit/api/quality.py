@@ -2,43 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
+
+from ragdatakit.api.arguments import option_words
+from ragdatakit.schemas.options import ValidateOptions
 
 if TYPE_CHECKING:
     from ragdatakit.quality.run import Quality
     from ragdatakit.validators.collector import Selection
 
 
-def asks_for_quality(selection: Selection) -> bool:
+def asks_for_quality(select: Iterable[str]) -> bool:
     """Whether some of the rules that are selected, by name or code, are quality rules."""
-    if not selection.select:
-        return False
-    from ragdatakit.schemas.quality_rules import LETTERS, RULES
+    from ragdatakit.schemas.rules.quality import LETTERS, RULES
 
     names = {rule.name for rule in RULES}
-    return any(s in names or s[: len(LETTERS)].upper() == LETTERS for s in selection.select)
+    return any(s in names or s[: len(LETTERS)].upper() == LETTERS for s in select)
 
 
-def checked_quality(
-    selection: Selection, wanted: bool | Mapping[str, object], reading: Mapping[str, str] | None = None
-) -> Quality | None:
-    """The quality to check; None where it is not ``wanted`` (true, or thresholds by name) and no rule of it selected.
+def project_thresholds(given: Mapping[str, str]) -> dict[str, object]:
+    """The thresholds of the quality rules that the project's settings and the command line give.
 
-    ``reading`` are options of the format's reader. Raises `RagdataError` for a bad threshold, `UnknownNameError` for
-    an unknown one, `MissingExtraError` where a library of the extra ``quality`` is missing.
+    Raises `RagdataError` for a bad value, `UnknownNameError` for an unknown name.
     """
-    if wanted is False and not asks_for_quality(selection):
+    from ragdatakit.files.configuration import project_settings
+    from ragdatakit.quality.options import QualityOptions
+
+    settings, file = project_settings("quality")
+    QualityOptions.of_words(given, "--quality-option")
+    QualityOptions.of_words(settings, "setting", file)
+    return {str(name).replace("_", "-"): value for name, value in (*settings.items(), *given.items())}
+
+
+def checked_quality(selection: Selection, options: ValidateOptions) -> Quality | None:
+    """The quality to check; None where nobody asks for it and no rule of it is selected.
+
+    Raises `RagdataError` for a bad threshold, `UnknownNameError` for an unknown one, `MissingExtraError` where a
+    library of the extra ``quality`` is missing.
+    """
+    wanted = options.quality
+    if wanted is False and not (selection.select and asks_for_quality(selection.select)):
         return None
     from ragdatakit.quality.checked_tables import checked_plain, checked_tables
     from ragdatakit.quality.options import QualityOptions
     from ragdatakit.quality.run import Quality, refuse_missing_libraries
 
     refuse_missing_libraries(selection)
-    thresholds = QualityOptions.of_words(wanted) if isinstance(wanted, Mapping) else QualityOptions()
+    words = option_words(options.options)
     return Quality(
-        read=partial(checked_tables, values=reading),
-        plain=partial(checked_plain, values=reading),
-        options=thresholds,
+        read=partial(checked_tables, values=words),
+        plain=partial(checked_plain, values=words),
+        options=QualityOptions.of_words(wanted) if isinstance(wanted, Mapping) else QualityOptions(),
     )

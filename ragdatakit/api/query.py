@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.arguments import PathLike, Progress, refuse_number
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.api.keywords import takes
+from ragdatakit.schemas.errors import QueryError
+from ragdatakit.schemas.options import PathLike, QueryOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ragdatakit.api.query_process import Answer
 
-def query(
-    path: PathLike,
-    sql: str,
-    *,
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    limit: int = 0,
-    timeout: float | None = None,
-    memory_limit: int = 0,
-    progress: Progress | None = None,
-) -> pa.Table:
+
+@takes(QueryOptions)
+def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
     """The rows of one SELECT over the datasets at ``path``, as an Arrow table in memory.
 
     The canonical tables stand under their names, the files as they are in schema ``files``; where the path holds
     several datasets, behind their names (``"name".documents``, ``"name".files.corpus``), unless ``dataset`` says which
     is meant. Only the tables that the query names are read; it reaches no other files, no network, no Python variables.
-    ``limit`` is the most rows to take (0: all), ``timeout`` the most seconds for the query itself, ``memory_limit``
-    what the query may take in bytes, beside the tables that are read. The other arguments are those of `read`.
-
     Raises `QueryError` (a `RagdataError` that knows the place in the query) for what is wrong with the query, and
     `RagdataError` as `read` does, and where a file that the query needs cannot be read whole. Records that could not be
     read are told by a warning (`UserWarning`).
@@ -46,17 +35,8 @@ def query(
     from ragdatakit.api.query_datasets import Question
     from ragdatakit.api.query_process import asked
 
-    refuse_number("limit", limit, 0)
-    question = Question(
-        Path(path),
-        sql,
-        {"source_format": source_format, "options": options, "chunking": chunking, "follow_links": follow_links},
-        dataset,
-        as_batches=True,
-        memory_limit=memory_limit,
-        timeout=refuse_timeout(timeout),
-    )
-    with asked(question, progress) as answer:
+    limit = options.limit
+    with asked(Question(Path(path), sql, options, as_batches=True)) as answer:
         for told in answer.lost:
             warnings.warn(told, stacklevel=2)
         first = next(answer.pieces)
@@ -69,8 +49,19 @@ def query(
         return pa.Table.from_batches(taken, schema=first.schema)
 
 
-def refuse_timeout(timeout: float | None) -> float | None:
-    """The same. Raises `RagdataError` where it is no time."""
-    if timeout is not None and not timeout > 0:
-        raise RagdataError(f"timeout is {timeout}, expected a number of seconds above 0")
-    return timeout
+def parquet_pieces(answer: Answer, limit: int) -> Iterator[bytes]:
+    """The rows of an answer that has record batches as a Parquet file, piece by piece; at most ``limit`` (0: all).
+
+    Raises `QueryError` where Parquet does not take them.
+    """
+    from pyarrow import ArrowException
+
+    from ragdatakit.reports.query_output import write_parquet
+
+    with tempfile.TemporaryFile(prefix="ragdata-") as file:
+        try:
+            write_parquet(file, answer.pieces, limit)
+        except ArrowException as error:
+            raise QueryError(f"Parquet does not take the rows: {error}; cast the column in the query") from None
+        file.seek(0)
+        yield from iter(lambda: file.read(1 << 20), b"")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ragdatakit.api.arguments import Progress, reading_options
+from ragdatakit.api.arguments import reading
 from ragdatakit.api.sources import meant_datasets
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import Progress, QueryOptions
 
 if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
@@ -25,16 +26,13 @@ if TYPE_CHECKING:
 class Question:
     """What is asked of the datasets at ``path``: one SELECT, or what tables there are, where ``sql`` is None.
 
-    ``as_batches``: the rows are wanted as Arrow record batches. ``memory_limit`` is in bytes, ``timeout`` in seconds.
+    ``as_batches``: the rows are wanted as Arrow record batches.
     """
 
     path: Path
     sql: str | None
-    reading: dict[str, Any] = field(default_factory=dict)
-    dataset: str = ""
+    options: QueryOptions
     as_batches: bool = False
-    memory_limit: int = 0
-    timeout: float | None = None
     shows_progress: bool = False
 
 
@@ -46,9 +44,9 @@ def open_queries(question: Question, progress: Progress | None, at_work: AtWork)
     from ragdatakit.database.database_group import DatabaseGroup
     from ragdatakit.database.safe_queries import SafeQueries
 
-    path, memory_limit = question.path, question.memory_limit
-    wanted = reading_options(progress=progress, **question.reading)
-    found = meant_datasets(path, wanted, question.dataset)
+    path, memory_limit = question.path, question.options.memory_limit
+    wanted = replace(reading(question.options), progress=progress)
+    found = meant_datasets(path, wanted, question.options.dataset)
     if len(found) == 1:
         with database_of(found[0], memory_limit) as database:
             yield SafeQueries(database, at_work)
@@ -63,7 +61,7 @@ def open_queries(question: Question, progress: Progress | None, at_work: AtWork)
 
 def _hidden_folders(path: Path, found: Sequence[FoundDataset]) -> dict[str, Path]:
     """The folders at a path of which nobody can say what is in them, by their names: datasets that cannot be read."""
-    from ragdatakit.files.folders import unreadable_folders
+    from ragdatakit.files.paths.folders import unreadable_folders
 
     known = {folder for each in found for part in each.source.parts for folder in part.unreadable}
     hidden = [folder for folder in unreadable_folders(path) if str(folder) not in known]
@@ -71,7 +69,7 @@ def _hidden_folders(path: Path, found: Sequence[FoundDataset]) -> dict[str, Path
 
 
 def _not_opened(folder: Path, _shared: SharedConnection) -> DatasetDatabase:
-    from ragdatakit.files.folders import not_looked_into
+    from ragdatakit.files.paths.folders import not_looked_into
 
     raise RagdataError(not_looked_into(folder))
 

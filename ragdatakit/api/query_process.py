@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING, Any, Self
 from ragdatakit.api.query_datasets import Question
 from ragdatakit.database.memory_bound import ENDED_ITSELF, MemoryBound
 from ragdatakit.outputs.scratch import ScratchFolder
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import QueryError, RagdataError
+from ragdatakit.schemas.options import Progress
 from ragdatakit.validators.side_process import SideStream
 
 if TYPE_CHECKING:
-    from ragdatakit.api.arguments import Progress
     from ragdatakit.database.safe_queries import Column, QueryResult, TableFacts
 
 Send = Callable[[tuple[str, Any]], None]
-_USUAL_MEMORY = 768 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +46,14 @@ class _QueryFailed(Exception):
 
 
 @contextmanager
-def asked(question: Question, progress: Progress | None = None) -> Iterator[Answer]:
+def asked(question: Question) -> Iterator[Answer]:
     """The answer, for a ``with`` block. Raises what the process met, and `QueryError` where its time is over or it
     wants more memory than it may have."""
     if not sys.executable:
         raise RagdataError("a query runs in a process of its own, and there is no Python to start for it")
-    question = replace(question, shows_progress=progress is not None)
+    progress = question.options.progress
+    options = replace(question.options, progress=None)  # it stays in this process
+    question = replace(question, options=options, shows_progress=progress is not None)
     with ExitStack() as stack:
         scratch = stack.enter_context(ScratchFolder())  # what the process leaves when it is ended is in there
         stream = stack.enter_context(SideStream(_answer, question, environment={"TMPDIR": str(scratch)}))
@@ -72,7 +73,7 @@ class _Hearing:
         self._stream, self._question, self._progress = stream, question, progress
         self._told = iter(stream)
         self._timer: threading.Timer | None = None
-        self._left, self._since = question.timeout, 0.0
+        self._left, self._since = question.options.timeout, 0.0
         self._at_work = self._is_late = False
 
     def __enter__(self) -> Self:
@@ -121,11 +122,11 @@ class _Hearing:
 
     def _ended(self) -> RagdataError:
         """Why it told no more."""
-        from ragdatakit.database.select_statements import NO_MEMORY, QueryError
+        from ragdatakit.database.select_statements import NO_MEMORY
 
         code = self._stream.code
         if self._is_late:
-            return QueryError(f"the query was stopped after {self._question.timeout:g} s (--timeout)")
+            return QueryError(f"the query was stopped after {self._question.options.timeout:g} s (--timeout)")
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         if not self._at_work:
             return RagdataError(f"the process that reads the data ended with {how}; it may have had too little memory")
@@ -154,7 +155,7 @@ def _tell_all(send: Send, question: Question) -> None:
     from ragdatakit.api.query_datasets import lost_words, open_queries
     from ragdatakit.database.select_statements import parse_select
 
-    bound = MemoryBound(question.memory_limit or _USUAL_MEMORY)
+    bound = MemoryBound(question.options.memory_limit)
 
     def at_work(is_at_work: bool, used: int = 0) -> None:
         send(("at_work", is_at_work))

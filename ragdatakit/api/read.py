@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.arguments import PathLike, Progress, reading_options
+from ragdatakit.api.arguments import reading
+from ragdatakit.api.keywords import takes
 from ragdatakit.api.sources import only_dataset
+from ragdatakit.schemas.options import PathLike, Progress, ReadOptions
 
 if TYPE_CHECKING:
     import duckdb
 
-    from ragdatakit.database.canonical_frames import Dataset
-    from ragdatakit.files.manifest import Difference
-    from ragdatakit.files.training_samples import TrainingSamples
+    from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.files.light_splade.training_samples import TrainingSamples
+    from ragdatakit.files.paths.manifest import Difference
 
 
 def connect(
@@ -34,30 +35,20 @@ def connect(
     return open_views(Path(path), format, follow_links)
 
 
-def read(
-    path: PathLike,
-    *,
-    source_format: str = "",
-    name: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-) -> Dataset:
+@takes(ReadOptions)
+def read(options: ReadOptions, path: PathLike) -> DatasetDatabase:
     """The dataset at ``path`` as canonical tables (documents, chunks, questions, qrels, edges and so on).
 
     Tables come as DuckDB relations, Arrow tables, pandas frames or an iterator of rows. The data is taken as it is:
-    what is wrong with it `validate` tells; what could not be read is in ``losses``. ``name`` is what it is to be
-    called; ``dataset`` says which is meant where there are several, by its name or path. Raises `RagdataError` where
-    nothing is recognised, or several datasets are.
+    what is wrong with it `validate` tells; what could not be read is in ``losses``. Raises `RagdataError` where nothing
+    is recognised, or several datasets are.
     """
     from ragdatakit.converters.run import read_source
-    from ragdatakit.database.canonical_frames import Dataset
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.conversions import Losses
 
-    wanted = reading_options(source_format, options, chunking, name=name, follow_links=follow_links)
-    found = only_dataset(Path(path), wanted, dataset)
-    return Dataset(read_source(found.source, found.wanted, Losses()))
+    found = only_dataset(Path(path), reading(options, options.name), options.dataset)
+    return DatasetDatabase(read_source(found.source, found.wanted, Losses()), strict=True)
 
 
 def verify(
@@ -83,6 +74,6 @@ def training_samples(path: PathLike, split: str = "train", *, follow_links: bool
     They come in the order of the file, or seeded and random by ``shuffled(seed)``; the masters stay on the disk. Use it
     in a ``with`` block. Raises `RagdataError` where the dataset or its split is missing, and for dangling ids.
     """
-    from ragdatakit.files.training_samples import TrainingSamples
+    from ragdatakit.files.light_splade.training_samples import TrainingSamples
 
     return TrainingSamples(path, split, follow_links=follow_links)

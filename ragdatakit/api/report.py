@@ -4,50 +4,35 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ragdatakit.api.arguments import PathLike, Progress, given_paths, reading_options, refuse_number
+from ragdatakit.api.arguments import given_paths, reading, several_words
+from ragdatakit.api.keywords import takes
 from ragdatakit.api.sources import chosen_datasets, only_dataset
-from ragdatakit.files.boundary import real_path
 from ragdatakit.files.machine import machine_fault
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import SHOWN_SEVERITY, DatabaseOptions, PathLike, Progress, ReportOptions
 
 if TYPE_CHECKING:
+    from ragdatakit.api.results import Summaries
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import Source
     from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
-    from ragdatakit.schemas.summaries import LeftOut, Note, NotRead, Summaries, Summary
+    from ragdatakit.schemas.results import Report
+    from ragdatakit.schemas.summaries import LeftOut, Note, NotRead, Summary
 
-USUAL_EXAMPLES = 3
 
-
-def report(
-    path: PathLike | Iterable[PathLike],
-    *,
-    source_format: str = "",
-    dataset: str | Iterable[str] = (),
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    examples: int = USUAL_EXAMPLES,
-    seed: int = 13,
-    save: PathLike | None = None,
-    neighbourhoods: bool = False,
-    memory_limit: int = 0,
-    progress: Progress | None = None,
-) -> Summaries:
+@takes(ReportOptions)
+def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summaries:
     """What is in the datasets at ``path`` (one path, or several), one `Summary` for each, in numbers.
 
-    ``source_format``, ``options`` and ``chunking`` are those of `read`. ``dataset`` says which are meant where there
-    are several, by their names or paths. ``examples`` is how many random rows of a table
-    are shown beside the first, the longest and the shortest, chosen by ``seed``. ``save`` leaves a DuckDB file with all
-    tables (in schemas of their own where there are several datasets). ``neighbourhoods`` gives the summary of a graph
-    the part of it that a page takes along. ``memory_limit`` is what DuckDB may hold in bytes. ``progress`` is called
-    with what is being done, how much is done and how much there is. In ``left_out`` of the list are the folders at
-    ``path`` whose data is of no known format, where others are of one; in ``not_read`` the files that no dataset reads.
+    In ``left_out`` of the list are the folders at ``path`` whose data is of no known format, where others are of one;
+    in ``not_read`` the files that no dataset reads; in ``findings`` the report of the validation, where it was asked
+    for.
 
     Raises `RagdataError` where a path is missing or nothing is recognised there. Of several datasets one that cannot be
     read at all has a summary that says so. Data that is wrong gives a report all
@@ -55,31 +40,32 @@ def report(
     """
     from contextlib import ExitStack, nullcontext
 
-    from ragdatakit.database.dataset_database import DatabaseFile
-    from ragdatakit.files.left_out import files_not_read, left_out_folders
-    from ragdatakit.schemas.summaries import Summaries
+    from ragdatakit.api.results import Summaries
+    from ragdatakit.converters.run import files_of
+    from ragdatakit.database.database_file import DatabaseFile
+    from ragdatakit.files.detection.left_out import files_not_read, left_out_folders
 
     paths = given_paths(path)
-    refuse_number("examples", examples, 0)
-    wanted = reading_options(source_format, options, chunking, progress, follow_links=follow_links)
-    names = (dataset,) if isinstance(dataset, str) and dataset else tuple(dataset)
+    wanted, names = reading(options), several_words(options.dataset)
     found = chosen_datasets(paths, wanted, names)
-    guessed = not source_format and "map" not in wanted.values
-    read = _files_read(found)
+    early = options.save is not None  # what may raise goes before a database is replaced
+    findings = _findings(paths, found, options) if early else None
+    guessed = not options.source_format and "map" not in wanted.values
+    read = {file for each in found for file in files_of(each.source)}  # what plain ones pass over, the losses tell
     whole = () if names else paths  # what lies beside those that were chosen was not asked for
     summaries = Summaries(
-        left_out=_once(each for p in whole for each in left_out_folders(p, follow_links)) if guessed else (),
+        left_out=_once(each for p in whole for each in left_out_folders(p, options.follow_links)) if guessed else (),
         not_read=_once(each for p in whole for each in files_not_read(p, read)),
     )
-    with DatabaseFile(Path(save)) if save is not None else nullcontext() as file:
+    with DatabaseFile(Path(options.save)) if options.save is not None else nullcontext() as file:
         for each in found:
             started = time.perf_counter()
             with ExitStack() as opened:
                 try:
-                    database = opened.enter_context(database_of(each, memory_limit))
-                    summary = _summary(each, database, examples, seed, progress)
-                    if neighbourhoods:
-                        summary.neighbourhoods = _neighbourhoods(database, progress)
+                    database = opened.enter_context(database_of(each, options.memory_limit))
+                    summary = _summary(each, database, options)
+                    if options.neighbourhoods:
+                        summary.neighbourhoods = _neighbourhoods(database, options.progress)
                     _label(each, summary)
                 except (RagdataError, OSError) as error:
                     if len(found) == 1 or not _is_of(each.source, error):
@@ -93,30 +79,41 @@ def report(
             summary.name = each.name
             summary.seconds = time.perf_counter() - started
             summaries.append(summary)
+    summaries.findings = findings if early else _findings(paths, found, options)
     return summaries
 
 
-def open_database(
-    path: PathLike,
-    *,
-    source_format: str = "",
-    name: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    memory_limit: int = 0,
-    progress: Progress | None = None,
-) -> DatasetDatabase:
+def _findings(paths: list[Path], found: Iterable[FoundDataset], options: ReportOptions) -> Report | None:
+    """What validation says of the paths, or of the datasets that were chosen; None where it was not asked for."""
+    if options.findings is False:
+        return None
+    from ragdatakit.api.validate import validate
+
+    try:
+        return validate(
+            list(dict.fromkeys(each.source.display for each in found)) if several_words(options.dataset) else paths,
+            format=options.source_format or None,
+            severity=SHOWN_SEVERITY,
+            max_per_rule=options.max_per_rule,
+            follow_links=options.follow_links,
+            progress=options.progress,
+        )
+    except RagdataError:
+        if options.findings:
+            raise
+        return None
+
+
+@takes(DatabaseOptions)
+def open_database(options: DatabaseOptions, path: PathLike) -> DatasetDatabase:
     """The dataset at ``path`` as a DuckDB database: canonical tables in schema ``main``, views of its files in
     ``files``.
 
     Tables are filled when they are asked for. Use it in a ``with`` block: the database lies in memory and in a scratch
-    folder. ``dataset`` says which is meant where there are several, by its name or path. The other arguments are those
-    of `report`. Raises `RagdataError` where nothing is recognised, or several datasets are.
+    folder. Raises `RagdataError` where nothing is recognised, or several datasets are.
     """
-    wanted = reading_options(source_format, options, chunking, progress, name, follow_links)
-    return database_of(only_dataset(Path(path), wanted, dataset), memory_limit)
+    wanted = reading(options, options.name)
+    return database_of(only_dataset(Path(path), wanted, options.dataset), options.memory_limit)
 
 
 _Beside = TypeVar("_Beside", "LeftOut", "NotRead")
@@ -128,20 +125,6 @@ def _once(found: Iterable[_Beside]) -> list[_Beside]:
     for each in found:
         places.setdefault(real_path(Path(each.path)), each)
     return list(places.values())
-
-
-def _files_read(found: Iterable[FoundDataset]) -> set[Path]:
-    """The files of the datasets, with those of plain ones that are passed over: the losses tell these."""
-    from ragdatakit.converters.run import PLAIN
-    from ragdatakit.files.plain_sources import PASSED_OVER
-
-    read: set[Path] = set()
-    for part in (part for each in found for part in each.source.parts):
-        read |= {file.path for file in (*part.files, *((part.config,) if part.config is not None else ()))}
-        if part.format.name in PLAIN:
-            read |= {file.path for file in part.ignored}
-            read |= {part.root / name for name in part.options.get(PASSED_OVER, {})}
-    return read
 
 
 def _is_of(source: Source, error: RagdataError | OSError) -> bool:
@@ -163,12 +146,12 @@ def _unread(source: Source, error: RagdataError | OSError) -> Summary:
     return Summary(source.display, source.root.name, source.format, files, splits, losses=[told], unread=True)
 
 
-def database_of(found: FoundDataset, memory_limit: int = 0, shared: SharedConnection | None = None) -> DatasetDatabase:
+def database_of(found: FoundDataset, memory_limit: int, shared: SharedConnection | None = None) -> DatasetDatabase:
     """A dataset as a database of its own, or in that of ``shared``, under its name. Raises `RagdataError` where it
     cannot be read at all."""
     from ragdatakit.converters.run import read_source
     from ragdatakit.converters.sql_tables import sql_tables
-    from ragdatakit.database.dataset_database import USUAL_MEMORY, DatasetDatabase
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.conversions import Losses
 
     source, wanted = found.source, found.wanted
@@ -176,22 +159,26 @@ def database_of(found: FoundDataset, memory_limit: int = 0, shared: SharedConnec
         read_source(source, wanted, Losses(), partly=True),
         source.parts,
         sql_tables(source, wanted),
-        memory_limit=memory_limit or USUAL_MEMORY,
+        memory_limit=memory_limit,
         progress=wanted.progress,
         shared=shared,
         called=found.name,
     )
 
 
-def _summary(
-    found: FoundDataset, database: DatasetDatabase, examples: int, seed: int, progress: Progress | None
-) -> Summary:
+def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOptions) -> Summary:
     from ragdatakit.converters.hipporag.data_sets import own_parts
     from ragdatakit.database.file_counts import count_files
     from ragdatakit.reports.summaries import summarize
 
-    summary = summarize(database, path=found.source.display, examples=examples, seed=seed, progress=progress)
-    summary.files, summary.file_splits = count_files(own_parts(found.source, found.wanted), database, progress)
+    summary = summarize(
+        database,
+        path=found.source.display,
+        examples=options.examples,
+        seed=options.seed,
+        progress=options.progress,
+    )
+    summary.files, summary.file_splits = count_files(own_parts(found.source, found.wanted), database, options.progress)
     summary.notes += _read_together(found, summary)
     return summary
 
@@ -200,7 +187,7 @@ def _label(found: FoundDataset, summary: Summary) -> None:
     """Give hubs, relations and neighbourhoods the labels that files beside a plain graph have for them."""
     from dataclasses import replace
 
-    from ragdatakit.files.plain_sources import LABELS
+    from ragdatakit.files.detection.plain_sources import LABELS
 
     labels_of = next((part.options[LABELS] for part in found.source.parts if LABELS in part.options), None)
     if labels_of is None or summary.graph is None:
@@ -224,7 +211,7 @@ def _label(found: FoundDataset, summary: Summary) -> None:
 
 def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
     """That texts and files of their parts are counted as documents together, with the records of each file."""
-    from ragdatakit.files.plain_sources import READ_TOGETHER
+    from ragdatakit.files.detection.plain_sources import READ_TOGETHER
     from ragdatakit.schemas.summaries import Note
 
     notes = []

@@ -6,134 +6,93 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.api.arguments import PathLike, Progress, reading_options
+from ragdatakit.api.arguments import reading, several_words
+from ragdatakit.api.keywords import takes
 from ragdatakit.api.sources import only_dataset
-from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.options import DatasetOptions, IndexOptions, PathLike, RetrieveOptions, RetrieverOptions
 
 if TYPE_CHECKING:
     from ragdatakit.converters.run import Source
-    from ragdatakit.files.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.index_store import IndexSource, Tell
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.retrieval.index.store import Index, IndexSource
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.canonical import Qrel
-    from ragdatakit.schemas.retrieved import IndexSummary, Query, Retrieval
+    from ragdatakit.schemas.retrieved import IndexSummary, Query, Retrieval, StoredIndex
 
 _LOOKED_AT = 1000
 
 
-def index(
-    path: PathLike,
-    *,
-    modes: Iterable[str] = (),
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    search: SearchOptions | None = None,
-    index_dir: PathLike | None = None,
-    rebuild: bool = False,
-    progress: Progress | None = None,
-    tell: Tell | None = None,
-) -> IndexSummary:
-    """Build what is missing of the index of the dataset at ``path``, and say what it holds and where it lies.
+@takes(IndexOptions)
+def index(options: IndexOptions, path: PathLike) -> IndexSummary:
+    """Build what is missing of the index of the dataset at ``path``, and say what it holds and where it lies."""
+    return opened(path, options, several_words(options.modes)).index.summary()
 
-    ``modes`` are those to be able to search by (default: all for which the dataset and the options have what they
-    need). The other arguments are those of `open_retriever`.
+
+@takes(RetrieveOptions)
+def retrieve(options: RetrieveOptions, path: PathLike, query: str | Query) -> Retrieval:
+    """The passages of the dataset at ``path`` that answer ``query`` best, by one of the modes.
+
+    `open_retriever` is the way to ask more than one question.
     """
-    retriever = open_retriever(
-        path,
-        source_format=source_format,
-        dataset=dataset,
-        options=options,
-        chunking=chunking,
-        follow_links=follow_links,
-        search=search,
-        index_dir=index_dir,
-        rebuild=rebuild,
-        progress=progress,
-        tell=tell,
-    )
-    for mode in tuple(modes) or retriever.modes():
-        retriever.prepare(mode)
-    return retriever.index.summary()
+    return _retriever(path, options).search(query, options.mode, options.k)
 
 
-def retrieve(path: PathLike, query: str | Query, *, mode: str = "bm25", k: int = 10, **words: Any) -> Retrieval:
-    """The ``k`` passages of the dataset at ``path`` that answer ``query`` best, by one of the modes.
-
-    The other arguments are those of `open_retriever`, which is the way to ask more than one question.
-    """
-    return open_retriever(path, **words).search(query, mode, k)
-
-
-def open_retriever(
-    path: PathLike,
-    *,
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    search: SearchOptions | None = None,
-    index_dir: PathLike | None = None,
-    rebuild: bool = False,
-    progress: Progress | None = None,
-    tell: Tell | None = None,
-) -> Retriever:
+@takes(RetrieverOptions)
+def open_retriever(options: RetrieverOptions, path: PathLike) -> Retriever:
     """A retriever over the dataset at ``path``; its index is built where it is not there or not of this state of it.
 
-    ``source_format``, ``dataset``, ``options`` and ``chunking`` are those of `read`, ``search`` says how to index and
-    search. The index lies in the user's cache (RAGDATA_CACHE_DIR), or in ``index_dir``; an unchanged dataset is not
-    read. ``progress`` is called with what is being done, how much is done and how much there is, ``tell`` with each
-    sentence about what is built anew and why. Raises `RagdataError` as `read` does, and where there is nothing to
-    search; `MissingExtraError` where the libraries of the extra ``retrieval`` are missing.
+    An unchanged dataset is not read. Raises `RagdataError` as `read` does, and where there is nothing to search;
+    `MissingExtraError` where the libraries of the extra ``retrieval`` are missing.
     """
+    return _retriever(path, options)
+
+
+def _retriever(path: PathLike, options: RetrieverOptions) -> Retriever:
     from ragdatakit.files.machine import refuse_little_space
 
     refuse_little_space("numbers")
-    from ragdatakit.retrieval.index_store import open_index
     from ragdatakit.retrieval.retriever import Retriever
 
-    source = dataset_source(
-        path,
-        source_format=source_format,
-        dataset=dataset,
-        options=options,
-        chunking=chunking,
-        follow_links=follow_links,
-        progress=progress,
+    return Retriever(opened_index(dataset_source(path, options), options), options.search)
+
+
+def opened(path: PathLike, options: RetrieverOptions, modes: Iterable[str]) -> Retriever:
+    """A retriever over the dataset, with all parts of its index that these modes need (none given: all that it can
+    have)."""
+    retriever = _retriever(path, options)
+    for mode in tuple(modes) or retriever.modes():
+        retriever.prepare(mode)
+    return retriever
+
+
+def opened_index(source: IndexSource, options: RetrieverOptions) -> Index:
+    """The index of a dataset, built where it is missing."""
+    from ragdatakit.retrieval.index.store import open_index
+
+    return open_index(
+        source,
+        index_dir=Path(options.index_dir) if options.index_dir is not None else None,
+        rebuild=options.rebuild,
+        progress=options.progress,
+        tell=options.tell,
     )
-    place = Path(index_dir) if index_dir is not None else None
-    opened = open_index(source, index_dir=place, rebuild=rebuild, progress=progress, tell=tell)
-    return Retriever(opened, search)
 
 
-def dataset_tables(
-    path: PathLike,
-    *,
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    progress: Progress | None = None,
-) -> tuple[IndexSource, CanonicalTables]:
+def stored_indexes(*, prune: bool = False) -> list[StoredIndex]:
+    """The indexes in the user's cache; ``prune`` removes those that are not current, and gives these."""
+    from ragdatakit.retrieval.index import places as index_places
+
+    return index_places.prune_indexes() if prune else index_places.stored_indexes()
+
+
+def dataset_tables(path: PathLike, options: DatasetOptions) -> tuple[IndexSource, CanonicalTables]:
     """The dataset at ``path`` as a source of an index, and its canonical tables.
 
     Raises `RagdataError` as `read` does.
     """
-    source = dataset_source(
-        path,
-        source_format=source_format,
-        dataset=dataset,
-        options=options,
-        chunking=chunking,
-        follow_links=follow_links,
-        progress=progress,
-    )
+    source = dataset_source(path, options)
     return source, source.tables()
 
 
@@ -141,17 +100,17 @@ def with_gold(
     tables: CanonicalTables,
     questions: Path | None,
     qrels: Path | None,
+    how: DatasetOptions,
     *,
     unit: str = "",
     passages: Callable[[], Passages | None],
-    follow_links: bool = False,
 ) -> CanonicalTables:
-    """The tables with the questions and the judgements of these files in place of their own.
+    """The tables with the questions and the judgements of these files, read as ``how`` says, in place of their own.
 
     Without ``unit`` the judgements are of chunks where most of their ids are those of chunks in ``passages``, else of
     documents. Judged questions that are nowhere told have no text. What is not read of the files is told in the losses.
     """
-    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.schemas.canonical import Question
 
     sources = dict(tables.sources)
@@ -160,14 +119,14 @@ def with_gold(
         sources[table] = lambda: iter(rows)
 
     if questions is not None:
-        asked, judged = _questions_in(questions, tables, follow_links)
+        asked, judged = _questions_in(questions, tables, how)
         put("questions", asked)
         _refuse_made_ids(tables, questions, judged)
         sources.pop("start_nodes", None)
         if judged:
             put("qrels", _of_unit(judged, unit, passages))
     if qrels is not None:
-        judged = _qrels_in(qrels, tables, follow_links)
+        judged = _qrels_in(qrels, tables, how)
         _refuse_made_ids(tables, qrels, judged)
         put("qrels", _of_unit(judged, unit, passages))
     found = CanonicalTables(tables.name, tables.format, sources, tables.losses)
@@ -194,30 +153,30 @@ def _of_unit(qrels: Sequence[Qrel], unit: str, passages: Callable[[], Passages |
     return [q._replace(target_kind=unit) for q in qrels]
 
 
-def _questions_in(place: Path, tables: CanonicalTables, follow_links: bool) -> tuple[list[Any], list[Qrel]]:
-    questions, qrels = _gold_in(place, ("questions", "qrels"), tables, follow_links)
+def _questions_in(place: Path, tables: CanonicalTables, how: DatasetOptions) -> tuple[list[Any], list[Qrel]]:
+    questions, qrels = _gold_in(place, ("questions", "qrels"), tables, how)
     if not questions:
         raise RagdataError(f"{place} has no questions")
     return questions, qrels
 
 
-def _qrels_in(place: Path, tables: CanonicalTables, follow_links: bool) -> list[Qrel]:
-    qrels = _gold_in(place, ("qrels",), tables, follow_links)[1]
+def _qrels_in(place: Path, tables: CanonicalTables, how: DatasetOptions) -> list[Qrel]:
+    qrels = _gold_in(place, ("qrels",), tables, how)[1]
     if not qrels:
         raise RagdataError(f"{place} has no judgements")
     return qrels
 
 
 def _gold_in(
-    place: Path, names: tuple[str, ...], into: CanonicalTables, follow_links: bool
+    place: Path, names: tuple[str, ...], into: CanonicalTables, how: DatasetOptions
 ) -> tuple[list[Any], list[Qrel]]:
     """The questions and judgements of a file, or those of these tables."""
-    from ragdatakit.retrieval.gold_files import is_json, read_gold_file
-    from ragdatakit.retrieval.index_notes import GOLD
+    from ragdatakit.retrieval.gold_and_metrics.gold_files import is_json, read_gold_file
+    from ragdatakit.retrieval.index.notes import GOLD
 
     if place.is_file() and is_json(place):
         return read_gold_file(place)
-    tables = dataset_tables(place, follow_links=follow_links)[1]
+    tables = dataset_tables(place, how)[1]
     questions, qrels = ([*tables.peek(name)] if name in names else [] for name in ("questions", "qrels"))
     for loss in tables.losses:
         if loss.kind == "dropped" and loss.table in (GOLD if "questions" in names else ("qrels",)):
@@ -226,25 +185,15 @@ def _gold_in(
     return questions, qrels
 
 
-def dataset_source(
-    path: PathLike,
-    *,
-    source_format: str = "",
-    dataset: str = "",
-    options: Mapping[str, object] | None = None,
-    chunking: Mapping[str, object] | None = None,
-    follow_links: bool = False,
-    progress: Progress | None = None,
-) -> IndexSource:
+def dataset_source(path: PathLike, options: DatasetOptions) -> IndexSource:
     """The dataset at ``path`` as a source of an index, not read yet. Raises `RagdataError` as `read` does."""
     from functools import cache
 
     from ragdatakit.converters.run import files_read, name_of
-    from ragdatakit.retrieval.index_store import IndexSource
+    from ragdatakit.retrieval.index.store import IndexSource
 
     where = Path(path)
-    wanted = reading_options(source_format, options, chunking, progress, follow_links=follow_links)
-    found = only_dataset(where, wanted, dataset)
+    found = only_dataset(where, reading(options), options.dataset)
     source, wanted = found.source, found.wanted
     if source.unreadable:
         raise RagdataError(source.unreadable[0])
@@ -259,14 +208,14 @@ def dataset_source(
 
     files = [*files_read(source), *_named_files(source, wanted)]
     return IndexSource(
-        path=Path(source.display) if dataset else where,
+        path=Path(source.display) if options.dataset else where,
         name=name_of(source),
         format=source.format,
         files=tuple(dict.fromkeys(files)),
         tables=tables,
         reading={"options": dict(wanted.values), "chunking": {n: str(v) for n, v in wanted.chunking.items()}},
         roots=_roots(where, source),
-        guessed=source.format in ("table", "text") and not source_format and "map" not in wanted.values,
+        guessed=source.format in ("table", "text") and not options.source_format and "map" not in wanted.values,
     )
 
 

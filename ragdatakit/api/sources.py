@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.boundary import real_path
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.run import ConvertOptions, Source
+    from ragdatakit.converters.run import ConversionSettings, Source
 
 _MOST_SHOWN = 5
 _TAKEN = ("main", "files", "memory", "temp", "system", "information_schema", "pg_catalog")
@@ -28,10 +28,10 @@ class FoundDataset:
     name: str
     place: str
     source: Source
-    wanted: ConvertOptions
+    wanted: ConversionSettings
 
 
-def find_datasets(paths: Sequence[Path], wanted: ConvertOptions) -> list[FoundDataset]:
+def find_datasets(paths: Sequence[Path], wanted: ConversionSettings) -> list[FoundDataset]:
     """All datasets at these paths, of all formats, each with a name of its own: that of its folder, file or data set,
     with the folders above where two are called the same. What several paths hold is there once.
 
@@ -60,7 +60,7 @@ def _each_once(sources: Sequence[tuple[Path, Source]]) -> Iterator[tuple[Path, S
             yield sources[number]
 
 
-def chosen_datasets(paths: Sequence[Path], wanted: ConvertOptions, names: Sequence[str] = ()) -> list[FoundDataset]:
+def chosen_datasets(paths: Sequence[Path], wanted: ConversionSettings, names: Sequence[str] = ()) -> list[FoundDataset]:
     """The datasets at these paths that are called so (none: all), in the order in which they are found. Raises as
     `find_datasets` does, and `UnknownNameError` for a name or path that none of them has."""
     found = find_datasets(paths, wanted)
@@ -70,7 +70,7 @@ def chosen_datasets(paths: Sequence[Path], wanted: ConvertOptions, names: Sequen
     return [each for each in found if id(each) in chosen]
 
 
-def meant_datasets(path: Path, wanted: ConvertOptions, dataset: str = "") -> list[FoundDataset]:
+def meant_datasets(path: Path, wanted: ConversionSettings, dataset: str = "") -> list[FoundDataset]:
     """The dataset at ``path``, or those, where it is not clear which is meant; the one that is called ``dataset``.
 
     ``dataset`` is a name of `FoundDataset`, or the path of the dataset, whole or below ``path``. Raises
@@ -96,7 +96,7 @@ def meant_datasets(path: Path, wanted: ConvertOptions, dataset: str = "") -> lis
     return _named([(_place(path, *pair), *pair) for source in sources for pair in each_set(source, wanted)])
 
 
-def only_dataset(path: Path, wanted: ConvertOptions, dataset: str = "") -> FoundDataset:
+def only_dataset(path: Path, wanted: ConversionSettings, dataset: str = "") -> FoundDataset:
     """The one dataset at ``path``, or that of them which is called ``dataset``. Raises as `meant_datasets` does, and
     where there are several."""
     found = meant_datasets(path, wanted, dataset)
@@ -116,7 +116,7 @@ def several(path: Path | str, found: Sequence[FoundDataset]) -> str:
     return f"{path} holds {len(found):,} datasets; give one of them with --dataset: {names}{more}"
 
 
-def _sources(path: Path, wanted: ConvertOptions) -> Iterator[Source]:
+def _sources(path: Path, wanted: ConversionSettings) -> Iterator[Source]:
     """What is at a path, of all formats."""
     from ragdatakit.converters.run import find_sources, refuse_unknown_options
 
@@ -133,7 +133,8 @@ def _sources(path: Path, wanted: ConvertOptions) -> Iterator[Source]:
 
 def _formats(path: Path, follow_links: bool) -> list[str]:
     """The formats of the datasets at a path; one empty name where there is only one, or none that is declared."""
-    from ragdatakit.files.detection import UnreadableError, detect
+    from ragdatakit.files.detection.find import detect
+    from ragdatakit.files.paths.folders import UnreadableError
 
     try:
         names = sorted({d.format.name for d in detect(path, follow_links=follow_links).datasets})
@@ -144,7 +145,7 @@ def _formats(path: Path, follow_links: bool) -> list[str]:
     return names if len(names) > 1 else [""]
 
 
-def _place(path: Path, source: Source, wanted: ConvertOptions) -> str:
+def _place(path: Path, source: Source, wanted: ConversionSettings) -> str:
     """Where a dataset is below ``path``; of one of several in a folder the name of its file or set, too."""
     dataset = source.parts[0]
     place = dataset.root
@@ -160,7 +161,7 @@ def _place(path: Path, source: Source, wanted: ConvertOptions) -> str:
     return "/".join(parts)
 
 
-def _named(found: Iterable[tuple[str, Source, ConvertOptions]]) -> list[FoundDataset]:
+def _named(found: Iterable[tuple[str, Source, ConversionSettings]]) -> list[FoundDataset]:
     from ragdatakit.converters.run import read_name
 
     given = list(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -92,9 +93,17 @@ def group(ctx: click.Context) -> None:
     """
     ctx.color = wants_colour()
     if ctx.invoked_subcommand not in _WITHOUT_SETTINGS and not {"-h", "--help"} & set(sys.argv):
-        from ragdatakit.cli.settings import check_settings
+        from ragdatakit.api.settings import check_settings
 
-        check_settings()
+        check_settings(_options_of_validate())
+
+
+def _options_of_validate() -> Iterator[str]:
+    """Made when a setting is unknown, and not before."""
+    from ragdatakit.cli.validate import command
+
+    for param in command.params:
+        yield from param.opts
 
 
 def wants_colour() -> bool:
@@ -131,8 +140,7 @@ def main() -> None:
 
 def _failed(error: BaseException) -> int:
     """The exit code for what was raised, once it was said on stderr."""
-    from ragdatakit.files.machine import machine_fault
-    from ragdatakit.schemas.errors import RagdataError
+    from ragdatakit.api.failures import failure_words
     from ragdatakit.stopping import is_interrupted
 
     if isinstance(error, click.exceptions.Exit):
@@ -142,12 +150,8 @@ def _failed(error: BaseException) -> int:
         return 130
     if isinstance(error, click.ClickException):
         _show(error)
-    elif isinstance(error, RagdataError):
-        click.echo(f"ragdata: {_printable(str(error))}", err=True)
-    elif fault := machine_fault(error):
-        click.echo(f"ragdata: {_printable(fault)}", err=True)
-    elif isinstance(error, OSError):
-        click.echo(f"ragdata: {_printable(_told(error))}", err=True)
+    elif told := failure_words(error):
+        click.echo(f"ragdata: {_printable(told)}", err=True)
     elif os.environ.get("RAGDATA_DEBUG") or not isinstance(error, Exception):
         raise error
     else:
@@ -159,13 +163,6 @@ def _failed(error: BaseException) -> int:
 def _tell_stopped() -> None:
     with suppress(OSError):  # a terminal that was closed
         click.echo("ragdata: stopped", err=True)
-
-
-def _told(error: OSError) -> str:
-    """An error of the system in words: the file, and what is wrong with it."""
-    if error.strerror:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else error.strerror
-    return str(error) or type(error).__name__
 
 
 def _show(error: click.ClickException) -> None:
@@ -185,7 +182,7 @@ def _with_meant(error: click.NoSuchOption) -> str:
 
 
 def _printable(text: str) -> str:
-    from ragdatakit.files.visible_text import visible_text
+    from ragdatakit.visible_text import visible_text
 
     text = text if len(text) <= 1000 else text[:999] + "…"
     return visible_text(text)

@@ -8,34 +8,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_name_option, follow_links_option
+from ragdatakit.cli.dataset_options import dataset_name_option, follow_links_option, read_words
+from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.cli.validate import DataPath, MemorySize
+from ragdatakit.schemas.options import ConvertOptions
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.conversions import ConversionResult
 
 _FORMS = ("text", "json")
 
+_option = options_of(ConvertOptions)
+
 
 @click.command("convert", short_help="Write a dataset in another format.")
 @click.argument("source", default=".", type=DataPath(readable=False, path_type=Path), metavar="[SRC]")
 @click.argument("target", required=False, type=DataPath(path_type=Path), metavar="[DST]")
-@click.option(
+@_option(
     "--from",
     "source_format",
     metavar="FORMAT",
-    default="",
     help="The source's format (default: auto-detected). gfm-rag-raw: raw/ only; a graph is made for what has one.",
 )
-@click.option("--to", "to", metavar="FORMAT", default="", help="The format to write.")
+@_option("--to", metavar="FORMAT", default="", help="The format to write.")
 @click.option(
     "--list", "show_list", is_flag=True, help="What converts to what; with --from and --to: one pair, its options."
 )
-@click.option("--profile", default="", metavar="NAME", help="A variant of the target format, such as distil.")
-@click.option("--name", default="", metavar="NAME", help="What to call the dataset (default: its folder's name).")
+@_option("--profile", metavar="NAME", help="A variant of the target format, such as distil.")
+@_option("--name", metavar="NAME", help="What to call the dataset (default: its folder's name).")
 @click.option(
     "--map",
     "maps",
@@ -84,27 +86,19 @@ _FORMS = ("text", "json")
     help="Another option of the extractor: least, start-nodes, concurrency, timeout, retries, max-tokens, "
     "most-failures, cache, analyzer, stemmer.",
 )
-@click.option(
+@_option(
     "--negatives",
+    default=None,
     metavar="METHOD:…",
     help="light-splade: mine hard negatives, as bm25:depth=100,per_query=4,seed=13.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(-(2**63) + 1, 2**63 - 1),
-    metavar="N",
-    default=13,
-    show_default=True,
-    help="For what is drawn at random (splits).",
-)
+@_option("--seed", metavar="N", show_default=True, help="For what is drawn at random (splits).")
 @follow_links_option
-@click.option("--dry-run", is_flag=True, help="Write nothing; show the files, the counts and the losses.")
-@click.option("--overwrite", is_flag=True, help="Replace what is in DST, once the new content is whole.")
-@click.option("--strict", is_flag=True, help="Write nothing if anything would be lost (exit code 1).")
-@click.option(
-    "--sidecar", is_flag=True, help="Keep what the target cannot hold beside it; converting back restores it."
-)
-@click.option("--keep-going", is_flag=True, help="Leave out records with errors instead of stopping.")
+@_option("--dry-run", help="Write nothing; show the files, the counts and the losses.")
+@_option("--overwrite", help="Replace what is in DST, once the new content is whole.")
+@_option("--strict", help="Write nothing if anything would be lost (exit code 1).")
+@_option("--sidecar", help="Keep what the target cannot hold beside it; converting back restores it.")
+@_option("--keep-going", help="Leave out records with errors instead of stopping.")
 @click.option(
     "--loss-report",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -113,9 +107,7 @@ _FORMS = ("text", "json")
 )
 @output_options(_FORMS)
 @dataset_name_option
-@click.option(
-    "--memory-limit", type=MemorySize(), default="1GiB", show_default=True, help="About how much memory to use."
-)
+@_option("--memory-limit", show_default=True, help="About how much memory to use.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary.")
 def command(**words: Any) -> int:
     """Write the datasets at SRC (default: here) in another format, to the folder DST (default: ./FORMAT).
@@ -156,41 +148,8 @@ def _run(words: dict[str, Any]) -> ConversionResult:
     from ragdatakit.cli.progress import terminal_progress
 
     with terminal_progress() as progress:
-        return convert(
-            words["source"],
-            words["target"],
-            to=words["to"],
-            source_format=words["source_format"],
-            profile=words["profile"],
-            name=words["name"],
-            dataset=words["dataset"],
-            seed=words["seed"],
-            options=_options(words),
-            chunking=_chunking(words),
-            extractor=words["extractor"] or "",
-            extraction=_extraction(words),
-            negatives=words["negatives"] or "",
-            sidecar=words["sidecar"],
-            overwrite=words["overwrite"],
-            strict=words["strict"],
-            keep_going=words["keep_going"],
-            dry_run=words["dry_run"],
-            follow_links=words["follow_links"],
-            memory_limit=words["memory_limit"],
-            progress=progress,
-        )
-
-
-def _options(words: dict[str, Any]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for text in words["options"]:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise click.UsageError(f"--option {text}: expected NAME=VALUE")
-        found[name.strip()] = value
-    if words["maps"]:
-        found["map"] = ",".join(words["maps"])
-    return found
+        options = given(ConvertOptions, words, **read_words(words), extraction=_extraction(words), progress=progress)
+        return convert(words["source"], words["target"], **options)
 
 
 def _extraction(words: dict[str, Any]) -> dict[str, object]:
@@ -201,15 +160,6 @@ def _extraction(words: dict[str, Any]) -> dict[str, object]:
         if not equals or not name.strip():
             raise click.UsageError(f"--extract {text}: expected NAME=VALUE")
         found[name.strip().replace("-", "_")] = value
-    return found
-
-
-def _chunking(words: dict[str, Any]) -> dict[str, object]:
-    names = {"by": "chunk_by", "size": "chunk_size", "overlap": "chunk_overlap", "language": "chunk_language"}
-    given = {option: words[name] for option, name in names.items()}
-    found: dict[str, object] = {name: value for name, value in given.items() if value is not None}
-    if words["tokenizer"] is not None:
-        found["tokenizer"] = words["tokenizer"]
     return found
 
 
@@ -234,15 +184,14 @@ def _print(result: ConversionResult, words: dict[str, Any]) -> None:
 
 
 def _print_list(source: str, target: str) -> int:
-    from ragdatakit.converters.pairs import graph_targets, pair_of, sources, writable
+    from ragdatakit.api.convert import pairs
     from ragdatakit.reports.pairs import matrix_lines, pair_lines
 
+    found, made = pairs(source, target)
     if source and target:
-        click.echo("\n".join(pair_lines(pair_of(source, target))))
+        click.echo("\n".join(pair_lines(found[0])))
         return 0
-    listed = [source] if source else sources()
-    targets = [target] if target else writable()
-    click.echo("\n".join(matrix_lines([pair_of(a, b) for a in listed for b in targets])))
-    if made := [name for name in targets if name in graph_targets()]:
+    click.echo("\n".join(matrix_lines(found)))
+    if made:
         click.echo(f"--extractor makes a graph of the texts of any source with documents: {', '.join(made)}.")
     return 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-if TYPE_CHECKING:
-    from ragdatakit.retrieval.options import SearchOptions
+from ragdatakit.cli.declared_options import given, options_of
+from ragdatakit.schemas.options import SearchOptions
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -63,65 +63,45 @@ _SEARCH_NAMES = (
 )
 """What the options are called that say what is searched, and how."""
 
+_CHUNKING = {
+    "size": "chunk_size",
+    "overlap": "chunk_overlap",
+    "by": "chunk_by",
+    "language": "chunk_language",
+    "tokenizer": "tokenizer",
+}
+
 SHARED_SECTIONS = {
     "How the dataset is read": _DATASET_NAMES,
     "How it is indexed and searched": (*_SEARCH_NAMES, "rebuild"),
 }
 """Headings of the help, with what stands below them."""
 
+_option = options_of(SearchOptions)
 _SEARCH = (
-    click.option(
-        "--analyzer",
-        type=click.Choice(["default", "ja"]),
-        default="default",
-        show_default=True,
-        help="How texts become terms: any script, or Japanese words (extra ja).",
-    ),
-    click.option(
+    _option("--analyzer", show_default=True, help="How texts become terms: any script, or Japanese words (extra ja)."),
+    _option(
         "--stemmer",
         metavar="LANGUAGE",
-        default="english",
         show_default=True,
         help="Snowball stemmer for words in Latin and other alphabets; none: words as they are.",
     ),
-    click.option(
+    _option(
         "--embedder",
         metavar="KIND:MODEL",
-        default="",
         help="Dense mode: sentence-transformers:MODEL, or openai:MODEL with --base-url.",
     ),
-    click.option("--base-url", metavar="URL", default="", help="An OpenAI-compatible server."),
-    click.option(
-        "--api-key-env",
-        metavar="NAME",
-        default="OPENAI_API_KEY",
-        show_default=True,
-        help="The environment variable that has its key.",
-    ),
-    click.option("--vectors", type=_FILE, metavar="FILE", help="Vectors of the passages, dense or sparse."),
-    click.option("--query-vectors", type=_FILE, metavar="FILE", help="Vectors of the questions."),
-    click.option(
-        "--vector-store",
-        type=click.Choice(["numpy", "lancedb"]),
-        default="numpy",
-        show_default=True,
-        help="Where dense vectors are kept.",
-    ),
-    click.option(
+    _option("--base-url", metavar="URL", help="An OpenAI-compatible server."),
+    _option("--api-key-env", metavar="NAME", show_default=True, help="The environment variable that has its key."),
+    _option("--vectors", type=_FILE, metavar="FILE", help="Vectors of the passages, dense or sparse."),
+    _option("--query-vectors", type=_FILE, metavar="FILE", help="Vectors of the questions."),
+    _option("--vector-store", show_default=True, help="Where dense vectors are kept."),
+    _option(
         "--graph",
-        type=click.Choice(["auto", "given", "names"]),
-        default="auto",
         show_default=True,
         help="Graph mode: the dataset's own graph, one of the names in the texts, or what there is.",
     ),
-    click.option(
-        "--damping",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        metavar="P",
-        default=0.5,
-        show_default=True,
-        help="Graph mode: the probability to walk on.",
-    ),
+    _option("--damping", metavar="P", show_default=True, help="Graph mode: the probability to walk on."),
     click.option(
         "--fuse",
         metavar="MODE=WEIGHT,…",
@@ -167,7 +147,7 @@ def dataset_names_option(function: _Function) -> _Function:
 
 
 def search_options(function: _Function) -> _Function:
-    """Add the options that say how it is indexed and searched; `search_words` and `place_words` take their values."""
+    """Add the options that say how it is indexed and searched; `retriever_words` takes their values."""
     for option in reversed(_SEARCH):
         function = option(function)
     return function
@@ -184,12 +164,11 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
         options[name.strip()] = value
     if words["maps"]:
         options["map"] = ",".join(words["maps"])
-    given = {"size": words["chunk_size"], "overlap": words["chunk_overlap"], "by": words["chunk_by"]}
-    chunking = {name: value for name, value in given.items() if value is not None}
+    chunking = {option: words.get(name) for option, name in _CHUNKING.items()}
     found = {
         "source_format": words["source_format"],
         "options": options,
-        "chunking": chunking,
+        "chunking": {name: value for name, value in chunking.items() if value is not None},
         "follow_links": words["follow_links"],
     }
     return {**found, "dataset": words["dataset"]} if "dataset" in words else found
@@ -204,22 +183,19 @@ def file_hint(text: str) -> str:
 
 def search_words(words: dict[str, Any]) -> SearchOptions:
     """How to index and search; what is read without its graph gets one of the names in its texts."""
-    from ragdatakit.retrieval.options import SearchOptions
-
     is_raw = words["source_format"] == "gfm-rag-raw" and words["graph"] == "auto"
-    return SearchOptions(
-        analyzer=words["analyzer"],
-        stemmer=words["stemmer"],
-        embedder=words["embedder"],
-        base_url=words["base_url"],
-        api_key_env=words["api_key_env"],
-        vector_store=words["vector_store"],
-        vectors=words["vectors"],
-        query_vectors=words["query_vectors"],
-        graph="names" if is_raw else words["graph"],
-        damping=words["damping"],
-        fuse=fuse_words(words["fuse"]),
-    )
+    graph = "names" if is_raw else words["graph"]
+    return SearchOptions(**given(SearchOptions, words, graph=graph, fuse=fuse_words(words["fuse"])))
+
+
+def retriever_words(words: dict[str, Any]) -> dict[str, Any]:
+    """The keyword arguments of what searches: how the dataset is read, how it is indexed, and where the index is."""
+    return {
+        **read_words(words),
+        "search": search_words(words),
+        "index_dir": words["index_dir"],
+        "rebuild": words["rebuild"],
+    }
 
 
 def repeated_words() -> list[str]:
@@ -238,11 +214,6 @@ def repeated_words() -> list[str]:
         for text in value if isinstance(value, tuple) else [value]:
             found += [param.opts[0], str(text)]
     return found
-
-
-def place_words(words: dict[str, Any]) -> dict[str, Any]:
-    """The keyword arguments that say where the index is: ``index_dir``, ``rebuild``."""
-    return {"index_dir": words["index_dir"], "rebuild": words["rebuild"]}
 
 
 def fuse_words(text: str) -> dict[str, float]:

@@ -11,28 +11,26 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
+from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.cli.validate import DataPath, MemorySize
+from ragdatakit.schemas.options import DiffOptions
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.diffs import DatasetDiff
 
 _FORMS = ("text", "json", "markdown", "html")
 _LEAST_WIDTH, _MOST_WIDTH = 40, 160
+_option = options_of(DiffOptions)
 
 
 @click.command("diff", short_help="Compare two datasets.")
 @click.argument("before", type=DataPath(readable=False), metavar="A")
 @click.argument("after", type=DataPath(readable=False), metavar="B")
-@click.option(
-    "--after-from", "after_format", metavar="FORMAT", default="", help="The format of B, where it is another."
-)
-@click.option(
-    "--ignore", "ignored", multiple=True, metavar="COLUMN", help="A column that does not count, also as TABLE.COLUMN."
-)
-@click.option(
+@_option("--after-from", "after_format", metavar="FORMAT", help="The format of B, where it is another.")
+@_option("--ignore", multiple=True, metavar="COLUMN", help="A column that does not count, also as TABLE.COLUMN.")
+@_option(
     "--exclude",
     multiple=True,
     metavar="PATTERN",
@@ -45,22 +43,19 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 160
     metavar="TABLE=COLUMN,…",
     help="Find the records of a table again by these columns.",
 )
-@click.option(
+@_option(
     "--max-records",
-    type=click.IntRange(0),
-    default=20,
+    "records",
     show_default=True,
     metavar="N",
     help="Show at most so many added, removed and changed records of a table; all are counted.",
 )
-@click.option("--metrics/--no-metrics", default=True, help="Compare the numbers of the two reports, too (default: do).")
+@_option("--metrics/--no-metrics", "metrics", help="Compare the numbers of the two reports, too (default: do).")
 @output_options(_FORMS)
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when they differ.")
-@click.option(
+@_option(
     "--memory-limit",
-    type=MemorySize(),
-    default="768MiB",
     show_default=True,
     help="How much each database may hold in memory; the rest goes to the disk.",
 )
@@ -90,15 +85,15 @@ def command(**words: Any) -> int:
         found = diff(
             words["before"],
             words["after"],
-            **read_words(words),
-            after_format=words["after_format"],
-            ignore=[name.strip() for text in words["ignored"] for name in text.split(",") if name.strip()],
-            exclude=words["exclude"],
-            keys=keys,
-            records=words["max_records"],
-            metrics=words["metrics"] and not words["quiet"],
-            memory_limit=words["memory_limit"],
-            progress=progress,
+            **given(
+                DiffOptions,
+                words,
+                **read_words(words),
+                ignore=[name.strip() for text in words["ignore"] for name in text.split(",") if name.strip()],
+                keys=keys,
+                metrics=words["metrics"] and not words["quiet"],
+                progress=progress,
+            ),
         )
     data = _render(found, form, words["quiet"], out)
     write_output([data], out, form)

@@ -16,18 +16,18 @@ from ragdatakit.cli.dataset_options import (
     dataset_name_option,
     dataset_options,
     not_empty,
-    place_words,
     read_words,
     repeated_words,
+    retriever_words,
     search_options,
-    search_words,
 )
+from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.old_spellings import old_spelling
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.sections import SectionedCommand
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.cli.validate import DataPath
+from ragdatakit.schemas.options import MOST_RESULTS, EvaluateOptions
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.evaluations import Evaluation
@@ -36,6 +36,7 @@ _THERE = click.Path(exists=True, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _FORMS = ("text", "json")
 _LEAST_WIDTH, _MOST_WIDTH = 60, 140
+_option = options_of(EvaluateOptions)
 
 
 class _Command(SectionedCommand):
@@ -45,19 +46,19 @@ class _Command(SectionedCommand):
         "What is measured": ("modes", "cutoffs", "metrics", "depth", "split", "unit", "minimums", "by_type", "worst"),
         "Runs, answers and gold from files": ("runs", "compare", "answers", "qrels", "questions"),
         "Output": (
-            *("output_format", "as_json", "output_file", "per_question", "quiet", "max_per_rule", "seed"),
+            *("output_format", "as_json", "output_file", "per_question", "quiet", "most_findings", "seed"),
             "help",
         ),
         **SHARED_SECTIONS,
     }
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        from ragdatakit.schemas.retrieved import MODES
+        from ragdatakit.schemas.retrieved import ALL_MODES
 
         given = list(args)
         places = [n for n, word in enumerate(given[:-1]) if word == "--mode" or word.startswith("--mode=")]
         behind = {n + (2 if given[n] == "--mode" else 1) for n in places}
-        for n in (n for n in behind if n < len(given) and given[n] in MODES and not Path(given[n]).exists()):
+        for n in (n for n in behind if n < len(given) and given[n] in ALL_MODES and not Path(given[n]).exists()):
             modes = f"{given[n - 1].removeprefix('--mode=')},{given[n]}"
             raise click.UsageError(f"several modes have a comma between them, and no blank: --mode {modes}", ctx)
         return super().parse_args(ctx, args)
@@ -87,23 +88,18 @@ class _Command(SectionedCommand):
     metavar="NAME,…",
     help="recall@K, ndcg@K, success@K, precision@K, mrr, mrr@K, map, map@K.",
 )
-@click.option(
+@_option(
     "--depth",
-    type=click.IntRange(1, 100_000),
-    default=100,
     show_default=True,
     help="Results per question (at least the largest K).",
 )
-@click.option(
+@_option(
     "--split",
-    default="",
     metavar="NAME",
     callback=not_empty,
     help="The questions of this split (default: test, or all).",
 )
-@click.option(
-    "--unit", type=click.Choice(["document", "chunk", "node"]), help="What is judged (default: what is searched)."
-)
+@_option("--unit", help="What is judged (default: what is searched).")
 @click.option("--runs", type=_THERE, multiple=True, metavar="FILE", help="Evaluate runs: TREC, SAGE records, …")
 @click.option(
     "--compare", nargs=2, metavar="A B", help="A paired test of two modes, runs or run files (is B better than A?)."
@@ -119,11 +115,9 @@ class _Command(SectionedCommand):
     help="Exit 1 below it: --min recall@10=0.8 (the best run).",
 )
 @click.option("--by-type/--no-by-type", default=None, help="By type of question (default: for up to 8 types).")
-@click.option("--worst", type=click.IntRange(0, 1000), default=5, show_default=True, help="How many worst questions.")
-@click.option("--max-per-rule", type=click.IntRange(0), default=5, show_default=True, help="Findings per rule; 0: all.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", default=13, show_default=True, help="For draws."
-)
+@_option("--worst", show_default=True, help="How many worst questions.")
+@_option("--max-per-rule", "most_findings", show_default=True, help="Findings per rule; 0: all.")
+@_option("--seed", metavar="N", show_default=True, help="For draws.")
 @click.option(
     "--per-question", type=_FILE, metavar="FILE", help="Write each question of each run there: .csv or .jsonl."
 )
@@ -166,29 +160,18 @@ def _evaluated(words: dict[str, Any]) -> Evaluation:
     from ragdatakit.cli.progress import terminal_progress
 
     with terminal_progress() as progress:
-        return evaluate(
-            words["path"],
+        options = given(
+            EvaluateOptions,
+            words,
+            **retriever_words(words),
             modes=_listed(words["modes"]),
             metrics=_listed(words["metrics"]),
             k=[_whole(word) for word in _listed(words["cutoffs"])],
-            split=words["split"],
-            unit=words["unit"] or "",
-            depth=words["depth"],
-            runs=words["runs"],
-            compare=words["compare"],
-            answers=words["answers"],
-            qrels=words["qrels"],
-            questions=words["questions"],
             minimums=_minimums(words["minimums"]),
-            worst=words["worst"],
-            seed=words["seed"],
-            most_findings=words["max_per_rule"],
-            search=search_words(words),
             progress=progress,
             tell=say,
-            **read_words(words),
-            **place_words(words),
         )
+        return evaluate(words["path"], **options)
 
 
 def _listed(given: tuple[str, ...]) -> list[str]:
@@ -196,8 +179,8 @@ def _listed(given: tuple[str, ...]) -> list[str]:
 
 
 def _whole(word: str) -> int:
-    if not word.isascii() or not word.isdigit() or not 1 <= int(word) <= 100_000:
-        raise click.UsageError(f"-k {word}: expected numbers from 1 to 100,000, as 5,10")
+    if not word.isascii() or not word.isdigit() or not 1 <= int(word) <= MOST_RESULTS:
+        raise click.UsageError(f"-k {word}: expected numbers from 1 to {MOST_RESULTS:,}, as 5,10")
     return int(word)
 
 
@@ -220,15 +203,15 @@ def _minimums(given: tuple[str, ...]) -> dict[str, float]:
 
 
 def _write(done: Evaluation, words: dict[str, Any]) -> None:
-    from ragdatakit.files.writing import write_whole
+    from ragdatakit.api.output_files import write_file
     from ragdatakit.reports.evaluation import EvaluationOptions, evaluation_lines
     from ragdatakit.reports.evaluation_files import evaluation_json, question_lines, question_table
 
     place = words["per_question"]
     if place is not None:
-        write_whole(place, question_table(done) if place.suffix == ".csv" else b"".join(question_lines(done)))
+        write_file(place, [question_table(done)] if place.suffix == ".csv" else question_lines(done))
     if words["report"] is not None:
-        write_whole(words["report"], evaluation_json(done, words["worst"]))
+        write_file(words["report"], [evaluation_json(done, words["worst"])])
     if words["output_format"] == "json":
         write_output([evaluation_json(done, words["worst"])], words["output_file"], "json")
     else:

@@ -11,10 +11,11 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
+from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.cli.validate import DataPath, MemorySize
+from ragdatakit.schemas.options import GateOptions, SuiteOptions
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.gates import GateResult
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _FORMS = ("text", "json", "html")
 _LEAST_WIDTH, _MOST_WIDTH = 60, 160
+_option = options_of(GateOptions)
 _RUNS = ("suites", "output_format", "as_json", "data_docs", "sample_rows", "fail_on", "quiet", "verbose")
 
 
@@ -36,11 +38,11 @@ _RUNS = ("suites", "output_format", "as_json", "data_docs", "sample_rows", "fail
     help="A suite of Great Expectations as JSON; may be given several times.",
 )
 @click.option("--init", is_flag=True, help="Write a suite from today's data instead.")
-@click.option(
+@options_of(SuiteOptions)(
     "--tolerance",
-    type=click.FloatRange(0, 1, max_open=True),
+    default=None,
     metavar="SHARE",
-    help="--init: how far numbers may move (default: 0.1).",
+    help=f"--init: how far numbers may move (default: {SuiteOptions.tolerance}).",
 )
 @click.option(
     "--table",
@@ -51,7 +53,7 @@ _RUNS = ("suites", "output_format", "as_json", "data_docs", "sample_rows", "fail
 )
 @output_options(_FORMS)
 @click.option("--overwrite", is_flag=True, help="--init: replace the suite that is there.")
-@click.option(
+@_option(
     "--data-docs",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
@@ -62,11 +64,9 @@ _RUNS = ("suites", "output_format", "as_json", "data_docs", "sample_rows", "fail
     type=click.Choice(["info", "warning", "critical"]),
     help="Exit with 1 from this severity on (default: info, which is all).",
 )
-@click.option("--sample-rows", type=click.IntRange(1), metavar="N", help="Check at most N rows of a table.")
-@click.option(
+@_option("--sample-rows", type=click.IntRange(1), default=None, metavar="N", help="Check at most N rows of a table.")
+@_option(
     "--memory-limit",
-    type=MemorySize(),
-    default="1GiB",
     show_default=True,
     help="The most that the columns of one expectation may take.",
 )
@@ -122,15 +122,12 @@ def _form(words: dict[str, Any]) -> str:
 def _write_suite(words: dict[str, Any]) -> int:
     import orjson
 
-    from ragdatakit.api.gate import USUAL_TOLERANCE, first_suite
+    from ragdatakit.api.gate import first_suite
     from ragdatakit.cli.progress import terminal_progress
     from ragdatakit.reports.terminal import one_line
 
-    tolerance = USUAL_TOLERANCE if words["tolerance"] is None else words["tolerance"]
     with terminal_progress() as progress:
-        suite = first_suite(
-            words["path"], **read_words(words), tolerance=tolerance, tables=words["tables"], progress=progress
-        )
+        suite = first_suite(words["path"], **given(SuiteOptions, words, **read_words(words), progress=progress))
     for told in suite["meta"].get("ragdata_left_out", ()):
         click.echo(f"! {one_line(told)}", err=True)
     out = words["output_file"]
@@ -148,12 +145,7 @@ def _run(words: dict[str, Any]) -> int:
         result = gate(
             words["path"],
             words["suites"],
-            **read_words(words),
-            table=words["tables"][0] if words["tables"] else "",
-            sample_rows=words["sample_rows"] or 0,
-            data_docs=words["data_docs"],
-            memory_limit=words["memory_limit"],
-            progress=progress,
+            **given(GateOptions, words, **read_words(words), table=next(iter(words["tables"]), ""), progress=progress),
         )
     write_output([_rendered(result, words)], words["output_file"], _form(words))
     return result.exit_code(words["fail_on"] or "info")

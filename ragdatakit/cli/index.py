@@ -13,18 +13,18 @@ from ragdatakit.cli.dataset_options import (
     dataset_name_option,
     dataset_options,
     not_empty,
-    place_words,
     read_words,
+    retriever_words,
     search_options,
-    search_words,
 )
+from ragdatakit.cli.declared_options import DataPath
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.cli.validate import DataPath
+from ragdatakit.schemas.options import RetrieverOptions
 
 if TYPE_CHECKING:
-    from ragdatakit.retrieval.retriever import Retriever
+    from ragdatakit.api.questions import Retriever
 
 _FORMS = ("text", "json")
 
@@ -79,7 +79,7 @@ def command(**words: Any) -> int:
 
 def say(text: str) -> None:
     """One line on stderr."""
-    from ragdatakit.files.visible_text import visible_text
+    from ragdatakit.visible_text import visible_text
 
     click.echo(f"ragdata: {visible_text(text)}", err=True)
 
@@ -87,17 +87,11 @@ def say(text: str) -> None:
 def opened(path: Path, words: dict[str, Any], modes: list[str], tell: Callable[[str], None] | None = say) -> Retriever:
     """A retriever over the dataset, with all parts of its index that these modes need (none given: all that it can
     have). Progress is shown on a terminal, and ``tell`` gets what is built anew and why."""
-    from ragdatakit.api.search import open_retriever
+    from ragdatakit.api import search
     from ragdatakit.cli.progress import terminal_progress
 
-    search = search_words(words)
     with terminal_progress() as progress:
-        retriever = open_retriever(
-            path, **read_words(words), search=search, **place_words(words), progress=progress, tell=tell
-        )
-        for mode in modes or retriever.modes():
-            retriever.prepare(mode)
-    return retriever
+        return search.opened(path, RetrieverOptions(**retriever_words(words), progress=progress, tell=tell), modes)
 
 
 def _colour(words: dict[str, Any]) -> bool:
@@ -110,8 +104,8 @@ def _print(lines: Iterable[str], words: dict[str, Any]) -> None:
 
 
 def _look_after(words: dict[str, Any]) -> int:
+    from ragdatakit.api.search import stored_indexes
     from ragdatakit.reports.retrieval import stored_json, stored_lines
-    from ragdatakit.retrieval.index_places import prune_indexes, stored_indexes
 
     if words["path"] is not None or words["index_dir"] is not None:
         raise click.UsageError("--list and --prune are about the cache: they take no PATH and no --index-dir")
@@ -124,12 +118,12 @@ def _look_after(words: dict[str, Any]) -> int:
         else:
             _print(stored_lines(indexes, _colour(words)), words)
         return 0
-    removed = prune_indexes()
+    removed = stored_indexes(prune=True)
     if words["as_json"]:
         write_output([stored_json(removed, removed=True)], words["output_file"], "json")
         return 0
-    from ragdatakit.files.visible_text import visible_text
     from ragdatakit.reports.text import size
+    from ragdatakit.visible_text import visible_text
 
     total = size(sum(index.bytes for index in removed))
     count = len(removed)

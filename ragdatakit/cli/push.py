@@ -10,34 +10,30 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
+from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.old_spellings import old_spelling
-from ragdatakit.cli.validate import DataPath
-from ragdatakit.files.visible_text import visible_text
+from ragdatakit.schemas.options import PushOptions
+from ragdatakit.visible_text import visible_text
 
 if TYPE_CHECKING:
-    from ragdatakit.hub.push import PushPlan
+    from ragdatakit.api.hub import PushPlan
     from ragdatakit.schemas.results import Report
+_option = options_of(PushOptions)
 
 
 @click.command("push", short_help="Upload a dataset to the Hugging Face hub.")
 @click.argument("folder", metavar="DIR", type=DataPath(exists=True, file_okay=False, path_type=Path))
 @click.argument("repo", metavar="OWNER/NAME")
-@click.option(
-    "--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: auto-detected)."
-)
+@_option("--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: auto-detected).")
 @old_spelling("--format", "--from", "source_format")
-@click.option("--private", is_flag=True, help="Make a new repository a private one.")
-@click.option("--revision", metavar="BRANCH", help="Commit to this branch; it is made where there is none.")
-@click.option("--message", metavar="TEXT", default="", help="What the commit says.")
-@click.option(
-    "--license", "license_id", metavar="ID", default="", help="For the card: the licence, such as apache-2.0."
-)
-@click.option(
-    "--language", "languages", multiple=True, metavar="CODE", help="For the card, such as en; may be repeated."
-)
-@click.option("--title", metavar="TEXT", default="", help="For the card: how the dataset is called.")
+@_option("--private", help="Make a new repository a private one.")
+@_option("--revision", metavar="BRANCH", help="Commit to this branch; it is made where there is none.")
+@_option("--message", metavar="TEXT", help="What the commit says.")
+@_option("--license", metavar="ID", help="For the card: the licence, such as apache-2.0.")
+@_option("--language", "languages", multiple=True, metavar="CODE", help="For the card, such as en; may be repeated.")
+@_option("--title", metavar="TEXT", help="For the card: how the dataset is called.")
 @follow_links_option
-@click.option("--keep-going", is_flag=True, help="Push even when the check finds errors; the card lists them.")
+@_option("--keep-going", help="Push even when the check finds errors; the card lists them.")
 @click.option("--dry-run", is_flag=True, help="Show the files and the card, upload nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def command(**words: Any) -> int:
@@ -50,26 +46,22 @@ def command(**words: Any) -> int:
     \b
     ragdata push data OWNER/NAME --license apache-2.0 --language en --dry-run
     """
-    from ragdatakit.api.validate import validate
-    from ragdatakit.hub.push import plan_push
+    from ragdatakit.api.hub import checked, planned
 
-    follow_links = words["follow_links"]
-    report = validate(words["folder"], format=words["source_format"], severity="warning", follow_links=follow_links)
+    options = PushOptions(**given(PushOptions, words))
+    report = checked(words["folder"], options)
     if not report.ok and not words["keep_going"]:
         _show_findings(report)
         click.echo("\nnothing was pushed; --keep-going pushes it as it is", err=True)
         return 1
-    languages = tuple(words["languages"])
-    plan = plan_push(
-        words["folder"], words["repo"], report, words["title"], words["license_id"], languages, follow_links
-    )
+    plan = planned(words["folder"], words["repo"], report, options)
     _show_plan(plan, report, words)
     if words["dry_run"]:
         _show_card(plan)
         return 0
     if not words["yes"] and sys.stdin.isatty():
         click.confirm("Upload this?", abort=True)
-    _push(plan, words)
+    _push(plan, options)
     return 0
 
 
@@ -106,16 +98,10 @@ def _show_card(plan: PushPlan) -> None:
         click.echo("note: if the repository has a card, its words stay and only our part is put into it")
 
 
-def _push(plan: PushPlan, words: dict[str, Any]) -> None:
-    from ragdatakit.hub.push import push
+def _push(plan: PushPlan, options: PushOptions) -> None:
+    from ragdatakit.api.hub import upload
 
-    done = push(
-        plan,
-        private=words["private"],
-        message=words["message"],
-        revision=words["revision"],
-        show_progress=sys.stderr.isatty(),
-    )
+    done = upload(plan, options, show_progress=sys.stderr.isatty())
     for note in done.notes:
         click.echo(f"note: {note}")
     if done.changed:

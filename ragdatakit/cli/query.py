@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,33 +15,21 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
+from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.path_default import words_after_path
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.cli.validate import DataPath, MemorySize
+from ragdatakit.schemas.options import QueryOptions
 
 if TYPE_CHECKING:
     from ragdatakit.api.query_process import Answer
-    from ragdatakit.database.safe_queries import TableFacts
-    from ragdatakit.database.select_statements import QueryError
     from ragdatakit.reports.query_output import Chunks
+    from ragdatakit.schemas.errors import QueryError
 
 _FORMS = ("table", "csv", "json", "ndjson", "markdown", "parquet")
 _LEAST_WIDTH, _USUAL_LIMIT = 40, 100
-_EXAMPLES = (
-    ("documents", "select doc_id, length(text) from documents order by 2 desc limit 10"),
-    ("chunks", "select doc_id, count(*) from chunks group by 1 order by 2 desc limit 10"),
-    ("edges", "select relation, count(*) from edges group by 1 order by 2 desc"),
-    ("nodes", "select name from nodes where name not in (select source from edges union select target from edges)"),
-    (
-        "qrels",
-        "select question_id, count(*) from qrels where grade > 0 group by 1 order by 2 desc limit 10",
-    ),
-    ("triplets", "select question_id, count(*) from triplets group by 1 order by 2 desc limit 10"),
-    ("runs", "select stage, avg(seconds), max(seconds) from runs group by 1"),
-    ("questions", "select split, count(*) from questions group by 1"),
-)
+_option = options_of(QueryOptions)
 
 
 @click.command("query", short_help="Query a dataset with SQL.")
@@ -56,16 +43,13 @@ _EXAMPLES = (
     metavar="N",
     help=f"At most so many rows (0: all; default: {_USUAL_LIMIT} for a printed table, else all).",
 )
-@click.option(
+@_option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     help="Stop the query after so long.",
 )
-@click.option(
+@_option(
     "--memory-limit",
-    type=MemorySize(),
-    default="768MiB",
     show_default=True,
     help="How much the database may hold in memory; the rest goes to the disk.",
 )
@@ -89,23 +73,15 @@ def command(**words: Any) -> int:
     from ragdatakit.api.query_datasets import Question
     from ragdatakit.api.query_process import asked
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.database.select_statements import QueryError
+    from ragdatakit.schemas.errors import QueryError
 
     sql = _check(words)
-    reading = read_words(words)
-    question = Question(
-        words["path"],
-        sql,
-        reading,
-        reading.pop("dataset", ""),
-        as_batches=words["output_format"] == "parquet",
-        memory_limit=words["memory_limit"],
-        timeout=words["timeout"],
-    )
+    as_batches = words["output_format"] == "parquet"
     try:
         with ExitStack() as stack:
             with terminal_progress() as progress:
-                answer = stack.enter_context(asked(question, progress))
+                options = QueryOptions(**given(QueryOptions, words, **read_words(words), progress=progress))
+                answer = stack.enter_context(asked(Question(words["path"], sql, options, as_batches=as_batches)))
             _tell_losses(answer, words["output_format"] == "table")
             if sql is None:
                 write_output(_tables(answer.tables, words), words["output_file"], words["output_format"])
@@ -151,7 +127,9 @@ def _answer(answer: Answer, words: dict[str, Any]) -> None:
     out, kind, limit = words["output_file"], words["output_format"], words["limit"]
     names, types = [c.name for c in answer.columns], [c.type for c in answer.columns]
     if kind == "parquet":
-        _write_parquet(answer, out, limit)
+        from ragdatakit.api.query import parquet_pieces
+
+        write_output(parquet_pieces(answer, limit), out, kind)
     elif kind == "table":
         lines = table_lines(
             names, types, answer.pieces, width=_width(out), limit=limit, colour=out is None and wants_colour()
@@ -164,64 +142,22 @@ def _answer(answer: Answer, words: dict[str, Any]) -> None:
         write_output(WRITERS[kind](names, types, rows), out, kind)
 
 
-def _write_parquet(answer: Answer, out: Path | None, limit: int) -> None:
-    from pyarrow import ArrowException
-
-    from ragdatakit.database.select_statements import QueryError
-    from ragdatakit.reports.query_output import write_parquet
-
-    with tempfile.TemporaryFile(prefix="ragdata-") as file:
-        try:
-            write_parquet(file, answer.pieces, limit)
-        except ArrowException as error:
-            raise QueryError(f"Parquet does not take the rows: {error}; cast the column in the query") from None
-        file.seek(0)
-        write_output(iter(lambda: file.read(1 << 20), b""), out, "parquet")
-
-
-def _tables(found: list[TableFacts], words: dict[str, Any]) -> Iterable[bytes]:
+def _tables(found: list[Any], words: dict[str, Any]) -> Iterable[bytes]:
     """What there is to ask."""
+    from ragdatakit.reports.query_output import example_queries, tables_json, tables_lines
+
     if words["output_format"] == "json":
-        import orjson
-
-        from ragdatakit.files.boundary import as_text
-
-        listed = [
-            {
-                "name": t.called,
-                "dataset": t.dataset or None,
-                "schema": t.schema,
-                "table": t.name,
-                "rows": t.rows,
-                "fault": as_text(t.fault) or None,
-                "columns": [{"name": c.name, "type": c.type} for c in t.columns],
-            }
-            for t in found
-        ]
-        yield orjson.dumps({"version": 1, "tables": listed}, option=orjson.OPT_INDENT_2) + b"\n"
+        yield tables_json(found)
         return
-    from ragdatakit.reports.query_output import tables_lines
-
     named = os.fspath(words["path"])
     shown = named if named.replace("/", "").replace(".", "").replace("-", "").isalnum() else "PATH"
     lines = tables_lines(
         ((t.called, t.rows, t.fault, [(c.name, c.type) for c in t.columns]) for t in found),
-        [f"ragdata query {shown} {_in_shell(sql)}" for sql in _examples(found)],
+        [f"ragdata query {shown} {_in_shell(sql)}" for sql in example_queries(found)],
         width=_width(words["output_file"]),
         colour=words["output_file"] is None and wants_colour(),
     )
     yield from (f"{line}\n".encode() for line in lines)
-
-
-def _examples(found: list[TableFacts]) -> list[str]:
-    """Queries to start from."""
-    asked = [t for t in found if t.schema == "main" and t.rows]
-    if any(t.dataset for t in found):
-        pairs = ((a, b) for a in asked for b in asked if a.name == b.name and a.dataset < b.dataset)
-        both = [f"select count(*) from {a.called} a join {b.called} b using ({a.columns[0].name})" for a, b in pairs]
-        return [*(f"from {t.called} limit 10" for t in asked[:1]), *both[:1]]
-    has = {t.name for t in asked}
-    return [sql for table, sql in _EXAMPLES if table in has][:3] or [f"from {t.called} limit 10" for t in found[:1]]
 
 
 def _in_shell(sql: str) -> str:
@@ -246,7 +182,8 @@ def _tell_losses(answer: Answer, shows_faults: bool) -> None:
 
 def _show(error: QueryError) -> None:
     """The fault, and where in the query it is."""
-    from ragdatakit.reports.query_output import cell_text, len_on_screen
+    from ragdatakit.reports.query_output import cell_text
+    from ragdatakit.reports.terminal import width_of
 
     click.echo(f"ragdata: {cell_text(str(error))}", err=True)
     if error.line is None:
@@ -254,5 +191,5 @@ def _show(error: QueryError) -> None:
     before, inside = error.excerpt[: error.start], error.excerpt[error.start : error.start + error.length]
     number = f"{error.line} | "
     click.echo(f"  {number}{cell_text(error.excerpt)}", err=True)
-    blanks = " " * (len(number) + len_on_screen(cell_text(before)))
-    click.echo(f"  {blanks}{'^' * max(len_on_screen(cell_text(inside)), 1)}", err=True)
+    blanks = " " * (len(number) + width_of(cell_text(before)))
+    click.echo(f"  {blanks}{'^' * max(width_of(cell_text(inside)), 1)}", err=True)

@@ -11,20 +11,20 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_names_option, dataset_options, read_words
+from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.cli.validate import DataPath, MemorySize
+from ragdatakit.schemas.options import ReportOptions
 
 if TYPE_CHECKING:
-    from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import Summaries
+    from ragdatakit.api.results import Summaries
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _FORMS = ("text", "json", "markdown", "html")
 _USUAL_WIDTH, _LEAST_WIDTH, _MOST_WIDTH = 100, 60, 120
 _SIGNS = "▁▂▃▅▇…·–"
-_FINDINGS_PER_RULE = 100
+_option = options_of(ReportOptions)
 
 
 @click.command("report", short_help="Say what is in datasets.")
@@ -40,20 +40,14 @@ _FINDINGS_PER_RULE = 100
 @click.option(
     "--details/--no-details", default=None, help="Show each dataset whole (default: where there are at most 3)."
 )
-@click.option(
+@_option(
     "--examples",
-    type=click.IntRange(0, 100),
-    default=3,
     show_default=True,
     metavar="N",
     help="Random rows of each table to look at, beside the first, the longest and the shortest.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=13, show_default=True, metavar="N", help="Chooses those rows."
-)
-@click.option(
-    "--memory-limit", type=MemorySize(), metavar="SIZE", help="What tables may take before they go to the disk."
-)
+@_option("--seed", show_default=True, metavar="N", help="Chooses those rows.")
+@_option("--memory-limit", metavar="SIZE", help="What tables may take before they go to the disk.")
 @click.option("-q", "--quiet", is_flag=True, help="Only what there is, and the warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="Also all files, values and examples.")
 @dataset_names_option
@@ -75,8 +69,7 @@ def command(**words: Any) -> int:
     _check_places(words)
     form = chosen_form(words, _FORMS)
     _refuse_places(words, form)
-    summaries, findings = _made(words, form)
-    data = _rendered(summaries, findings, words, form)
+    data = _rendered(_made(words, form), words, form)
     write_output([data], words["output_file"], form)
     return 0
 
@@ -101,62 +94,28 @@ def _refuse_places(words: dict[str, Any], form: str) -> None:
         raise click.UsageError("give --quiet or --verbose, not both")
 
 
-def _made(words: dict[str, Any], form: str) -> tuple[Summaries, Report | None]:
+def _made(words: dict[str, Any], form: str) -> Summaries:
     from ragdatakit.api.report import report
     from ragdatakit.cli.progress import terminal_progress
 
-    paths = list(words["paths"]) or [Path()]
+    is_page = form == "html"
     with terminal_progress() as progress:
-        wanted = words["findings"] if words["findings"] is not None else form == "html"
-        early = wanted and words["save_database"] is not None  # what may raise goes before a database is replaced
-        findings = _findings(paths, words, form, progress) if early else None
-        summaries = report(
-            paths,
+        options = given(
+            ReportOptions,
+            words,
             **read_words(words),
-            examples=words["examples"],
-            seed=words["seed"],
             save=words["save_database"],
-            neighbourhoods=form == "html",
-            memory_limit=words["memory_limit"] or 0,
+            neighbourhoods=is_page,
+            findings=words["findings"] if words["findings"] is not None or is_page else False,
             progress=progress,
         )
-        if wanted and not early:
-            findings = _findings(paths, words, form, progress)
-    return summaries, findings
+        if not is_page:
+            options["max_per_rule"] = 1  # they are counted
+        return report(list(words["paths"]) or [Path()], **options)
 
 
-def _findings(paths: list[Path], words: dict[str, Any], form: str, progress: Any) -> Report | None:
-    """What validation says; None where it was not asked for and has no rules for what is there, such as plain texts."""
-    from ragdatakit.schemas.errors import RagdataError
-    from ragdatakit.validators.collector import Selection
-    from ragdatakit.validators.run import validate_paths
-    from ragdatakit.validators.run_options import RunOptions
-
-    most = _FINDINGS_PER_RULE if form == "html" else 1
-    selection = Selection(severity="warning", max_per_rule=most)
-    options = RunOptions(follow_links=words["follow_links"], progress=progress)
-    try:
-        if words["dataset"]:
-            paths = _chosen_paths(paths, words)
-        return validate_paths(paths, words["source_format"] or None, (), selection, options)
-    except RagdataError:
-        if words["findings"]:
-            raise
-        return None
-
-
-def _chosen_paths(paths: list[Path], words: dict[str, Any]) -> list[Path]:
-    """Where the datasets lie that ``--dataset`` names."""
-    from ragdatakit.api.arguments import reading_options
-    from ragdatakit.api.sources import chosen_datasets
-
-    read = read_words(words)
-    wanted = reading_options(read["source_format"], read["options"], read["chunking"], None, "", read["follow_links"])
-    found = chosen_datasets(paths, wanted, words["dataset"])
-    return list(dict.fromkeys(Path(each.source.display) for each in found))
-
-
-def _rendered(summaries: Summaries, findings: Report | None, words: dict[str, Any], form: str) -> bytes:
+def _rendered(summaries: Summaries, words: dict[str, Any], form: str) -> bytes:
+    findings = summaries.findings
     if form == "json":
         from ragdatakit.reports.summary.json import summary_json
 

@@ -18,22 +18,22 @@ from ragdatakit.cli.dataset_options import (
     read_words,
     search_options,
 )
+from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.index import opened
 from ragdatakit.cli.old_spellings import old_spelling
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.path_default import words_after_path
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.cli.validate import DataPath
-from ragdatakit.schemas.retrieved import ALL_MODES
+from ragdatakit.schemas.options import RetrieveOptions
 
 if TYPE_CHECKING:
-    from ragdatakit.retrieval.gold import Gold, GoldQuestion
-    from ragdatakit.retrieval.retriever import Retriever
+    from ragdatakit.api.questions import AskedQuestions, Gold, Retriever
     from ragdatakit.schemas.retrieved import GoldPlace, Query
 
 _FORMATS = ["text", "json", "trec", "sage"]
 _LEAST_WIDTH, _MOST_WIDTH = 40, 120
+_option = options_of(RetrieveOptions)
 _ALL = "\0"
 """What ``--questions`` has without a FILE: it meant all questions of the dataset."""
 
@@ -46,11 +46,9 @@ class _QuestionFile(click.Path):
 @click.command("retrieve", short_help="Search a dataset.")
 @click.argument("path", required=False, type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.argument("question", required=False, metavar="[QUESTION]")
-@click.option("-k", "k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="How many passages.")
-@click.option(
+@_option("-k", "k", show_default=True, help="How many passages.")
+@_option(
     "--mode",
-    type=click.Choice(list(ALL_MODES)),
-    default="bm25",
     show_default=True,
     help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG does.",
 )
@@ -163,59 +161,30 @@ def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
     """The questions of the dataset with their gold, where they are asked for."""
     if words["question_id"] is None and not words["all_questions"]:
         return None
-    from ragdatakit.api.search import with_gold
+    from ragdatakit.api.questions import gold_of
     from ragdatakit.cli.index import say
-    from ragdatakit.retrieval.gold import read_gold
-    from ragdatakit.retrieval.index_notes import GOLD, left_out
-    from ragdatakit.schemas.errors import RagdataError
 
-    tables = retriever.index.source.tables()
-    if words["qrels"] is not None or words["questions"] is not None:
-        tables = with_gold(
-            tables,
-            words["questions"],
-            words["qrels"],
-            passages=lambda: retriever.index.passages,
-            follow_links=words["follow_links"],
-        )
-    gold = read_gold(tables, words["split"], every=words["question_id"] is None)
-    for text in left_out(tables, GOLD):
-        say(f"left out: {text}")
-    if not gold.questions:
-        raise RagdataError(f"{words['path']} has no questions; give one, or a file of them (--queries FILE)")
-    if words["question_id"] is None or words["split"] or _has(gold, words["question_id"]):
-        return gold
-    others = (read_gold(tables, split) for split in gold.splits if split and split != gold.split)
-    return next((other for other in others if _has(other, words["question_id"])), gold)
+    return gold_of(retriever, _asked(words), say)
 
 
-def _has(gold: Gold, question_id: str) -> bool:
-    return any(question.question_id == question_id for question in gold.questions)
+def _asked(words: dict[str, Any]) -> AskedQuestions:
+    from ragdatakit.api.questions import AskedQuestions
+
+    return AskedQuestions(**given(AskedQuestions, words))
 
 
 def _queries(words: dict[str, Any], gold: Gold | None) -> list[Query]:
-    if words["question"] is not None:
-        from ragdatakit.schemas.retrieved import Query
+    from ragdatakit.api.questions import file_queries, gold_question
+    from ragdatakit.schemas.retrieved import Query
 
+    if words["question"] is not None:
         return [Query(words["question"])]
     if words["questions"] is not None and words["question_id"] is None:
-        from ragdatakit.retrieval.query_files import read_queries
-
-        return read_queries(words["questions"])
+        return file_queries(words["questions"])
     assert gold is not None
     if words["question_id"] is None:
         return [question.query for question in gold.questions]
-    return [_question(gold, words["question_id"], words).query]
-
-
-def _question(gold: Gold, question_id: str, words: dict[str, Any]) -> GoldQuestion:
-    from ragdatakit.schemas.errors import UnknownNameError
-
-    for question in gold.questions:
-        if question.question_id == question_id:
-            return question
-    where = f"{words['path']}" + (f" (split {gold.split})" if gold.split else "")
-    raise UnknownNameError("question", question_id, [q.question_id for q in gold.questions], where=f"of {where}")
+    return [gold_question(gold, _asked(words)).query]
 
 
 def _head(retriever: Retriever, words: dict[str, Any]) -> None:
@@ -233,7 +202,7 @@ def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
     width = min(max(shutil.get_terminal_size((100, 24)).columns, _LEAST_WIDTH), _MOST_WIDTH)
     for number, query in enumerate(queries):
         found = retriever.search(query, words["mode"], words["k"])
-        places = _places(retriever, query, gold, words)
+        places = _places(retriever, gold, words)
         lines = retrieval_lines(found, places, colour=colour, width=width, explain=words["explain"])
         yield "".join(f"{line}\n" for line in (*([""] if number else []), *lines)).encode("utf-8", "backslashreplace")
         if len(queries) == 1 and words["output_file"] is None:
@@ -247,41 +216,26 @@ def _json(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
     yield json_head(retriever.index.summary(), words["mode"], words["k"])
     for number, query in enumerate(queries):
         found = retriever.search(query, words["mode"], words["k"])
-        yield json_query(found, _places(retriever, query, gold, words), number == 0)
+        yield json_query(found, _places(retriever, gold, words), number == 0)
     yield JSON_TAIL
 
 
-def _places(
-    retriever: Retriever, query: Query, gold: Gold | None, words: dict[str, Any]
-) -> tuple[GoldPlace, ...] | None:
+def _places(retriever: Retriever, gold: Gold | None, words: dict[str, Any]) -> tuple[GoldPlace, ...] | None:
     """Where the gold of a question stands, for the one question that is asked by its id."""
     if gold is None or words["question_id"] is None:
         return None
-    from ragdatakit.retrieval.explaining import DEPTH, gold_places
+    from ragdatakit.api.questions import gold_places
 
-    question = _question(gold, query.question_id or "", words)
-    return gold_places(retriever, question, gold.unit, words["mode"], words["k"], max(DEPTH, words["k"]))
+    return gold_places(retriever, gold, _asked(words), words["mode"], words["k"])
 
 
 def _trec(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:
-    from ragdatakit.retrieval.run_writing import trec_lines
+    from ragdatakit.api.questions import trec_run
 
-    tag = words["tag"] or f"ragdata-{words['mode']}"
-    for found in retriever.search_many(_named(queries), words["mode"], words["k"]):
-        yield "".join(trec_lines(found, tag)).encode()
+    return trec_run(retriever, queries, words["mode"], words["k"], words["tag"] or f"ragdata-{words['mode']}")
 
 
 def _sage(retriever: Retriever, queries: list[Query], gold: Gold | None, words: dict[str, Any]) -> Iterator[bytes]:
-    from ragdatakit.retrieval.run_writing import sage_record
+    from ragdatakit.api.questions import sage_run
 
-    answers = {q.question_id: q.answers for q in gold.questions} if gold is not None else {}
-    for found in retriever.search_many(queries, words["mode"], words["k"]):
-        yield sage_record(found, answers.get(found.query.question_id or "", ())).encode()
-
-
-def _named(queries: Iterable[Query]) -> Iterator[Query]:
-    """Questions that all have an id: the one of the command line is called 1."""
-    from dataclasses import replace
-
-    for query in queries:
-        yield query if query.question_id is not None else replace(query, question_id="1")
+    return sage_run(retriever, queries, words["mode"], words["k"], gold)

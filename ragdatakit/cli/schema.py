@@ -29,37 +29,14 @@ def command(format_name: str | None, kind: str | None, folder: Path | None, base
     """
     import orjson
 
-    from ragdatakit.schemas import get_format
-    from ragdatakit.schemas.json_schema import file_schema
+    from ragdatakit.api.reference import schema, write_schemas
 
     if folder is not None:
-        _write(folder, format_name, base_url)
+        *written, catalog = write_schemas(folder, format_name or "", base_url)
+        click.echo(f"wrote {len(written)} schemas and {catalog.name} to {folder}")
         return
     if base_url is not None:
         raise click.UsageError("--base-url is for --all DIR")
     if format_name is None:
         raise click.UsageError("name a format (see `ragdata formats`), or give --all DIR")
-    fmt = get_format(format_name)
-    if kind is not None:
-        file = fmt.file(kind)
-        if not file.records:
-            raise click.UsageError(f"{kind} files of {fmt.name} hold no JSON records")
-        document: object = file_schema(fmt, file)
-    else:
-        document = {f.kind: file_schema(fmt, f) for f in fmt.files if f.records}
-    write_output([orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"], None, "json")
-
-
-def _write(folder: Path, format_name: str | None, base_url: str | None) -> None:
-    import orjson
-
-    from ragdatakit.files.writing import write_whole
-    from ragdatakit.schemas import all_formats, get_format
-    from ragdatakit.schemas.catalog import CATALOG, documents
-
-    folder.mkdir(parents=True, exist_ok=True)
-    formats = (get_format(format_name),) if format_name else all_formats()
-    written = documents(formats, base_url if base_url is not None else folder.resolve().as_uri())
-    for name, document in written.items():
-        write_whole(folder / name, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
-    click.echo(f"wrote {len(written) - 1} schemas and {CATALOG} to {folder}")
+    write_output([orjson.dumps(schema(format_name, kind or ""), option=orjson.OPT_INDENT_2) + b"\n"], None, "json")

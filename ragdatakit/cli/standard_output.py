@@ -149,10 +149,10 @@ def write_output(pieces: Iterable[bytes], out: Path | None, output_format: str =
     if (stream := sys.stdout.buffer if out is None else _standard(out)) is not None:
         _print(pieces, _FORMS.get(output_format, "text"), stream)
         return
-    from ragdatakit.files.writing import write_pieces
+    from ragdatakit.api.output_files import write_file
 
     assert out is not None
-    write_pieces(out, pieces)
+    write_file(out, pieces)
 
 
 def _standard(out: Path) -> BinaryIO | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ragdatakit.cli.dataset_options import follow_links_option
-from ragdatakit.cli.validate import DataPath
+from ragdatakit.cli.declared_options import DataPath
 
 
 @click.command("verify", short_help="Check files against their manifest.")
@@ -22,7 +22,7 @@ def command(folder: Path, source: Path | None, follow_links: bool) -> int:
     """
     from ragdatakit.api.read import verify
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.files.visible_text import visible_text
+    from ragdatakit.visible_text import visible_text
 
     with terminal_progress() as progress:
         found = verify(folder, source=source, follow_links=follow_links, progress=progress)

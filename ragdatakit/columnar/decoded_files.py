@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.arrays import ArraySource
+from ragdatakit.files.containers.arrays import ArraySource
+from ragdatakit.files.containers.element_scans import Element
+from ragdatakit.files.containers.sources import Block, Source
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.element_scans import Element
-from ragdatakit.files.sources import Block, Source
 from ragdatakit.schemas.declarations import Record
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from ragdatakit.columnar.columnar import ColumnBlock
+    from ragdatakit.columnar.blocks import ColumnBlock
 
 Progress = Callable[[str, int, int], None]
 """Called with a file's name, the bytes of it that were read, and its size."""
@@ -46,7 +46,7 @@ def line_blocks_and_bytes(
     file: DataFile, record: Record, progress: Progress | None = None
 ) -> Iterator[tuple[ColumnBlock, bytes]]:
     """The same, each block with the lines that it was decoded from."""
-    from ragdatakit.columnar.columnar import ColumnarDecoder
+    from ragdatakit.columnar.blocks import ColumnarDecoder
 
     decoder = ColumnarDecoder(record)
     source = _source(file)

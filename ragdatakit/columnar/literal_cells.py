@@ -2,7 +2,7 @@
 
 The proof is a regular expression for each form that the cells have (which keys, in which order), learnt from a sample
 and matched by Arrow. As the keys stand in it, none of them repeats; a value may be any text, finite number, None, True,
-False, or list of these. What is not matched is no fault yet, but a cell for `ragdatakit.files.python_literals.judge`.
+False, or list of these. What is not matched is no fault yet, but a cell for `python_literals.judge`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.files.arrow_columns import mask_of
-from ragdatakit.files.python_literals import judge
+from ragdatakit.files.containers.arrow_columns import mask_of
+from ragdatakit.files.containers.python_literals import judge
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -153,7 +153,7 @@ class NumpyBatch:
 
 def _default_code(default: Any) -> np.uint64:
     if isinstance(default, str):
-        from ragdatakit.files.arrow_columns import string_array
+        from ragdatakit.files.containers.arrow_columns import string_array
 
         return np.uint64(hash_strings(string_array([default]))[0])
     return np.uint64(0)
@@ -276,7 +276,7 @@ class NumpyIndex:
     def are_keys(self, texts: Sequence[str]) -> list[bool]:
         """Of each text whether it is a key."""
         from ragdatakit.columnar.string_hash import hash_strings
-        from ragdatakit.files.arrow_columns import string_array
+        from ragdatakit.files.containers.arrow_columns import string_array
 
         if self._finder is None or not texts:
             return [False] * len(texts)
@@ -480,7 +480,7 @@ class NumpyConsistency:
         chosen = by_row[np.sort(first)]
         return names[chosen], values[chosen], rows[chosen]
 
-    def hits(self) -> tuple[Rows, Rows]:
+    def disagreements(self) -> tuple[Rows, Rows]:
         """Rows that disagree with an earlier one, and those earlier rows."""
         if not self._odd:
             return _NO_ROWS, _NO_ROWS

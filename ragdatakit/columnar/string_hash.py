@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.files.arrow_columns import int64_array, offsets_of
+from ragdatakit.files.containers.arrow_columns import int64_array, offsets_of
 
 _MOST_SHARED = 100_000
 """Rows after which a connection stays with its thread, and goes with it: DuckDB keeps memory of what it has hashed."""

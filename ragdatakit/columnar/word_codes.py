@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.flat_text import flat_bytes
+from ragdatakit.files.texts.flat_text import flat_bytes
 
 if TYPE_CHECKING:
     import numpy as np

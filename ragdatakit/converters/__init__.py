@@ -14,10 +14,10 @@ from ragdatakit.schemas import meant_by
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.datasets import Dataset
-    from ragdatakit.files.record_reading import RecordReader
-    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.outputs.written_files import Output
     from ragdatakit.schemas.findings import Finding
 
 CONVERTERS: dict[str, str] = {
@@ -81,7 +81,7 @@ class Converter:
     ``group`` puts the datasets together that are one for a converter, the one that gives the name first (each stands
     alone where it is None). ``gives`` and ``holds`` are the tables with the columns that reading can give and writing
     can hold.
-    ``mends`` tells, for a finding and the options of reading, whether reading takes care of it, so that it does not
+    ``repairs`` tells, for a finding and the options of reading, whether reading takes care of it, so that it does not
     stop a conversion.
     """
 
@@ -93,7 +93,7 @@ class Converter:
     holds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: tuple[Option, ...] = ()
     profiles: tuple[str, ...] = ()
-    mends: Callable[[Finding, Mapping[str, Any]], bool] | None = None
+    repairs: Callable[[Finding, Mapping[str, Any]], bool] | None = None
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
         """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ragdatakit.files import json_text, plain_tokens
-from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.containers import json_text
 from ragdatakit.files.machine import refuse_machine_fault
-from ragdatakit.files.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.files.texts import plain_tokens
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 
 from ragdatakit.converters.free_names import FreeNames
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.outputs import IdKind, LineWriter, Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import IdKind, LineWriter, Output
 from ragdatakit.schemas.canonical import Qrel, Question
 
 Splits = Mapping[str, str | None]

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ragdatakit.converters.column_maps import maps_edges
-from ragdatakit.files.boundary import Boundary, boundary_of
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.plain_sources import (
+from ragdatakit.files.detection.plain_sources import (
     PASSED_OVER,
     PLAIN_SOURCES,
     contextual_retrieval_dataset,
@@ -18,6 +17,7 @@ from ragdatakit.files.plain_sources import (
     text_dataset,
     without_notes,
 )
+from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.schemas.errors import RagdataError, skip_unreadable
 
 _PART = re.compile(

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import msgspec
 
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.schemas.canonical import Question
 
 _STRINGS = msgspec.json.Decoder(tuple[str, ...])

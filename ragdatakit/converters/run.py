@@ -15,33 +15,34 @@ from typing import Any
 
 from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
-from ragdatakit.files.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
-from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.detection import detect
-from ragdatakit.files.folders import is_regular
+from ragdatakit.files.detection.find import detect
+from ragdatakit.files.detection.plain_sources import NUMBERED, PASSED_OVER, READ_TOGETHER
 from ragdatakit.files.machine import machine_fault
-from ragdatakit.files.manifest import Manifest, file_digest, read_manifest, source_digest
-from ragdatakit.files.own_files import MANIFEST, RENAMED_IDS, SIDECAR
-from ragdatakit.files.plain_sources import NUMBERED, READ_TOGETHER
-from ragdatakit.files.record_reading import Progress, RecordReader, Refused
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.paths.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
+from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.paths.manifest import Manifest, file_digest, read_manifest, source_digest
+from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.reading.record_reading import Progress, RecordReader, Refused
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import MachineError, NotMeantError, RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.options import ConvertOptions
 from ragdatakit.version import __version__
 
 RAW = "gfm-rag-raw"
 """GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""
-Mends = Callable[[Finding, Mapping[str, Any]], bool]
+Repairs = Callable[[Finding, Mapping[str, Any]], bool]
 PLAIN = ("text", "table", "contextual-retrieval")
 """Sources that no format is declared for: they are found where they are asked for, or nothing else is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConvertOptions:
+class ConversionSettings:
     """How to convert; the words of ``ragdata convert``.
 
     ``values`` are options of the two converters by name; ``chunking`` those of the text splitter (empty: texts are not
@@ -54,13 +55,13 @@ class ConvertOptions:
     source_format: str = ""
     profile: str = ""
     name: str = ""
-    seed: int = 13
+    seed: int = ConvertOptions.seed
     values: Mapping[str, str] = field(default_factory=dict)
     chunking: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[CanonicalTables], CanonicalTables] | None = None
     prepared: Mapping[str, str] = field(default_factory=dict)
     sidecar: bool = False
-    memory_limit: int = 1 << 30
+    memory_limit: int = ConvertOptions.memory_limit
     follow_links: bool = False
     progress: Progress | None = None
 
@@ -108,6 +109,17 @@ class Source:
         return [(p.relative_to(top).as_posix(), p) for p in paths]
 
 
+def files_of(source: Source) -> set[Path]:
+    """All files that belong to a source: its own, its configuration, and those of a plain one that it passes over."""
+    found: set[Path] = set()
+    for part in source.parts:
+        found |= {file.path for file in (*part.files, *((part.config,) if part.config is not None else ()))}
+        if part.format.name in PLAIN:
+            found |= {file.path for file in part.ignored}
+            found |= {part.root / name for name in part.options.get(PASSED_OVER, {})}
+    return found
+
+
 def files_read(source: Source) -> list[tuple[str, Path]]:
     """All files that have a part in reading a source, by name: its own, its configuration, and what an earlier
     conversion kept beside it."""
@@ -124,7 +136,7 @@ def files_read(source: Source) -> list[tuple[str, Path]]:
     return sorted(found.items())
 
 
-def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None) -> list[Source]:
+def find_sources(path: Path, options: ConversionSettings, beside: Path | None = None) -> list[Source]:
     """What at ``path`` is to be converted; datasets below ``beside``, the target, are not.
 
     Raises `RagdataError` where there is none, and where it is not clear which is meant.
@@ -170,14 +182,14 @@ def find_sources(path: Path, options: ConvertOptions, beside: Path | None = None
 
 def _nothing_there(path: Path, error: RagdataError) -> str:
     """That there is no dataset at a path, with what lies there instead."""
-    from ragdatakit.files.left_out import what_lies_there
+    from ragdatakit.files.detection.left_out import what_lies_there
 
     told = str(error).replace("--format", "--from").replace("); name", ", plain texts and tables); name")
     there = what_lies_there(path) if path.is_dir() else ""
     return f"{told}; {there}" if there else told
 
 
-def _raw_sources(path: Path, options: ConvertOptions, beside: Path | None) -> list[Source]:
+def _raw_sources(path: Path, options: ConversionSettings, beside: Path | None) -> list[Source]:
     """GFM-RAG's datasets that have raw documents, with no other files than the raw ones."""
     sources: list[Source] = []
     for source in find_sources(path, replace(options, source_format="gfm-rag"), beside):
@@ -199,11 +211,11 @@ _RAW_DOCUMENTS = ("documents", "built-documents", "legacy-documents")
 _RAW_KINDS = (*_RAW_DOCUMENTS, "raw-questions", "built-raw-questions", "legacy-raw-questions")
 
 
-def mends_raw(sources: Iterable[Source]) -> Mends:
+def repairs_raw(sources: Iterable[Source]) -> Repairs:
     """For raw sources: findings about other files than theirs do not matter, nor does a missing answer, which the
     constructors of the framework want."""
     names = {path.name for source in sources for _, path in source.files()}
-    of_format = get_converter("gfm-rag").mends
+    of_format = get_converter("gfm-rag").repairs
     return lambda finding, values: (
         Path(finding.path).name not in names
         or "stage1" in Path(finding.path).parts[-3:-1]
@@ -255,14 +267,14 @@ def name_of(source: Source) -> str:
     return as_text(root.name) or "dataset"
 
 
-def read_name(source: Source, options: ConvertOptions) -> str:
+def read_name(source: Source, options: ConversionSettings) -> str:
     """What a dataset is called when it is read: as it is asked for, else as the conversion that wrote it did, else by
     its folder or file."""
     return options.name or _recorded_name(converted_root(source.parts[0]), source.parts[0].boundary) or name_of(source)
 
 
 def read_source(
-    source: Source, options: ConvertOptions, losses: Losses, refused: Refused | None = None, *, partly: bool = False
+    source: Source, options: ConversionSettings, losses: Losses, refused: Refused | None = None, *, partly: bool = False
 ) -> CanonicalTables:
     """A dataset as canonical tables, with the ids and values that an earlier conversion kept beside it.
 
@@ -277,7 +289,9 @@ def read_source(
     return _read(source, options, losses, refused)
 
 
-def _read(source: Source, options: ConvertOptions, losses: Losses, refused: Refused | None = None) -> CanonicalTables:
+def _read(
+    source: Source, options: ConversionSettings, losses: Losses, refused: Refused | None = None
+) -> CanonicalTables:
     converter = get_converter(source.format)
     if converter.read is None:
         raise RagdataError(f"{converter.name} cannot be read")
@@ -373,7 +387,7 @@ def refuse_unknown_options(values: Mapping[str, str], formats: Iterable[str]) ->
 
 
 def convert_dataset(
-    dataset: Source, folder: Path | None, options: ConvertOptions, refused: Refused | None = None
+    dataset: Source, folder: Path | None, options: ConversionSettings, refused: Refused | None = None
 ) -> Conversion:
     """Write one dataset to ``folder`` (None: nowhere, only count) with its manifest.
 
@@ -435,7 +449,7 @@ def _dropped_words(losses: Losses) -> str:
 
 def _sidecar(tables: CanonicalTables, folder: Path, target: Converter) -> list[WrittenFile]:
     """Read what was written, and keep beside it what it does not tell of the source."""
-    words = ConvertOptions(target_format="", source_format=target.name, name=tables.name)
+    words = ConversionSettings(target_format="", source_format=target.name, name=tables.name)
     written = Source(tuple(part for source in find_sources(folder, words) for part in source.parts))
     counts = write_sidecar(folder / SIDECAR, tables.format, tables.given, _read(written, words, Losses()).sources)
     return [_written(folder / SIDECAR, table, count) for table, count in counts.items()]
@@ -446,7 +460,7 @@ def _written(folder: Path, table: str, count: int) -> WrittenFile:
     return WrittenFile(f"{SIDECAR}/{path.name}", count, path.stat().st_size, file_digest(path))
 
 
-def _manifest(result: Conversion, dataset: Source, options: ConvertOptions, source: dict[str, Any]) -> Manifest:
+def _manifest(result: Conversion, dataset: Source, options: ConversionSettings, source: dict[str, Any]) -> Manifest:
     return Manifest(
         ragdata=__version__,
         source={"format": dataset.format, "name": name_of(dataset), **source},

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.columnar.decoded_files import Progress, Unproved, incoming
 from ragdatakit.database.sql_text import is_sql_path, sql_text, unglobbed
-from ragdatakit.files.boundary import refuse_link_out
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.sources import Source
+from ragdatakit.files.paths.boundary import refuse_link_out
 from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def fill(
 def canonical_columns(table: str, given: Iterable[str]) -> str:
     """The columns of a canonical table for a ``select`` that is given some of them; the others have what they usually
     have."""
-    from ragdatakit.database.canonical_frames import arrow_schema
+    from ragdatakit.database.row_batches import arrow_schema
 
     wanted = set(given)
     usual = TABLES[table].row._field_defaults

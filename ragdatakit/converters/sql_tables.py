@@ -14,7 +14,7 @@ from ragdatakit.converters.beir.sql_tables import beir_tables
 from ragdatakit.converters.datamind.sql_tables import datamind_tables
 from ragdatakit.converters.gfm_rag.sql_tables import gfm_rag_tables
 from ragdatakit.converters.light_splade.sql_tables import light_splade_tables
-from ragdatakit.converters.run import ConvertOptions, Source, converted_root
+from ragdatakit.converters.run import ConversionSettings, Source, converted_root
 from ragdatakit.database.dataset_database import SqlTable
 
 _LEAST_BYTES = 1 << 20
@@ -28,7 +28,7 @@ _FORMATS = {
 }
 
 
-def sql_tables(source: Source, options: ConvertOptions, least_bytes: int = _LEAST_BYTES) -> Mapping[str, SqlTable]:
+def sql_tables(source: Source, options: ConversionSettings, least_bytes: int = _LEAST_BYTES) -> Mapping[str, SqlTable]:
     """The tables by name; none where something is made of the rows (chunks, ids of an earlier conversion)."""
     tables = _FORMATS.get(source.format)
     if tables is None or options.chunking or options.prepare is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from ragdatakit.files import triple_files
+from ragdatakit.files.detection import triple_files
 
 EDGE = ("source", "relation", "target")
 """What a row needs to be an edge."""

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ragdatakit.files.boundary import boundary_of
-from ragdatakit.files.detection import detect
-from ragdatakit.files.folders import is_regular
-from ragdatakit.files.manifest import Difference, Manifest, compare, read_manifest, source_digest
-from ragdatakit.files.own_files import MANIFEST as NAME
+from ragdatakit.files.detection.find import detect
+from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.paths.manifest import Difference, Manifest, compare, read_manifest, source_digest
+from ragdatakit.files.paths.own_files import MANIFEST as NAME
 from ragdatakit.schemas.errors import RagdataError
 
 

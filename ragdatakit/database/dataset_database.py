@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.columnar.decoded_files import Unproved, incoming
-from ragdatakit.database.canonical_frames import arrow_schema
-from ragdatakit.database.row_batches import row_batches
-from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.database.row_batches import arrow_schema, row_batches
+from ragdatakit.database.sql_text import sql_name
 from ragdatakit.database.views import file_views, path_fault
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
+from ragdatakit.files.containers.sources import Source, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.folders import is_regular
-from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
-from ragdatakit.files.nesting import MOST_NESTED, has_deep_line
-from ragdatakit.files.sources import Source, is_lfs_pointer
-from ragdatakit.files.writing import named, part_of
+from ragdatakit.files.machine import refuse_little_space
+from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.errors import MissingExtraError, UnknownNameError
+from ragdatakit.schemas.options import DATABASE_MEMORY
 
 if TYPE_CHECKING:
     import duckdb
     import numpy as np
     import numpy.typing as npt
+    import pandas as pd
+    import pyarrow as pa
 
 FILES = "files"
 """The schema of the views."""
-USUAL_MEMORY = 768 << 20
+USUAL_MEMORY = DATABASE_MEMORY
 """Bytes that DuckDB may hold before it moves tables to the disk."""
-_STORAGE = "v1.0.0"
-"""The oldest that has all the types: DuckDB 1.0 and later open the file."""
-_MAGIC = b"DUCK"
 _USUAL_SPLITS = ("train", "val", "dev", "test")
 
 
@@ -115,13 +110,14 @@ class SharedConnection:
 
 
 class DatasetDatabase:
-    """A database with the canonical tables of one dataset in schema ``main`` and views of its files in ``files``.
+    """The canonical tables of one dataset, as rows, Arrow tables, pandas frames, and a database: there they are in
+    schema ``main``, and views of the files in ``files``.
 
     ``name`` is what the dataset is called, ``format`` where it comes from, ``tables`` the names of the tables it has.
     The database is in memory, beyond ``memory_limit`` bytes in a scratch folder that goes away with `close`. Tables
     are filled when `load` or `connection` asks for them: by SQL where ``by_sql`` has a way that proves itself, else
     from the rows of the reader. What could not be read is in ``losses``, tables that have no row for that in ``unread``
-    once they are loaded; data is never refused. With ``shared`` it
+    once they are loaded; data is never refused, but with ``strict``: then `RagdataError` is raised. With ``shared`` it
     stands beside others in their database, as ``called``.
     """
 
@@ -135,8 +131,10 @@ class DatasetDatabase:
         progress: Callable[[str, int, int], None] | None = None,
         shared: SharedConnection | None = None,
         called: str = "",
+        strict: bool = False,
     ) -> None:
         self._tables = tables
+        self._strict = strict
         self._shared, self._called = shared, called
         self._parts = tuple(parts)
         self._by_sql = dict(by_sql or {})
@@ -154,7 +152,7 @@ class DatasetDatabase:
         self._loaded: dict[str, int] = {}
         self._splits: dict[str, dict[str | None, int]] = {}
         self._view_faults: dict[str, str] = {}
-        self._scratch = ScratchFolder()
+        self._scratch: ScratchFolder | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     def __repr__(self) -> str:
@@ -178,27 +176,51 @@ class DatasetDatabase:
         """The datasets on the disk that it was made of, with their files."""
         return self._parts
 
-    def peek(self, table: str) -> Iterator[Any]:
-        """The rows of a table as the reader gives them, with files that go along as paths."""
+    def rows(self, table: str) -> Iterator[Any]:
+        """The rows of a table as named tuples, streamed as the reader gives them, with files that go along as paths.
+        Raises `UnknownNameError` for a table it does not have."""
+        self._refuse_unknown(table)
         return self._tables.peek(table)
+
+    def batches(self, table: str) -> Iterator[pa.RecordBatch]:
+        """The rows of a table as Arrow record batches of at most 8,192 rows, streamed. Raises `RagdataError` for a
+        value that its column cannot hold."""
+        return row_batches(table, self.rows(table), None)
+
+    def arrow(self, table: str) -> pa.Table:
+        """The whole table in memory, as an Arrow table."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches(list(self.batches(table)), schema=arrow_schema(table))
+
+    def pandas(self, table: str) -> pd.DataFrame:
+        """The whole table in memory, as a pandas frame. Raises `MissingExtraError` without pandas."""
+        try:
+            import pandas as pd  # noqa: F401 - Arrow needs it
+        except ImportError:
+            raise MissingExtraError("frames", "pandas") from None
+        return self.arrow(table).to_pandas()
+
+    def relation(self, table: str) -> duckdb.DuckDBPyRelation:
+        """The table as a DuckDB relation of `connection`."""
+        return self.load(table).table(table)
 
     @property
     def scratch(self) -> Path:
         """A folder for what belongs to the database; it goes away with it."""
+        if self._scratch is None:
+            self._scratch = ScratchFolder()
         return self._scratch.path
 
-    @property
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The database with all its tables and views."""
-        self.load(*self.tables)
-        return self._connect()
+        return self.load(*self.tables)
 
     def load(self, *tables: str) -> duckdb.DuckDBPyConnection:
         """Fill these tables, if they are not; the connection. Raises `UnknownNameError` for one it does not have."""
         connection = self._connect()
         for table in tables:
-            if table not in self.tables:
-                raise UnknownNameError("table", table, self.tables, where=f"of {self.name}")
+            self._refuse_unknown(table)
             if table not in self._loaded:
                 known = len(self.losses.unread)
                 self._loaded[table] = self._fill(connection, table)
@@ -206,7 +228,7 @@ class DatasetDatabase:
                     self.unread.add(table)
         return connection
 
-    def rows(self, table: str) -> int:
+    def count(self, table: str) -> int:
         """How many rows a table has; 0 where the dataset has no such table."""
         if table not in self.tables:
             return 0
@@ -217,7 +239,7 @@ class DatasetDatabase:
         """The rows of a table by split, training first, then validation, test, and others by name; those of none under
         None. The order is the same in all tables."""
         if table not in self._splits:
-            found: dict[str | None, int] = {None: self.rows(table)} if self.rows(table) else {}
+            found: dict[str | None, int] = {None: self.count(table)} if self.count(table) else {}
             if "split" in TABLES[table].columns:
                 query = f'select split, count(*) from main."{table}" group by split'
                 found = dict(sorted(self.load(table).execute(query).fetchall(), key=lambda row: _place_of(row[0])))
@@ -240,7 +262,13 @@ class DatasetDatabase:
         self._loaded.clear()
         self.integer_values.clear()
         self._splits.clear()
-        self._scratch.remove()
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._scratch = None
+
+    def _refuse_unknown(self, table: str) -> None:
+        if table not in self.tables:
+            raise UnknownNameError("table", table, self.tables, where=f"of {self.name}")
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
@@ -285,122 +313,25 @@ class DatasetDatabase:
                 self.taken_by_sql.add(table)
                 self.integer_columns.update((table, column) for column in way.integers)
                 self.integer_values.update(((table, column), values) for column, values in way.values.items())
-                return self._count(connection, table)
+                return _rows_in(connection, table)
         self._fill_by_rows(connection, table)
-        return self._count(connection, table)
+        return _rows_in(connection, table)
 
     def _file_states(self) -> list[tuple[int, int, int] | None]:
         return [_state(file.path) for part in self._parts for file in part.files]
 
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
-        batches = row_batches(table, self._tables.peek(table), self.losses)
+        batches = row_batches(table, self._tables.peek(table), None if self._strict else self.losses)
         with incoming(connection, "incoming_rows", arrow_schema(table), batches):
             connection.execute(f'create table main."{table}" as select * from incoming_rows')
-
-    @staticmethod
-    def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-        return int(connection.execute(f'select count(*) from main."{table}"').fetchall()[0][0])
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:
             self._progress(what, done, total)
 
 
-class DatabaseFile:
-    """A DuckDB file that databases are copied to, each to a schema of its own (``main`` where there is only one).
-
-    It is written beside its place and moved there when the ``with`` block ends without an exception. The table
-    ``datasets`` of schema ``main`` lists what is in it, ``losses`` what is not. Raises `RagdataError` where there is a
-    file that is no DuckDB database; a database is replaced.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._part = path
-        self._place = ExitStack()
-        self._rows: list[tuple[str, str, str, str]] = []
-        self._losses: list[tuple[str, str, str | None, str | None, str, int, bool]] = []
-
-    def __enter__(self) -> Self:
-        if self.path.is_dir() or (self.path.exists() and not _is_database(self.path)):
-            raise RagdataError(f"{self.path} exists and is not a DuckDB database; it is not replaced")
-        if not self.path.parent.is_dir():
-            raise RagdataError(f"{self.path.parent} is not a folder")
-        try:
-            self._part = self._place.enter_context(part_of(self.path.absolute()))
-        except OSError as error:
-            raise named(error, self.path.absolute(), self.path) from None
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._place:
-            if kind is None:
-                self._list()
-                self._part.replace(self.path)
-
-    def add(self, database: DatasetDatabase, schema: str = "main", path: str = "") -> None:
-        """Copy the tables of a database to a schema of the file, but for those of which nothing could be read; ``path``
-        is what its user called the dataset."""
-        connection = database.connection
-        with self._attached(connection):
-            if schema != "main":
-                connection.execute(f"create schema saved.{sql_name(schema)}")
-            for table in (name for name in database.tables if name not in database.unread):
-                connection.execute(
-                    f"create table saved.{sql_name(schema)}.{sql_name(table)} as from main.{sql_name(table)}"
-                )
-        self._rows.append((schema, path, database.format, database.name))
-        self._losses += [
-            (schema, loss.kind, loss.table, loss.column, loss.reason, loss.count, loss.unread)
-            for loss in database.losses
-        ]
-
-    def leave_out(self, schema: str, reason: str) -> None:
-        """Say why a dataset that would have a schema is not in the file."""
-        self._losses.append((schema, "dropped", None, None, reason, 1, True))
-
-    @contextmanager
-    def _attached(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-        """The file as ``saved``; much of it is written only when the block ends."""
-        import duckdb
-
-        try:
-            connection.execute(f"attach {sql_text(str(self._part))} as saved (storage_version '{_STORAGE}')")
-            try:
-                yield
-            except BaseException:
-                with suppress(duckdb.Error):  # else it would hide what went wrong first
-                    connection.execute("detach saved")
-                raise
-            connection.execute("detach saved")
-        except duckdb.Error as error:
-            refuse_machine_fault(error)
-            if os.strerror(errno.ENOSPC) in str(error):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path)) from None
-            told = str(error).splitlines()[-1].rpartition("Original error: ")[2]
-            told = told.replace(str(self._part), str(self.path))
-            raise RagdataError(f"{self.path} cannot be written: {told}") from None
-
-    def _list(self) -> None:
-        import duckdb
-
-        with (
-            duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection,
-            self._attached(connection),
-        ):
-            connection.execute(
-                'create table saved.main.datasets ("schema" varchar, path varchar, format varchar, name varchar)'
-            )
-            if self._rows:
-                connection.executemany("insert into saved.main.datasets values (?, ?, ?, ?)", self._rows)
-            connection.execute(
-                'create table saved.main.losses ("schema" varchar, kind varchar, "table" varchar, "column" varchar, '
-                "reason varchar, count bigint, unread boolean)"
-            )
-            if self._losses:
-                connection.executemany("insert into saved.main.losses values (?, ?, ?, ?, ?, ?, ?)", self._losses)
+def _rows_in(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    return int(connection.execute(f'select count(*) from main."{table}"').fetchall()[0][0])
 
 
 def _fault_of(file: DataFile) -> str:
@@ -421,8 +352,3 @@ def _fault_of(file: DataFile) -> str:
         pass
     told = (f.told(file.display) for f in source.faults if f.rule != "mislabelled-compression")
     return next(told, "")
-
-
-def _is_database(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(12)[8:] == _MAGIC

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
-from ragdatakit.files.boundary import Boundary
-from ragdatakit.files.csv_rows import CsvReader
+from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
+from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.folders import is_regular
-from ragdatakit.files.sniffing import json_container
-from ragdatakit.files.sources import Source
+from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.paths.boundary import Boundary
+from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.results import FileSummary

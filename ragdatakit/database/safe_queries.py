@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.database.canonical_frames import arrow_schema
 from ragdatakit.database.database_group import DatabaseGroup, SingleDatabase
 from ragdatakit.database.dataset_database import FILES, USUAL_MEMORY, DatasetDatabase
+from ragdatakit.database.row_batches import arrow_schema
 from ragdatakit.database.select_statements import (
     NO_MEMORY,
-    QueryError,
     Select,
     error_of,
     parse_select,
@@ -24,7 +23,7 @@ from ragdatakit.database.select_statements import (
 )
 from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import MachineError, RagdataError, skip_unreadable
+from ragdatakit.schemas.errors import MachineError, QueryError, RagdataError, skip_unreadable
 
 if TYPE_CHECKING:
     import duckdb
@@ -184,7 +183,7 @@ class SafeQueries:
         database = self._read[dataset] = self._datasets.open(dataset)
         for table in database.tables:
             known = set(database.losses.unread)
-            count = database.rows(table)
+            count = database.count(table)
             fault = next((told for told in database.losses.unread if told not in known), "")
             columns = _columns(database, "main", table)
             told = fault.removeprefix(f"{table}: ")

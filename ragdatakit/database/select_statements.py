@@ -13,7 +13,8 @@ import orjson
 from ragdatakit.database.query_functions import FUNCTIONS, TABLE_FUNCTIONS
 from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.machine import refuse_little_space
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import QueryError
+from ragdatakit.schemas.texts import shortened
 
 _CATALOGUE_SCHEMAS = ("information_schema", "pg_catalog")
 _CATALOGUE_TABLES = ("duckdb_", "pg_", "pragma_", "sqlite_")
@@ -24,13 +25,9 @@ _NOWHERE = 2**64 - 1
 _MOST_QUERY = 1 << 20
 _MOST_NEAR, _MOST_LISTED = 3, 20
 _PLACE = re.compile(r"\n+LINE (\d+): (.*)\n( *)(\^+)")
-_NO_VALUE = re.compile(
-    r"Could not convert string '(.*)' to (\w+)(?:\(.*\))?(?: when casting from source column (.+))?$"
-)
-_NO_FUNCTION = re.compile(
-    r"(?:No function matches the given name and argument types|Could not choose a best candidate function for the "
-    r"function call) ['\"]([^(]+)\((.*)\)['\"]"
-)
+_LIKE_A_FILE = re.compile(r"[/\\]|://|\.(csv|tsv|json|jsonl|ndjson|parquet|txt|gz|db|duckdb)$")
+_CAST_OF = re.compile(r"Could not convert string .* when casting from source column (.+)$")
+_WORDS_OF_MEMORY = ("Out of Memory", "to allocate", "bad allocation", "max_temp_directory_size")
 _TOO_DEEP = "the query is nested too deeply"
 _BY_SETTING = re.compile(r"[^.]*\bUse \"?SET\b.*", re.S)
 """DuckDB's remedies that a query does not have."""
@@ -43,17 +40,6 @@ _WORDS = {
 }
 
 NO_MEMORY = "the query needs more memory than it may use; ask for less, or give it more (--memory-limit)"
-
-
-class QueryError(RagdataError):
-    """What is wrong with a query. ``excerpt`` is the line of it, ``start`` and ``length`` say where in that line, in
-    characters; ``line`` is its number from 1, None where no place is known."""
-
-    def __init__(
-        self, message: str, line: int | None = None, excerpt: str = "", start: int = 0, length: int = 0
-    ) -> None:
-        super().__init__(message)
-        self.line, self.excerpt, self.start, self.length = line, excerpt, start, length
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +167,7 @@ def error_of(error: Exception, known: Callable[[], Iterable[str]] = list, lines_
     if place is None:
         return QueryError(_message(_PREFIX.sub("", head), known))
     start, length = max(len(place[3]) - len(f"LINE {place[1]}: "), 0), len(place[4])
-    message = _message(_PREFIX.sub("", head), known, place[2][start : start + length])
+    message = _message(_PREFIX.sub("", head), known)
     if message.startswith("syntax error"):
         message += _in_quotes(place[2], start)
     return QueryError(message, int(place[1]) - lines_before, place[2], start, length)
@@ -198,47 +184,26 @@ def _in_quotes(line: str, start: int) -> str:
     return ""
 
 
-def _message(told: str, known: Callable[[], Iterable[str]], written: str = "") -> str:
-    """``written`` is the place of the query that it is about."""
+def _message(told: str, known: Callable[[], Iterable[str]]) -> str:
+    """DuckDB's words on one line, without remedies that a query does not have; what a query can do instead."""
     parts = [part.strip() for part in told.split("\n") if part.strip()]
     first = parts[0] if parts else "the query failed"
-    if found := re.match(r'Table with name "?(.+?)"? does not exist', first):
-        return _no_table(written if "." in written and written.endswith(found[1]) else found[1], list(known()))
-    names = (
-        re.match(r'Referenced column "(.+)" not found', first)
-        or re.match(r'Referenced table "(.+)" not found', first)
-        or re.match(r'Table ".+" does not have a column named "(.+)"', first)
-    )
-    if names:
-        what = "table" if first.startswith("Referenced table") else "column"
-        near = [n for part in parts[1:] if part.startswith("Candidate") for n in re.findall(r'"([^"]+)"', part)]
-        near = _alike(names[1], near) if what == "column" else near[:_MOST_NEAR]
-        return f"there is no {what} {names[1]}" + (f"; did you mean {' or '.join(near)}?" if near else "")
-    if found := re.match(r"(?:Scalar|Table|Aggregate)? ?Function with name (.+) does not exist", first):
-        near = [n for part in parts[1:] if part.startswith("Did you mean") for n in re.findall(r'"([^"]+)"', part)]
-        return f"there is no function {found[1]}" + (f"; did you mean {near[0]}?" if near else "")
-    if found := re.match(r'\w+ Function with name "(.+)" is not in the catalog, but it exists in the', first):
-        return f"there is no function {found[1]}: a query has those that come with DuckDB, without extensions"
-    if told_of_types := _of_types(first):
-        return told_of_types
-    if first.startswith("Values were not provided for the following parameters"):
-        return "a query takes no parameters; write the values into it"
-    if (
-        "Out of Memory" in told
-        or "to allocate" in first
-        or "bad allocation" in first
-        or "max_temp_directory_size" in told
-    ):
+    if any(words in told for words in _WORDS_OF_MEMORY):
         return NO_MEMORY
-    if "file system operations are disabled" in first or "disabled through configuration" in first:
+    if any(words in first for words in ("file system operations are disabled", "disabled through configuration")):
         return _ONLY_DATA
-    if "configuration has been locked" in first:
-        return "settings cannot be changed in a query"
     if first.startswith("Max expression depth"):
         return _TOO_DEEP
-    shown = " ".join(part for part in parts[:2] if not part.startswith("Candidate functions"))
-    shown = _BY_SETTING.sub("", shown) or shown
-    return (shown if len(shown) <= 400 else f"{shown[:399]}…").rstrip("!")
+    if found := re.match(r'Table with name "?(.+?)"? does not exist', first):
+        listed = list(known()) if not _LIKE_A_FILE.search(found[1]) else []
+        more = f"there are {', '.join(listed[:_MOST_LISTED])}{', …' * (len(listed) > _MOST_LISTED)}"
+        return f"{found[0]}; {more if listed else _ONLY_DATA}"  # DuckDB proposes tables of its own, too
+    told = "; ".join(p.rstrip("!").replace(": : ", ": ") for p in parts[:2] if not p.startswith("Candidate functions"))
+    shown = _BY_SETTING.sub("", told) or first
+    shown = shortened(shown, 400)
+    if column := _CAST_OF.search(first):
+        return f"{shown}; compare it with text, as {column[1]} = '1', or use try_cast"
+    return shown
 
 
 def _alike(name: str, known: Sequence[str]) -> list[str]:
@@ -248,42 +213,6 @@ def _alike(name: str, known: Sequence[str]) -> list[str]:
     by_name = {called.rpartition(".")[2].lower(): called for called in reversed(known)}
     close = difflib.get_close_matches(name.rpartition(".")[2].lower(), list(by_name), n=_MOST_NEAR, cutoff=0.6)
     return [by_name[one] for one in close]
-
-
-def _of_types(told: str) -> str:
-    """What is wrong with the types of values; empty where it is about something else."""
-    if found := _NO_VALUE.match(told):
-        value, kind, column = found.groups()
-        wanted = "integer" if "INT" in kind else "number" if kind in ("DOUBLE", "FLOAT", "DECIMAL") else kind.lower()
-        if not column:
-            return f"'{value}' is not a valid {wanted}"
-        return f"{column} is text, and '{value}' no {wanted}: compare it with text, as {column} = '1', or use try_cast"
-    if found := _NO_FUNCTION.search(told):
-        name, types = found.groups()
-        types = types.replace("_LITERAL", "").replace("STRING", "VARCHAR")
-        return f"there is no {name} for ({types}); cast the values, as in x::double"
-    return ""
-
-
-def _no_table(name: str, known: Sequence[str]) -> str:
-    import difflib
-
-    if re.search(r"[/\\]|://|\.(csv|tsv|json|jsonl|ndjson|parquet|txt|gz|db|duckdb)$", name):
-        return f"there is no table {name}: a query sees the tables of the dataset, no files and no network"
-    by_name: dict[str, list[str]] = {}
-    for called in known:
-        for part in dict.fromkeys((called.lower(), called.rpartition(".")[2].strip('"').lower())):
-            by_name.setdefault(part, []).append(called)
-    before, _, last = name.lower().rpartition(".")
-    beside = [called for called in known if before and called.lower().startswith(f"{before}.")]
-    close = difflib.get_close_matches(name.lower(), list(by_name), n=3, cutoff=0.6)
-    close += difflib.get_close_matches(last, list(by_name), n=3, cutoff=0.6)
-    near = [called for part in (last, *close) for called in by_name.get(part, ())]
-    near = list(dict.fromkeys([called for called in near if called in beside] or near))[:_MOST_NEAR]
-    if near:
-        return f"there is no table {name}; did you mean {' or '.join(near)}?"
-    listed = ", ".join(known[:_MOST_LISTED]) + (", …" if len(known) > _MOST_LISTED else "")
-    return f"there is no table {name}; there are {listed}" if known else f"there is no table {name}"
 
 
 def without_end(text: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.files.boundary import ANYWHERE, Boundary, not_followed
-from ragdatakit.files.folders import not_looked_into
+from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, not_followed
+from ragdatakit.files.paths.folders import not_looked_into
 from ragdatakit.schemas.declarations import Format
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import yaml
 
-from ragdatakit.files.front_matter import yaml_fields
-from ragdatakit.files.json_text import loads
+from ragdatakit.files.containers.json_text import loads
+from ragdatakit.files.texts.front_matter import yaml_fields
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.results import Report

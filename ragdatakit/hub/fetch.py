@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.files.boundary import boundary_of
-from ragdatakit.files.manifest import Manifest, compare, read_manifest
-from ragdatakit.files.own_files import MANIFEST
+from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.manifest import Manifest, compare, read_manifest
+from ragdatakit.files.paths.own_files import MANIFEST
 from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, is_offline, refusals
-from ragdatakit.outputs.outputs import is_safe_name
 from ragdatakit.outputs.staging import StagedFolder, refuse_target
+from ragdatakit.outputs.written_files import is_safe_name
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:

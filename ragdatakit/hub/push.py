@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.boundary import ANYWHERE, Boundary, boundary_of
+from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, refusals
 from ragdatakit.hub.dataset_card import Card, CardFacts, DataFile, card
 from ragdatakit.schemas.errors import RagdataError

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from ragdatakit.files.canonical_tables import RowSource
-from ragdatakit.files.own_files import RENAMED_IDS
+from ragdatakit.files.paths.own_files import RENAMED_IDS
+from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.schemas.errors import RagdataError
 
 _COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from weakref import finalize
 
-from ragdatakit.files.folder_locks import lock_folder, remove_locked, remove_unlocked
+from ragdatakit.files.paths.folder_locks import lock_folder, remove_locked, remove_unlocked
 
 _STEM = "ragdata-scratch-"
 _NAME = re.compile(f"{_STEM}[0-9a-f]{{12}}")

@@ -23,7 +23,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from ragdatakit.files.boundary import read_listed
+from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import RagdataError
 

@@ -21,10 +21,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from ragdatakit.files.boundary import read_listed
-from ragdatakit.files.canonical_tables import RowSource
-from ragdatakit.files.folders import not_looked_into
-from ragdatakit.files.own_files import SIDECAR as FOLDER
+from ragdatakit.files.paths.boundary import read_listed
+from ragdatakit.files.paths.folders import not_looked_into
+from ragdatakit.files.paths.own_files import SIDECAR as FOLDER
+from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.outputs.sidecar_entries import Entry, Head, encode, entries, key_bytes, read_head, short_digest
 from ragdatakit.schemas.canonical import TABLES, Chunk, Document
 from ragdatakit.schemas.conversions import Losses

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ragdatakit.files.folder_locks import DIGITS, FolderBeside, name_beside, remove_unlocked, stem_beside
-from ragdatakit.files.writing import flush_to_disk, named, umask
+from ragdatakit.files.paths.folder_locks import DIGITS, FolderBeside, name_beside, remove_unlocked, stem_beside
+from ragdatakit.files.paths.writing import flush_to_disk, named, umask
 from ragdatakit.schemas.errors import RagdataError
 
 _OLD = "old-"

@@ -1,7 +1,7 @@
-"""Whether a short answer stands in the texts that are gold for its question: one pass over the passages.
+"""Whether a short answer is in the texts that are gold for its question: one pass over the passages.
 
-Lenient, as frameworks word answers in other ways: all words of the answer, or of an alias, stand somewhere in the gold
-texts and their titles, or the answer stands there if blanks do not count. Yes, no, numbers and dates are not looked
+Lenient, as frameworks word answers in other ways: all words of the answer, or of an alias, are somewhere in the gold
+texts and their titles, or the answer is there if blanks do not count. Yes, no, numbers and dates are not looked
 for, nor answers of many words.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragdatakit.files.flat_text import flat_words
-from ragdatakit.quality.hits import Checked, Hit, shown_id, sought_question
+from ragdatakit.files.texts.flat_text import flat_words
+from ragdatakit.quality.findings import Checked, question_lookup, shown_id
 
 _LONGEST = 12
 """Words of an answer that is looked for."""
@@ -40,9 +40,9 @@ class _Waiting:
 
 def check_answers(run: Checked) -> None:
     """Look for the answers of all questions that have gold. Memory: about 1 KB for each such question."""
-    if not run.hits.wants("answer-not-in-texts") or not run.tables.any("qrels"):
+    if not run.findings.wants("answer-not-in-texts") or not run.tables.any("qrels"):
         return
-    waiting = _sought(run)
+    waiting = _waiting(run)
     if not waiting:
         return
     of_target: dict[tuple[str, str], list[_Waiting]] = {}
@@ -68,8 +68,8 @@ def check_answers(run: Checked) -> None:
             texts = "gold text" if len(one.golds) == 1 else f"{len(one.golds):,} gold texts"
             row = one.row
             facts = {"id": shown_id(row.question_id), "answer": f"“{row.answer}”", "texts": texts}
-            place = sought_question(row, row.split, one.number, row.answer)
-            run.hits.keep(Hit("answer-not-in-texts", place, row.answer, facts))
+            place = question_lookup(row, row.split, one.number, row.answer)
+            run.findings.keep("answer-not-in-texts", place, row.answer, facts)
 
 
 def _gold_is_lost(run: Checked) -> bool:
@@ -78,7 +78,7 @@ def _gold_is_lost(run: Checked) -> bool:
     return any(loss.kind == "dropped" and loss.table == "qrels" for loss in run.tables.losses)
 
 
-def _sought(run: Checked) -> dict[tuple[str | None, str | None], list[_Waiting]]:
+def _waiting(run: Checked) -> dict[tuple[str | None, str | None], list[_Waiting]]:
     found: dict[tuple[str | None, str | None], list[_Waiting]] = {}
     for number, row in enumerate(run.questions()):
         if not row.answer:

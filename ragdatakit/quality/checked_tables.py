@@ -8,10 +8,10 @@ from pathlib import Path
 from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
-from ragdatakit.converters.run import ConvertOptions, Source, read_source
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.converters.run import ConversionSettings, Source, read_source
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.record_reading import Progress
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, NotMeantError, RagdataError
 
@@ -20,7 +20,7 @@ def checked_tables(
     datasets: Sequence[Dataset], progress: Progress | None = None, values: Mapping[str, str] | None = None
 ) -> Iterator[tuple[Sequence[Dataset], CanonicalTables | RagdataError]]:
     """Datasets of one format, those that are read as one together, with their tables; none where nothing reads it. Of
-    several data sets in one folder each is one. In the place of tables stands why one of several cannot be read.
+    several data sets in one folder each is one. In the place of tables comes why one of several cannot be read.
 
     ``values`` are options of the format's reader, by name; those of other formats are passed over, and so are datasets
     that these do not mean, where they mean another. Raises `RagdataError` where the only dataset cannot be read.
@@ -30,7 +30,7 @@ def checked_tables(
     if converter is None or converter.read is None:
         return
     groups = converter.group(list(datasets)) if converter.group is not None else [[d] for d in datasets]
-    options = ConvertOptions(target_format="", values=dict(values or {}), progress=progress)
+    options = ConversionSettings(target_format="", values=dict(values or {}), progress=progress)
     found = [pair for group in groups for pair in each_set(Source(tuple(group)), options)]
     not_meant: list[NotMeantError] = []
     for source, wanted in found:

@@ -1,7 +1,7 @@
 """Whether a text was decoded with a wrong encoding at some time, and what it was before.
 
-For encodings of the West ftfy tells it: its heuristic names texts that look odd, and only those of them count that
-decode to something else consistently. What it does not know is told by other signs:
+For encodings of the West ftfy finds it: its heuristic names texts that look odd, and only those of them count that
+decode to something else consistently. What it does not know is found by other signs:
 
 - UTF-8 read as Shift-JIS: nearly every other character is one of a few that are rare in true text;
 - UTF-8 read as GBK: encoded again, runs of its characters are UTF-8, which those of true text never are;
@@ -27,17 +27,17 @@ _QUOTES = re.compile("[A-Za-z.,!?;:)] ?(?:鈥|窶)[^\x00-\x7f]?")
 """The first two bytes of quotation marks and dashes, read as GBK or Shift-JIS, behind a word of the West."""
 _ACCENTS_ALONE = re.compile("[À-ÖØ-öø-ÿ]{6,}")
 _LEAST_ACCENTS = 2
-"""Words of six accented letters and no other: Estonian has `öö-öö`, and nobody two longer ones."""
+"""Words of six accented letters and no other: Estonian has `öö-öö`, and no language two longer ones."""
 _SUSPICIOUS = re.compile("[\x80-\x9fŒœÂÃ]|[\xa0-\u2dff\uf8ff\ufb00-\ufb06\ufffd]{2}")
-"""What stands in all that ftfy takes for odd; to look for this is ten times as quick."""
+"""What is in all that ftfy takes for odd; to look for this is ten times as quick."""
 _AROUND = 24
 _LONGEST = 200
 _MOST_TRIED = 50
-"""Places of a text at which it is tried whether it decodes to something else."""
+"""RecordFinder of a text at which it is tried whether it decodes to something else."""
 
 
 def garbled(text: str) -> tuple[str, str] | None:
-    """The first garbled words of a text, and what they were (empty where nobody can tell); None where it is sound.
+    """The first garbled words of a text, and what they were (empty where that is not known); None where it is sound.
 
     Raises `ImportError` without ftfy.
     """

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from array import array
 
-from ragdatakit.quality.hits import Checked, Hit, Sought, shown_id
+from ragdatakit.quality.findings import Checked, RecordLookup, shown_id
 
 
 def check_graph(run: Checked) -> None:
     """Count how many edges every node takes part in. Memory: 16 bytes an edge, twice that for a moment."""
-    if not run.hits.wants("hub-node"):
+    if not run.findings.wants("hub-node"):
         return
     import numpy as np
 
@@ -37,4 +37,4 @@ def check_graph(run: Checked) -> None:
     for code, name in sorted(names.items(), key=lambda item: (-hubs[item[0]], item[1])):
         share = f"{100 * hubs[code] / number:.0f} %"
         facts = {"id": shown_id(name), "edges": hubs[code], "all": number, "share": share}
-        run.hits.keep(Hit("hub-node", Sought((name,)), name, facts))
+        run.findings.keep("hub-node", RecordLookup((name,)), name, facts)

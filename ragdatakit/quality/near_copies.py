@@ -40,8 +40,7 @@ class _Held(NamedTuple):
 
 
 class NearCopies:
-    """Takes texts as codes of their words, by ordinal (rising); `pairs` then tells which are near copies of earlier
-    ones."""
+    """Takes texts as codes of their words, by ordinal (rising); `pairs` then gives the near copies of earlier ones."""
 
     def __init__(self, similarity: float, other_words: float) -> None:
         self._similarity = similarity
@@ -49,7 +48,7 @@ class NearCopies:
         self._of_batches: list[tuple[Any, Any, Any]] = []
 
     def add(self, ordinals: npt.NDArray[np.int64], words: _Codes, lengths: npt.NDArray[np.int64]) -> None:
-        """Texts of at least three words each; their words stand one after the other."""
+        """Texts of at least three words each; their words come one after the other."""
         import numpy as np
         from rensa import RMinHash
 
@@ -73,8 +72,8 @@ class NearCopies:
     def pairs(self, keys: npt.NDArray[np.int64], read: Callable[[], Iterator[tuple[int, str]]]) -> list[Pair]:
         """(text, earlier text, similarity), ordered; each text once, with the earlier one that is most like it.
 
-        ``keys`` tells texts apart that are the same altogether: of these only the first takes part. ``read`` gives all
-        texts again, with their ordinals.
+        ``keys`` are equal for texts that are the same altogether: of these only the first takes part. ``read`` gives
+        all texts again, with their ordinals.
         """
         import numpy as np
 
@@ -102,7 +101,7 @@ class NearCopies:
                 best[later] = (-similarity, earlier)
         return [(later, earlier, -negative) for later, (negative, earlier) in sorted(best.items())]
 
-    def _judged(self, a: _Held, b: _Held) -> float:
+    def _similarity_of(self, a: _Held, b: _Held) -> float:
         """How alike two texts are; 0 where that is not enough."""
         similarity = _share(a.runs, b.runs)
         if similarity < min(self._similarity, self._other_words):
@@ -130,7 +129,7 @@ class NearCopies:
             wanted = set(np.unique(candidates[done:taken]).tolist())
             held = _held(islice((one for one in read() if one[0] in wanted), len(wanted)))
             for later, earlier in candidates[done:taken].tolist():
-                yield later, earlier, self._judged(held[later], held[earlier])
+                yield later, earlier, self._similarity_of(held[later], held[earlier])
             done = taken
 
 

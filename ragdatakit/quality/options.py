@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, fields
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 
-def _share(default: float, told: str) -> float:
-    found: float = field(default=default, metadata={"help": told, "share": True})
+def _share(default: float, meaning: str) -> float:
+    found: float = field(default=default, metadata={"help": meaning, "share": True})
     return found
 
 
-def _number(default: int, told: str) -> int:
-    found: int = field(default=default, metadata={"help": told, "share": False})
+def _number(default: int, meaning: str) -> int:
+    found: int = field(default=default, metadata={"help": meaning, "share": False})
     return found
 
 
@@ -42,32 +42,32 @@ class QualityOptions:
     ) -> QualityOptions:
         """Options by name, as words, numbers or both; raises `RagdataError` for a bad value, and
         `UnknownNameError` for an unknown name. ``where`` is what they are called in messages, ``file`` where they
-        stand."""
+        are from."""
         known = {f.name.replace("_", "-"): f for f in fields(cls)}
         given: dict[str, float] = {}
-        told = f"{file}: " if file else ""
+        prefix = f"{file}: " if file else ""
         for name, value in values.items():
             spelled = str(name).strip().replace("_", "-")
             if spelled not in known:
                 raise UnknownNameError(where, str(name), known, where=f"in {file}" if file else "")
             found = known[spelled]
-            given[found.name] = _read(f"{told}{where} {spelled}={value}", value, bool(found.metadata["share"]))
+            given[found.name] = _read(f"{prefix}{where} {spelled}={value}", value, bool(found.metadata["share"]))
         return cls(**given)  # type: ignore[arg-type]
 
 
 def thresholds_in(words: str) -> list[tuple[str, float, str]]:
     """The thresholds that a rule's words name (in backticks): name, default, meaning; in their own order."""
-    told = ((f.name.replace("_", "-"), f) for f in fields(QualityOptions))
+    options = ((f.name.replace("_", "-"), f) for f in fields(QualityOptions))
     defaults = QualityOptions()
-    return [(name, getattr(defaults, f.name), f.metadata["help"]) for name, f in told if f"`{name}`" in words]
+    return [(name, getattr(defaults, f.name), f.metadata["help"]) for name, f in options if f"`{name}`" in words]
 
 
-def _read(told: str, value: object, share: bool) -> float:
+def _read(name: str, value: object, share: bool) -> float:
     wanted = "a share from 0 to 1, such as 0.8" if share else "an integer of at least 0"
     try:
         number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
     except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or number < 0 or (share and number > 1) or (not share and number != int(number)):
-        raise RagdataError(f"{told}: expected {wanted}")
+        raise RagdataError(f"{name}: expected {wanted}")
     return number if share else int(number)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.flat_text import flat_words
-from ragdatakit.quality.hits import Checked, Hit, Sought, is_train, shown_id, sought_question
+from ragdatakit.files.texts.flat_text import flat_words
+from ragdatakit.quality.findings import Checked, RecordLookup, is_train, question_lookup, shown_id
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,9 +42,9 @@ class _Asked:
 
 
 def check_questions(run: Checked) -> None:
-    """Look at all questions; what is found are hits of the run. Memory: some 40 bytes a question, 24 a judgement."""
+    """Look at all questions. Memory: some 40 bytes a question, 24 a judgement."""
     rules = ("leaked-question", "nearly-leaked-question", "shared-positives", "identical-questions", "uneven-splits")
-    if not run.hits.wants(*rules):
+    if not run.findings.wants(*rules):
         return
     if run.progress is not None:
         run.progress.doing = "looking for leaks"
@@ -52,7 +52,7 @@ def check_questions(run: Checked) -> None:
     if not len(asked.words):
         return
     found = [*_leaked(asked), *_doubles(asked)]
-    near = list(_nearly_leaked(run, asked)) if run.hits.wants("nearly-leaked-question") else []
+    near = list(_nearly_leaked(run, asked)) if run.findings.wants("nearly-leaked-question") else []
     _keep(run, asked, found, near)
     _shared_positives(run, asked)
     _uneven_splits(run, asked)
@@ -182,21 +182,21 @@ def _nearly_leaked(run: Checked, asked: _Asked) -> Iterator[_Found]:
     groups = [*_mixed_groups(*by_gold, trained, "gold"), *by_answer]
     wanted = {number for _, train, others in groups for number, _ in (*train, *others)}
     texts = _words_of(run, wanted)
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     for same, train, others in groups:
         for question, split in others:
-            if (question, split) in told or asked.names[split] is None:
+            if (question, split) in reported or asked.names[split] is None:
                 continue
             best, similarity = None, run.options.question_similarity
             for other in train:
                 if asked.words[other[0]] == asked.words[question]:
-                    best = None  # told as a leak already
+                    best = None  # reported as a leak already
                     break
                 found = _similarity(texts[question], texts[other[0]], similarity)
                 if found > (0 if best is None else similarity):
                     best, similarity = other, found
             if best is not None:
-                told.add((question, split))
+                reported.add((question, split))
                 facts = {"similarity": f"{100 * similarity:.0f} %", "same": same}
                 yield "nearly-leaked-question", question, split, *best, facts
 
@@ -228,7 +228,7 @@ def _words_of(run: Checked, wanted: set[int]) -> dict[int, frozenset[str]]:
 
 
 def _similarity(mine: frozenset[str], other: frozenset[str], least: float) -> float:
-    """The share of words in common; 0 for short questions, where a number tells them apart, and below ``least``."""
+    """The share of words in common; 0 for short questions, where a number sets them apart, and below ``least``."""
     shorter, longer = sorted((len(mine), len(other)))
     if shorter < _LEAST_WORDS or shorter < least * longer:
         return 0.0
@@ -241,30 +241,30 @@ def _similarity(mine: frozenset[str], other: frozenset[str], least: float) -> fl
 
 def _keep(run: Checked, asked: _Asked, *found: Iterable[_Found]) -> None:
     """Keep what there is room for, with the texts of the questions; count the rest."""
-    most = run.hits.collector.selection.max_per_rule
+    most = run.findings.collector.selection.max_per_rule
     kept: list[_Found] = []
     number: Counter[str] = Counter()
     for one in (f for several in found for f in several):
         rule, _, split, *_ = one
         number[rule] += 1
-        if run.hits.room(rule) and (not most or number[rule] <= most):
+        if run.findings.room(rule) and (not most or number[rule] <= most):
             kept.append(one)
         else:
-            run.hits.count(rule, asked.names[split])
+            run.findings.count(rule, asked.names[split])
     wanted = {number for one in kept for number in (one[1], one[3])}
     rows = {n: row for n, row in enumerate(run.questions() if wanted else ()) if n in wanted}
     for rule, question, split, other, of, facts in kept:
         row, first = rows[question], rows[other]
-        told = {
+        named = {
             "id": shown_id(row.question_id),
             "split": asked.names[split] or "the dataset",
             "other": shown_id(first.question_id),
             "trained": asked.names[of] or "training",
             **facts,
         }
-        place = sought_question(row, asked.names[split], question)
-        there = sought_question(first, asked.names[of], other)
-        run.hits.keep(Hit(rule, place, row.question_id, told, "", there, "the other one"))
+        place = question_lookup(row, asked.names[split], question)
+        there = question_lookup(first, asked.names[of], other)
+        run.findings.keep(rule, place, row.question_id, named, "", there, "the other one")
 
 
 def _shared_positives(run: Checked, asked: _Asked) -> None:
@@ -272,7 +272,7 @@ def _shared_positives(run: Checked, asked: _Asked) -> None:
 
     questions, splits, targets = asked.golds
     train = [n for n, name in enumerate(asked.names) if is_train(name)]
-    if not train or not run.hits.wants("shared-positives"):
+    if not train or not run.findings.wants("shared-positives"):
         return
     of_train = np.unique(targets[np.isin(splits, train)])
     for code, name in enumerate(asked.names):
@@ -285,7 +285,7 @@ def _shared_positives(run: Checked, asked: _Asked) -> None:
         if share > run.options.most_shared_positives:
             facts = {"share": f"{100 * share:.0f} %", "questions": len(every), "split": name}
             facts["trained"] = asked.names[train[0]] or "training"
-            run.hits.keep(Hit("shared-positives", Sought((), name), round(share, 4), facts))
+            run.findings.keep("shared-positives", RecordLookup((), name), round(share, 4), facts)
 
 
 def _uneven_splits(run: Checked, asked: _Asked) -> None:
@@ -302,4 +302,4 @@ def _uneven_splits(run: Checked, asked: _Asked) -> None:
             name = asked.names[code] or ""
             questions = f"{number:,} question" + ("" if number == 1 else "s")
             facts = {"split": name, "questions": questions, "other": asked.names[largest], "number": sizes[largest]}
-            run.hits.keep(Hit("uneven-splits", Sought((), name), number, facts))
+            run.findings.keep("uneven-splits", RecordLookup((), name), number, facts)

@@ -8,27 +8,23 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.plain_sources import NO_DATA, PLAIN_SOURCES
 from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
-from ragdatakit.files.plain_sources import NO_DATA, PLAIN_SOURCES
-from ragdatakit.files.record_reading import Progress
-from ragdatakit.quality.hits import Checked, Doing, Hit, Hits, QualityCollector, Sought
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.quality.findings import Checked, Doing, QualityCollector, QualityFindings, RecordLookup
 from ragdatakit.quality.options import QualityOptions
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
-from ragdatakit.schemas.findings import Problem, Related
-from ragdatakit.schemas.quality_rules import RULES
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.rules.quality import RULES
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.run_options import RunOptions
-
-if TYPE_CHECKING:
-    from ragdatakit.quality.places import Found
 
 _SHOWN = 120
 """Characters that a message shows of one fact."""
@@ -62,23 +58,23 @@ class Quality:
         doing = Doing(options.progress) if options.progress is not None else None
         try:
             for together, tables in self.read(parts, doing):
-                hits = Hits(together, collector)
+                found = QualityFindings(together, collector)
                 if isinstance(tables, RagdataError):
-                    _not_checked(hits, str(tables))
+                    _not_checked(found, str(tables))
                     continue
-                _guarded(hits, partial(_check, hits, tables, self.options, doing))
+                _guarded(found, partial(_check, found, tables, self.options, doing))
                 if together[0].format.name in PLAIN_SOURCES:
-                    _tell_left_out(hits, tables)
-                _place(hits, options.memory_limit, doing)
+                    _report_left_out(found, tables)
+                _complete(found, options.memory_limit, doing)
         except (MissingExtraError, MachineError):
             raise
         except RagdataError as error:
-            told = str(error)
+            reason = str(error)
             if parts[0].format.name in PLAIN_SOURCES:
-                told = told.replace("--map ", "--option map=")
+                reason = reason.replace("--map ", "--option map=")
                 if alone:
-                    raise RagdataError(told) from None
-            _not_checked(Hits(parts, collector), told)
+                    raise RagdataError(reason) from None
+            _not_checked(QualityFindings(parts, collector), reason)
         collector.finish()
         return collector
 
@@ -91,82 +87,80 @@ def refuse_missing_libraries(selection: Selection) -> None:
         raise MissingExtraError("quality", " and ".join(missing))
 
 
-def _check(hits: Hits, tables: CanonicalTables, options: QualityOptions, progress: Doing | None) -> None:
+def _check(found: QualityFindings, tables: CanonicalTables, options: QualityOptions, progress: Doing | None) -> None:
     from ragdatakit.quality.answers import check_answers
     from ragdatakit.quality.graph import check_graph
     from ragdatakit.quality.questions import check_questions
     from ragdatakit.quality.texts import check_question_texts, check_texts
     from ragdatakit.quality.training import check_negatives
 
-    run = Checked(tables, options, hits, progress)
+    run = Checked(tables, options, found, progress)
     checks = (check_texts, check_question_texts, check_questions, check_answers, check_negatives, check_graph)
     for check in checks:
-        _guarded(hits, partial(check, run))
+        _guarded(found, partial(check, run))
 
 
-def _guarded(hits: Hits, check: Callable[[], object]) -> None:
+def _guarded(found: QualityFindings, check: Callable[[], object]) -> None:
     """A check that fails on the data hides no other."""
     try:
         check()
     except (MissingExtraError, MachineError):
         raise
     except RagdataError as error:
-        _not_checked(hits, str(error))
-    except Exception as error:  # noqa: BLE001 - what the other checks find must be told, too
+        _not_checked(found, str(error))
+    except Exception as error:  # noqa: BLE001 - what the other checks find must be reported, too
         refuse_machine_fault(error)
-        _not_checked(hits, f"ragdata's own check failed, {type(error).__name__}: {error}")
+        _not_checked(found, f"ragdata's own check failed, {type(error).__name__}: {error}")
 
 
-def _tell_left_out(hits: Hits, tables: CanonicalTables) -> None:
-    """What was not read of plain data: no other check tells it."""
+def _report_left_out(found: QualityFindings, tables: CanonicalTables) -> None:
+    """What was not read of plain data: no other check reports it."""
     for loss in tables.losses:
         if loss.kind == "dropped" and loss.reason not in NO_DATA:
             number = f"{loss.count:,} × " if loss.count > 1 else ""
             more = f" and {loss.count - len(loss.examples):,} more" if loss.count > len(loss.examples) else ""
             _not_checked(
-                hits, f"{number}{loss.reason}" + (f": {', '.join(loss.examples)}{more}" if loss.examples else "")
+                found, f"{number}{loss.reason}" + (f": {', '.join(loss.examples)}{more}" if loss.examples else "")
             )
 
 
-def _not_checked(hits: Hits, reason: str) -> None:
-    """Told once for each reason: several checks read the same tables."""
-    reason = reason.removeprefix(f"{hits.parts[0].display}: ")
-    if reason in hits.failed:
+def _not_checked(found: QualityFindings, reason: str) -> None:
+    """Report each reason once: several checks read the same tables."""
+    reason = reason.removeprefix(f"{found.parts[0].display}: ")
+    if reason in found.failed:
         return
-    hits.failed.add(reason)
+    found.failed.add(reason)
     parts = {f"part{n}": reason[_SHOWN * n : _SHOWN * (n + 1)] for n in range(3)}
-    hits.collector.add(hits.named_in(reason), Problem("quality-not-checked", facts=parts), Place())
+    found.collector.add(found.named_in(reason), Problem("quality-not-checked", facts=parts), Place())
 
 
-def _place(hits: Hits, memory_limit: int, progress: Doing | None) -> None:
-    """Look up the lines of all that is kept, and word it."""
-    from ragdatakit.quality.places import Places
+def _complete(found: QualityFindings, memory_limit: int, progress: Doing | None) -> None:
+    """Look up the records of all that is kept, and make the findings."""
+    from ragdatakit.quality.record_finder import RecordFinder
 
     if progress is not None:
         progress.doing = "looking up lines"
-    sought = [one for hit in hits.kept for one in (hit.place, hit.other) if one is not None]
+    lookups = [one for pending in found.kept for one in (pending.record, pending.other) if one is not None]
     try:
-        found = Places(hits, memory_limit, progress).find(sought)
+        records = RecordFinder(found, memory_limit, progress).find(lookups)
     except Exception as error:  # noqa: BLE001 - findings without a line are better than none
         refuse_machine_fault(error)
-        found = {}
-        _not_checked(hits, f"ragdata could not look up the lines, {type(error).__name__}: {error}")
-    for hit in hits.kept:
-        there = found.get(hit.place)
-        problem = Problem(hit.rule, there.pointer if there else None, hit.value, dict(hit.facts))
-        file = there.file if there is not None else _file_of(hits, hit)
-        place = there.place(hit.fragment) if there is not None else Place()
-        hits.collector.word(file, problem, place, _related(hit, found))
-    hits.kept = []
+        records = {}
+        _not_checked(found, f"ragdata could not look up the lines, {type(error).__name__}: {error}")
+    for pending in found.kept:
+        there = records.get(pending.record)
+        if there is not None:
+            pending.problem.pointer = there.pointer
+        file = there.file if there is not None else _file_of(found, pending.record)
+        place = there.place(pending.fragment) if there is not None else Place()
+        other = records.get(pending.other) if pending.other is not None else None
+        related = (other.related(pending.note),) if other is not None else ()
+        found.collector.complete(file, pending.problem, place, related)
+    found.kept = []
 
 
-def _related(hit: Hit, found: Mapping[Sought, Found]) -> tuple[Related, ...]:
-    there = found.get(hit.other) if hit.other is not None else None
-    return (there.related(hit.note),) if there is not None else ()
-
-
-def _file_of(hits: Hits, hit: Hit) -> DataFile:
+def _file_of(found: QualityFindings, lookup: RecordLookup) -> DataFile:
     """What a finding without a line names: a file of the split that it is about, else the dataset."""
-    if hit.place.split is not None and not hit.place.values:
-        return hits.file(hit.place.split)
-    return hits.whole()
+    if lookup.split is not None and not lookup.values:
+        return found.file(lookup.split)
+    return found.whole()

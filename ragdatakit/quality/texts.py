@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.word_codes import word_codes
-from ragdatakit.files.plain_tokens import count
+from ragdatakit.files.texts.plain_tokens import count
+from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
-from ragdatakit.quality.hits import Checked, Hit, Sought, TextKeys, shown_id, sought_question
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,12 +26,11 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\ufffd-\
 
 
 def check_texts(run: Checked) -> TextKeys:
-    """Look at every passage; what is found are hits of the run. Memory: 32 bytes a text, 108 where near copies are
-    looked for."""
+    """Look at every passage. Memory: 32 bytes a text, 108 where near copies are looked for."""
     import numpy as np
 
     keys, ids, documents, exact = array("q"), array("q"), array("q"), array("q")
-    told = run.hits.tells_same_text()
+    others_report = run.findings.reports_same_text()
     of_documents = run.noun == "chunk"
     near = _near_copies(run)
     least = max(run.options.near_words, 3)
@@ -44,7 +43,7 @@ def check_texts(run: Checked) -> TextKeys:
             printable = text.isprintable()
             keys.append(_key(_squeezed(text, printable)))
             ids.append(_key(row[0]))
-            if told:
+            if others_report:
                 exact.append(hash(text))
             documents.append(_key(row.doc_id) if of_documents and row.doc_id is not None else 0)
             look.at(row, number, text, words, printable)
@@ -53,10 +52,9 @@ def check_texts(run: Checked) -> TextKeys:
             near.add(np.flatnonzero(long) + (len(keys) - len(rows)), codes[np.repeat(long, lengths)], lengths[long])
     found = TextKeys(*(np.array(codes, np.int64) for codes in (keys, ids, documents, keys)))
     run.texts = found
-    pairs = (
-        list(_identical(found.keys, found.ids, np.array(exact, np.int64))) if run.hits.wants("identical-texts") else []
-    )
-    _keep_pairs(run, "identical-texts", [(later, earlier, {}) for later, earlier in pairs])
+    if run.findings.wants("identical-texts"):
+        pairs = _identical(found.keys, found.ids, np.array(exact, np.int64))
+        _keep_pairs(run, "identical-texts", [(later, earlier, {}) for later, earlier in pairs])
     if near is not None:
         _check_near(run, near, found)
     return found
@@ -82,18 +80,18 @@ def _squeezed(text: str, printable: bool) -> str:
 
 def check_question_texts(run: Checked) -> None:
     """The same for questions, as far as it matters there: garbled text and control characters."""
-    if not run.hits.wants("garbled-text", "control-character"):
+    if not run.findings.wants("garbled-text", "control-character"):
         return
     if run.progress is not None:
         run.progress.doing = "reading questions"
     for number, row in enumerate(run.questions()):
-        place = sought_question(row, row.split, number)
+        place = question_lookup(row, row.split, number)
         _check_characters(run, place, "question", row.question_id, "text", row.text or "")
 
 
 def _near_copies(run: Checked) -> NearCopies | None:
-    of_negatives = run.hits.wants("negative-like-positive") and run.tables.any("triplets")
-    if not run.hits.wants("near-identical-texts") and not of_negatives:
+    of_negatives = run.findings.wants("negative-like-positive") and run.tables.any("triplets")
+    if not run.findings.wants("near-identical-texts") and not of_negatives:
         return None
     from ragdatakit.quality.near_copies import NearCopies
 
@@ -101,20 +99,20 @@ def _near_copies(run: Checked) -> NearCopies | None:
 
 
 class _Look:
-    """What is told of a passage by itself."""
+    """What is reported of a passage by itself."""
 
     def __init__(self, run: Checked) -> None:
         self._run = run
         self._noun = run.noun
         self._least, self._most = run.options.least_words, run.options.most_tokens
-        self._characters = run.hits.wants("garbled-text", "control-character")
+        self._characters = run.findings.wants("garbled-text", "control-character")
 
     def at(self, row: Any, number: int, text: str, words: int, printable: bool) -> None:
         """One passage, its number, how many words it has, and whether all of its text is printable."""
         if words < self._least:
             if self._noun != "chunk" or not row.image_path:
-                told = "no word" if not words else "1 word" if words == 1 else f"{words:,} words"
-                self._keep("few-words-text", row, number, text, {"words": told})
+                counted = "no word" if not words else "1 word" if words == 1 else f"{words:,} words"
+                self._keep("few-words-text", row, number, text, {"words": counted})
         elif len(text) > self._most and (tokens := count(text)) > self._most:
             self._keep("over-token-budget", row, number, None, {"tokens": tokens, "most": self._most})
         if not self._characters:
@@ -126,29 +124,28 @@ class _Look:
 
     def _keep(self, rule: str, row: Any, number: int, value: str | None, facts: dict[str, Any]) -> None:
         named = {"table": self._noun, "id": shown_id(row[0])}
-        self._run.hits.keep(Hit(rule, _place(self._run, row, number), value, {**named, **facts}))
+        self._run.findings.keep(rule, _place(self._run, row, number), value, {**named, **facts})
 
 
-def _place(run: Checked, row: Any, number: int) -> Sought:
-    """A passage by its text, its id, and its title: where the reader makes up the ids, that tells texts apart that are
-    the same; where there is no title, which of them it is does."""
+def _place(run: Checked, row: Any, number: int) -> RecordLookup:
+    """A passage by its text, its id, and its title: where the reader makes up the ids, that distinguishes equal
+    texts; where there is no title, which of them it is does."""
     title = (row.title,) if run.noun == "document" and row.title else ()
-    return Sought((row.text or "", row[0], *title), None, row.text or "", (run.table, number))
+    return RecordLookup((row.text or "", row[0], *title), None, row.text or "", (run.table, number))
 
 
-def _title(row: Any, number: int) -> Sought:
+def _title(row: Any, number: int) -> RecordLookup:
     """The title of a document."""
     text = (row.text,) if row.text else ()
-    return Sought((row.title, row[0], *text), None, row.text or "", ("documents", number))
+    return RecordLookup((row.title, row[0], *text), None, row.text or "", ("documents", number))
 
 
-def _check_characters(run: Checked, place: Sought, noun: str, name: str | None, field: str, text: str) -> None:
-    hits = run.hits
-    if hits.wants("garbled-text") and (found := garbled(text)) is not None:
+def _check_characters(run: Checked, place: RecordLookup, noun: str, name: str | None, field: str, text: str) -> None:
+    if run.findings.wants("garbled-text") and (found := garbled(text)) is not None:
         fragment, repaired = found
-        told = f" (perhaps it was {_quoted(repaired)})" if repaired else ""
-        facts = {"fragment": _quoted(fragment), "repaired": told}
-        hits.keep(Hit("garbled-text", place, fragment, facts, fragment))
+        guess = f" (perhaps it was {_quoted(repaired)})" if repaired else ""
+        facts = {"fragment": _quoted(fragment), "repaired": guess}
+        run.findings.keep("garbled-text", place, fragment, facts, fragment)
     elif (not text.isprintable() or _LOST in text) and (match := _CONTROL.search(text)) is not None:
         number = len(_CONTROL.findall(text))
         facts = {
@@ -159,7 +156,7 @@ def _check_characters(run: Checked, place: Sought, noun: str, name: str | None, 
             "more": f", and {number - 1:,} more" if number > 1 else "",
             "obeyed": "" if match[0] == _LOST else "; tools that show the text may obey it",
         }
-        hits.keep(Hit("control-character", place, match[0], facts, match[0]))
+        run.findings.keep("control-character", place, match[0], facts, match[0])
 
 
 def _named(character: str) -> str:
@@ -198,16 +195,16 @@ def _keep_pairs(run: Checked, rule: str, pairs: Sequence[tuple[int, int, dict[st
     if not pairs:
         return
     kept = 0
-    most = run.hits.collector.selection.max_per_rule
-    while kept < len(pairs) and run.hits.room(rule) and (not most or kept < most):
+    most = run.findings.collector.selection.max_per_rule
+    while kept < len(pairs) and run.findings.room(rule) and (not most or kept < most):
         kept += 1
     rows = _rows(run, {number for pair in pairs[:kept] for number in pair[:2]})
     for later, earlier, facts in pairs[:kept]:
         row, first = rows[later], rows[earlier]
-        told = {"table": run.noun, "id": shown_id(row[0]), "other": shown_id(first[0]), **facts}
+        named = {"table": run.noun, "id": shown_id(row[0]), "other": shown_id(first[0]), **facts}
         place, other = _place(run, row, later), _place(run, first, earlier)
-        run.hits.keep(Hit(rule, place, row[0], told, "", other, "the earlier one"))
-    run.hits.count(rule, None, len(pairs) - kept)
+        run.findings.keep(rule, place, row[0], named, "", other, "the earlier one")
+    run.findings.count(rule, None, len(pairs) - kept)
 
 
 def _rows(run: Checked, ordinals: set[int]) -> dict[int, Any]:
@@ -226,8 +223,8 @@ def _check_near(run: Checked, near: NearCopies, found: TextKeys) -> None:
             yield ordinal, row.text
 
     pairs = near.pairs(found.keys, read)
-    told = [(later, earlier, {"similarity": f"{100 * alike:.0f} %"}) for later, earlier, alike in pairs]
-    _keep_pairs(run, "near-identical-texts", told)
+    similar = [(later, earlier, {"similarity": f"{100 * alike:.0f} %"}) for later, earlier, alike in pairs]
+    _keep_pairs(run, "near-identical-texts", similar)
     if pairs:
         found.alike = _alike(found.keys, pairs)
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.quality.hits import Checked, Hit, Sought, shown_id
+from ragdatakit.quality.findings import Checked, RecordLookup, shown_id
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.quality.hits import TextKeys
+    from ragdatakit.quality.findings import TextKeys
 
     _Codes = npt.NDArray[np.int64]
 
@@ -42,7 +42,7 @@ def check_negatives(run: Checked) -> None:
     """Compare the text of each negative with those of the positives of its question. Memory: 16 bytes a triplet."""
     import numpy as np
 
-    if not run.hits.wants("negative-like-positive") or not run.tables.any("triplets") or run.texts is None:
+    if not run.findings.wants("negative-like-positive") or not run.tables.any("triplets") or run.texts is None:
         return
     alike = _Codebook(run.texts.ids, run.texts.alike)
     by_text, by_id = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -52,7 +52,7 @@ def check_negatives(run: Checked) -> None:
     of_text, of_id = np.unique(np.concatenate(by_text)), np.unique(np.concatenate(by_id))
     del by_text, by_id
     kept: list[tuple[Any, int]] = []
-    most = run.hits.collector.selection.max_per_rule
+    most = run.findings.collector.selection.max_per_rule
     for rows in _batches(run.tables.peek("triplets")):
         questions = np.array([hash((r.question_id, r.split)) for r in rows], np.int64)
         negatives = np.array([hash(r.negative_id) for r in rows], np.int64)
@@ -60,14 +60,14 @@ def check_negatives(run: Checked) -> None:
         pairs = _pairs(questions, codes)
         copies = (codes != 0) & np.isin(pairs, of_text) & ~np.isin(_pairs(questions, negatives), of_id)
         for place in np.flatnonzero(copies).tolist():
-            if run.hits.room("negative-like-positive") and (not most or len(kept) < most):
+            if run.findings.room("negative-like-positive") and (not most or len(kept) < most):
                 kept.append((rows[place], int(pairs[place])))
             else:
-                run.hits.count("negative-like-positive", rows[place].split)
-    _tell(run, run.texts, kept, alike)
+                run.findings.count("negative-like-positive", rows[place].split)
+    _report(run, run.texts, kept, alike)
 
 
-def _tell(run: Checked, texts: TextKeys, kept: list[tuple[Any, int]], alike: _Codebook) -> None:
+def _report(run: Checked, texts: TextKeys, kept: list[tuple[Any, int]], alike: _Codebook) -> None:
     import numpy as np
 
     exactly = _Codebook(texts.ids, texts.keys)
@@ -87,7 +87,7 @@ def _tell(run: Checked, texts: TextKeys, kept: list[tuple[Any, int]], alike: _Co
             "other": shown_id(positive),
         }
         values = (row.negative_id, row.question_id, row.positive_id)
-        run.hits.keep(Hit("negative-like-positive", Sought(values, row.split), row.negative_id, facts))
+        run.findings.keep("negative-like-positive", RecordLookup(values, row.split), row.negative_id, facts)
 
 
 def _positives(run: Checked) -> Iterator[tuple[_Codes, _Codes, list[str]]]:

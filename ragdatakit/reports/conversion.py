@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.terminal import Painter, painter
 from ragdatakit.reports.text import size
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, ExtractionEstimate, Loss
+from ragdatakit.visible_text import visible_text
 
 _WORDS = {
     "dropped": "Dropped",

@@ -15,25 +15,25 @@ from ragdatakit.database.dataset_database import FILES, DatasetDatabase
 from ragdatakit.database.file_counts import unpacked_size
 from ragdatakit.database.sql_text import sql_text
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.manifest import file_digest
-from ragdatakit.files.own_files import MANIFEST
+from ragdatakit.files.paths.manifest import file_digest
+from ragdatakit.files.paths.own_files import MANIFEST
 from ragdatakit.reports.kind_diff import KindSide, compare_kind
 from ragdatakit.reports.table_diff import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Side, TableDiff
 from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError
+from ragdatakit.schemas.options import DiffOptions
 
 if TYPE_CHECKING:
     import duckdb
 
 Progress = Callable[[str, int, int], None]
-USUAL_RECORDS = 20
 FORM_COLUMNS = ("field_order",)
 """Columns that tell how a record was written, not what it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiffOptions:
+class CompareOptions:
     """How to compare.
 
     ``records`` are shown of each table as added, removed and changed, each. ``ignored`` are columns that do not count,
@@ -41,7 +41,7 @@ class DiffOptions:
     not those that it declares.
     """
 
-    records: int = USUAL_RECORDS
+    records: int = DiffOptions.records
     ignored: tuple[str, ...] = ()
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     progress: Progress | None = None
@@ -93,7 +93,9 @@ class Compared:
         return found
 
 
-def compare_datasets(before: Compared, after: Compared, options: DiffOptions, *, checked: bool = False) -> DatasetDiff:
+def compare_datasets(
+    before: Compared, after: Compared, options: CompareOptions, *, checked: bool = False
+) -> DatasetDiff:
     """How ``after`` differs from ``before``. Raises `UnknownNameError` for a table or column that options name and
     neither side has; not where they are ``checked``, as those of several comparisons."""
     if not checked:
@@ -112,7 +114,7 @@ def compare_datasets(before: Compared, after: Compared, options: DiffOptions, *,
     return diff
 
 
-def _compare_records(before: Compared, after: Compared, diff: DatasetDiff, options: DiffOptions) -> None:
+def _compare_records(before: Compared, after: Compared, diff: DatasetDiff, options: CompareOptions) -> None:
     import duckdb
 
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as work:
@@ -137,7 +139,7 @@ def one_sided(side: Compared, missing: str, status: str) -> DatasetDiff:
     diff = DatasetDiff(other, side.side) if is_new else DatasetDiff(side.side, other)
     for table in side.database.tables:
         is_unread = _is_unread(side.database, table)
-        rows = side.database.rows(table)
+        rows = side.database.count(table)
         sides = (None, rows) if is_new else (rows, None)
         found = TableDiff("main", table, tuple(TABLES[table].key), *sides)
         setattr(found, status, rows)
@@ -151,7 +153,7 @@ def one_sided(side: Compared, missing: str, status: str) -> DatasetDiff:
     return diff
 
 
-def refuse_unknown(options: DiffOptions, known_tables: Iterable[str]) -> None:
+def refuse_unknown(options: CompareOptions, known_tables: Iterable[str]) -> None:
     """Raise `UnknownNameError` for a table that is not among these, and for a column that they do not have."""
     tables = list(dict.fromkeys(known_tables))
     columns = {table: TABLES[table].columns for table in tables}
@@ -172,7 +174,7 @@ def refuse_unknown(options: DiffOptions, known_tables: Iterable[str]) -> None:
 
 
 def _compare_tables(
-    comparison: TableComparison, before: DatasetDatabase, after: DatasetDatabase, options: DiffOptions
+    comparison: TableComparison, before: DatasetDatabase, after: DatasetDatabase, options: CompareOptions
 ) -> Iterator[TableDiff]:
     for number, table in enumerate(TABLES):
         if table not in before.tables and table not in after.tables:
@@ -181,7 +183,7 @@ def _compare_tables(
             options.progress(f"comparing {table}", number, len(TABLES))
         databases = {"before": before, "after": after}
         if unread := [word for word, database in databases.items() if _is_unread(database, table)]:
-            old, new = (None if word in unread else databases[word].rows(table) for word in databases)
+            old, new = (None if word in unread else databases[word].count(table) for word in databases)
             yield TableDiff("main", table, tuple(TABLES[table].key), old, new, unread=tuple(unread))
             continue
         sides = [_canonical_rows(database, table) for database in (before, after)]
@@ -198,7 +200,7 @@ def _is_unread(database: DatasetDatabase, table: str) -> bool:
     if any(part.unreadable for part in database.parts):
         return True
     known = _unread(database)
-    return not database.rows(table) and _unread(database) > known
+    return not database.count(table) and _unread(database) > known
 
 
 def _unread(database: DatasetDatabase) -> int:
@@ -219,7 +221,7 @@ def _asset_rows(connection: duckdb.DuckDBPyConnection, database: DatasetDatabase
     """Files that go along by their digests: the database does not take large ones."""
     import pyarrow as pa
 
-    rows = [(asset.path, asset.kind, *_content(asset.content)) for asset in database.peek("assets")]
+    rows = [(asset.path, asset.kind, *_content(asset.content)) for asset in database.rows("assets")]
     names = ("path", "kind", "bytes", "sha256")
     kinds = (pa.string(), pa.string(), pa.int64(), pa.string())
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
@@ -250,7 +252,7 @@ def _named_files(before: Compared, after: Compared) -> tuple[dict[str, DataFile]
     return old, new
 
 
-def _compare_files(before: Compared, after: Compared, options: DiffOptions) -> list[FileDiff]:
+def _compare_files(before: Compared, after: Compared, options: CompareOptions) -> list[FileDiff]:
     """The files by name: which are there, and which are the same byte for byte."""
     old, new = _named_files(before, after)
     found = []
@@ -302,7 +304,7 @@ def _is_converted(side: Compared) -> bool:
 
 
 def _compare_kinds(
-    comparison: TableComparison, before: Compared, after: Compared, diff: DatasetDiff, options: DiffOptions
+    comparison: TableComparison, before: Compared, after: Compared, diff: DatasetDiff, options: CompareOptions
 ) -> None:
     """The records of the files that differ, by kind of file, and what became of each file."""
     databases = before.database.load(), after.database.load()

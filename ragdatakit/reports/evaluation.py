@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from shlex import quote
 
-from ragdatakit.files.visible_text import visible_text
-from ragdatakit.reports.terminal import Painter, painter
+from ragdatakit.reports.terminal import Painter, column_lines, cut_to, one_line, painter, width_of, wrapped
 from ragdatakit.schemas.evaluations import (
     AnswerScores,
     Comparison,
@@ -19,6 +17,8 @@ from ragdatakit.schemas.evaluations import (
     Score,
 )
 from ragdatakit.schemas.retrieved import ALL_MODES
+from ragdatakit.schemas.texts import many
+from ragdatakit.visible_text import visible_text
 
 MOST_TYPES = 8
 """Up to so many types of questions are shown without being asked for."""
@@ -74,35 +74,22 @@ def evaluation_lines(done: Evaluation, options: EvaluationOptions) -> Iterator[s
 
 
 def _head(done: Evaluation, paint: Painter) -> Iterator[str]:
-    split = f", split {_one_line(done.split)}" if done.split else ""
-    yield f"{paint('bold', visible_text(done.dataset))}: {_one_line(done.format)}{split}"
-    judged = f"{_many(done.judged, 'question')} with gold" if done.judged or done.runs else "no gold"
+    split = f", split {one_line(done.split)}" if done.split else ""
+    yield f"{paint('bold', visible_text(done.dataset))}: {one_line(done.format)}{split}"
+    judged = f"{many(done.judged, 'question')} with gold" if done.judged or done.runs else "no gold"
     others = f", {done.without_gold:,} without it are left out" if done.judged and done.without_gold else ""
-    others = f" for {_many(done.questions, 'question')}" if not done.judged and done.questions else others
-    searched = f"; {_many(done.passages, 'passage')}" if done.passages else "; no corpus"
+    others = f" for {many(done.questions, 'question')}" if not done.judged and done.questions else others
+    searched = f"; {many(done.passages, 'passage')}" if done.passages else "; no corpus"
     unit = f"; {done.unit}s are judged" if done.unit and done.judged else ""
     yield f"{judged}{others}{searched}{unit}"
     for note in done.notes:
-        yield paint("dim", _one_line(note))
-
-
-def table(rows: Sequence[Sequence[str]], paint: Painter, left: int = 1, gap: int = 3) -> Iterator[str]:
-    """Rows in columns, the first of them the heading; ``left`` columns are flush left, the others flush right."""
-    count = max(map(len, rows))
-    widths = [max((_width(row[i]) for row in rows if i < len(row)), default=0) for i in range(count)]
-    for number, row in enumerate(rows):
-        cells = []
-        for i, cell in enumerate(row):
-            space = " " * (widths[i] - _width(cell))
-            cells.append(cell + space if i < left else space + cell)
-        line = f"{_INDENT}{(' ' * gap).join(cells).rstrip()}"
-        yield paint("dim", line) if number == 0 else line
+        yield paint("dim", one_line(note))
 
 
 def _scores(done: Evaluation, paint: Painter, width: int) -> Iterator[str]:
     """Metrics by run; the ceiling, and how much of it the best run reached."""
     runs = done.runs
-    column = max((min(_width(_one_line(run.name)), _LONGEST_NAME) for run in runs), default=0)
+    column = max((min(width_of(one_line(run.name)), _LONGEST_NAME) for run in runs), default=0)
     column = max(column, _SCORE)
     beside = _BESIDE + max(map(len, runs[0].scores), default=0)
     gap = 3 if beside + len(runs) * (column + 3) <= width else 2
@@ -123,7 +110,7 @@ def _scores_of(done: Evaluation, runs: Sequence[RunResult], paint: Painter, gap:
     """Some of the runs; beside the last ones stands what the best of all reached."""
     ceiling = done.ceiling.scores if done.ceiling is not None and runs[-1] is done.runs[-1] else {}
     rows = [
-        ["", *(_cut(_one_line(run.name), _LONGEST_NAME) for run in runs), *(("ceiling", "reached") if ceiling else ())]
+        ["", *(cut_to(one_line(run.name), _LONGEST_NAME) for run in runs), *(("ceiling", "reached") if ceiling else ())]
     ]
     for name in done.runs[0].scores:
         row = [name, *(_score(run.scores.get(name)) for run in runs)]
@@ -132,7 +119,7 @@ def _scores_of(done: Evaluation, runs: Sequence[RunResult], paint: Painter, gap:
             top = ceiling.get(name)
             row += [f"{top:.3f}" if top is not None else "", f"{best / top:4.0%}" if top else ""]
         rows.append(row)
-    yield from table(rows, paint, gap=gap)
+    yield from column_lines(rows, paint, gap=gap)
 
 
 def _score(score: Score | None) -> str:
@@ -151,8 +138,8 @@ def _causes(done: Evaluation, paint: Painter, width: int) -> Iterator[str]:
         costs = sorted(((cause.cost.get(n, 0.0), -i, n) for i, n in enumerate(names)), reverse=True)
         cost, _, name = costs[0] if costs else (0.0, 0, "")
         told = f", {name} −{cost:.3f}" if cost >= 0.0005 else ""
-        told = f"{_one_line(cause.words)}: {_many(cause.questions, 'question')}{told}"
-        for number, line in enumerate(_wrapped(told, width - 8)):
+        told = f"{one_line(cause.words)}: {many(cause.questions, 'question')}{told}"
+        for number, line in enumerate(wrapped(told, max(width - 8, 30))):
             yield f"{_INDENT * (2 if number == 0 else 3)}{line}"
 
 
@@ -168,7 +155,7 @@ def _first_words(done: Evaluation, paint: Painter) -> Iterator[str]:
     """What is said before the metrics, because they mean nothing then."""
     rules = {f.rule: f for f in done.findings}
     if (lost := rules.get("no-gold-in-corpus")) is not None:
-        told = _one_line(lost.message.partition(";")[0])
+        told = one_line(lost.message.partition(";")[0])
         yield paint("error", f"{told[:1].upper()}{told[1:]}.")
         yield ""
     if "questions-without-term" in rules:
@@ -189,7 +176,7 @@ def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[s
     for run in runs:
         if (told := _against_chance(run)) is not None:
             metric, reached, chance = told
-            kinds[run.sanity.aligned].append(f"{_one_line(run.name)} {reached:.3f} against {chance:.3f}")
+            kinds[run.sanity.aligned].append(f"{one_line(run.name)} {reached:.3f} against {chance:.3f}")
     heads = {
         True: ("good", "better than chance"),
         False: ("error", "no better than chance"),
@@ -198,7 +185,7 @@ def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[s
     for kind, listed in kinds.items():
         style, head = heads[kind]
         words = f"{head}; {metric} against that with the gold dealt to other questions: {', '.join(listed)}"
-        for number, line in enumerate(_wrapped(words, width - 4) if listed else ()):
+        for number, line in enumerate(wrapped(words, max(width - 4, 30)) if listed else ()):
             yield f"{_INDENT}{paint(style, head)}{line[len(head) :]}" if number == 0 else f"{_INDENT * 2}{line}"
     for run in runs:
         yield from _search_checks(run.sanity, run, paint)
@@ -207,7 +194,7 @@ def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[s
 def _search_checks(sanity: Sanity, run: RunResult, paint: Painter) -> Iterator[str]:
     judged = len(run.questions)
     if sanity.self_retrieval is not None:
-        told = f"{sanity.self_retrieval:.1%} of {_many(sanity.self_retrieval_count, 'passage')}"
+        told = f"{sanity.self_retrieval:.1%} of {many(sanity.self_retrieval_count, 'passage')}"
         style = "good" if sanity.self_retrieval >= 0.8 else "warning"
         yield f"{_INDENT}{paint(style, 'self-retrieval')}: {told} come first when their first words are the question"
     if sanity.no_common_token:
@@ -218,13 +205,13 @@ def _search_checks(sanity: Sanity, run: RunResult, paint: Painter) -> Iterator[s
         yield paint("warning", f"{_INDENT}{sanity.without_token:,} of {judged:,} questions have no term in the index")
     if sanity.without_seed:
         told = f"{sanity.without_seed:,} of {judged:,} questions have no start node in the graph"
-        yield paint("warning", f"{_INDENT}{_one_line(run.name)}: {told}")
+        yield paint("warning", f"{_INDENT}{one_line(run.name)}: {told}")
 
 
 def _run_notes(runs: Iterable[RunResult], paint: Painter) -> Iterator[str]:
     for run in runs:
         for note in run.notes:
-            yield paint("dim", f"{_INDENT}{_one_line(run.name)}: {_one_line(note)}")
+            yield paint("dim", f"{_INDENT}{one_line(run.name)}: {one_line(note)}")
 
 
 def _answers_in_top(done: Evaluation, paint: Painter) -> Iterator[str]:
@@ -232,14 +219,14 @@ def _answers_in_top(done: Evaluation, paint: Painter) -> Iterator[str]:
     if not told:
         return
     yield ""
-    asked = _many(told[0].asked, "question")
+    asked = many(told[0].asked, "question")
     yield f"How often the answer is in the first k passages ({asked} whose answer can be looked for):"
-    rows = [["k", *(_one_line(t.run) for t in told), "reached"]]
+    rows = [["k", *(one_line(t.run) for t in told), "reached"]]
     ceiling = max(t.ceiling for t in told)
     for k in told[0].at:
         best = max(t.at[k] for t in told)
         rows.append([str(k), *(f"{t.at[k]:.3f}" for t in told), f"{best / ceiling:4.0%}" if ceiling else ""])
-    yield from table(rows, paint)
+    yield from column_lines(rows, paint, gap=3)
     yield f"{_INDENT}ceiling {ceiling:.3f}: so often it stands anywhere in the corpus"
 
 
@@ -247,8 +234,8 @@ def _comparisons(found: Sequence[Comparison], paint: Painter) -> Iterator[str]:
     if not found:
         return
     yield ""
-    a, b = _one_line(found[0].a), _one_line(found[0].b)
-    yield f"{paint('bold', f'{b} against {a}')}, {_many(found[0].count, 'question')}, paired tests:"
+    a, b = one_line(found[0].a), one_line(found[0].b)
+    yield f"{paint('bold', f'{b} against {a}')}, {many(found[0].count, 'question')}, paired tests:"
     rows = [["", a, b, "difference", "95 % interval", "p randomised", "p t-test", "better", "worse", "equal"]]
     for name, group in groupby(found, key=lambda c: c.metric):
         tests = {c.test: c for c in group}
@@ -267,7 +254,7 @@ def _comparisons(found: Sequence[Comparison], paint: Painter) -> Iterator[str]:
                 f"{one.ties:,}",
             ]
         )
-    yield from table(rows, paint, gap=2)
+    yield from column_lines(rows, paint)
 
 
 def _p_value(value: float) -> str:
@@ -276,11 +263,11 @@ def _p_value(value: float) -> str:
 
 def _answer_scores(scores: AnswerScores, paint: Painter, options: EvaluationOptions) -> Iterator[str]:
     yield ""
-    counts = [_many(scores.answered, "answer")]
+    counts = [many(scores.answered, "answer")]
     counts += [f"{scores.unanswered:,} empty are left out"] if scores.unanswered else []
     counts += [f"{scores.without_gold:,} without a gold answer are left out"] if scores.without_gold else []
-    counts += [f"{_many(scores.missing, 'question')} of the dataset not among them"] if scores.missing else []
-    yield f"{paint('bold', f'Answers, {_one_line(scores.name)}')}: {', '.join(counts)}"
+    counts += [f"{many(scores.missing, 'question')} of the dataset not among them"] if scores.missing else []
+    yield f"{paint('bold', f'Answers, {one_line(scores.name)}')}: {', '.join(counts)}"
     words = {
         "exact_match": "equal to an answer (SQuAD, SAGE)",
         "f1": "shared words, best of the answers (SQuAD, SAGE)",
@@ -290,10 +277,10 @@ def _answer_scores(scores: AnswerScores, paint: Painter, options: EvaluationOpti
     }
     if scores.scores:
         rows = [["", "", "mean"], *([name, words.get(name, ""), _score(s)] for name, s in scores.scores.items())]
-        yield from table(rows, paint, left=2)
+        yield from column_lines(rows, paint, left=(0, 1), gap=3)
     for question, gold, text in () if options.quiet else scores.worst[: min(options.worst, _MOST_ANSWERS)]:
-        told = f"{_one_line(question)}: expected {_one_line(gold)!r}, got {_one_line(text)!r}"
-        yield paint("dim", _cut(f"{_INDENT}{told}", options.width))
+        told = f"{one_line(question)}: expected {one_line(gold)!r}, got {one_line(text)!r}"
+        yield paint("dim", cut_to(f"{_INDENT}{told}", options.width))
 
 
 def _types(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iterator[str]:
@@ -303,12 +290,12 @@ def _types(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iter
     name = next(iter(done.runs[0].scores))
     yield ""
     yield f"{name} by type of question:"
-    rows = [["", "questions", *(_one_line(run.name) for run in done.runs)]]
+    rows = [["", "questions", *(one_line(run.name) for run in done.runs)]]
     for kind in types:
         count = done.runs[0].by_type[kind][name].count
         scores = [_score(run.by_type.get(kind, {}).get(name)) for run in done.runs]
-        rows.append([_cut(_one_line(kind), 40), f"{count:,}", *scores])
-    yield from table(rows, paint)
+        rows.append([cut_to(one_line(kind), 40), f"{count:,}", *scores])
+    yield from column_lines(rows, paint, gap=3)
 
 
 def best_run(done: Evaluation) -> RunResult | None:
@@ -324,11 +311,11 @@ def _worst(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iter
         return
     yield ""
     name = next(iter(run.scores))
-    yield f"Worst questions of {_one_line(run.name)} ({name}):"
+    yield f"Worst questions of {one_line(run.name)} ({name}):"
     for question in listed:
-        head = f"{_INDENT}{_one_line(question.question_id)}  "
-        text = _cut(_one_line(question.text), max(options.width - _width(head), 20))
-        yield f"{_INDENT}{paint('bold', _one_line(question.question_id))}  {text}"
+        head = f"{_INDENT}{one_line(question.question_id)}  "
+        text = cut_to(one_line(question.text), max(options.width - width_of(head), 20))
+        yield f"{_INDENT}{paint('bold', one_line(question.question_id))}  {text}"
         ranked = list(zip(question.gold, question.gold_ranks, strict=False))
         for target, rank in ranked[:3]:
             told = f"rank {rank}" if rank is not None else f"not in {run.depth}"
@@ -350,8 +337,8 @@ def _worst(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iter
 
 
 def _named(head: str, target: str, titles: Mapping[str, str], width: int) -> str:
-    title = _one_line(titles.get(target, ""))
-    return _cut(f"{head}{_one_line(target)}" + (f"  {title}" if title and title != target else ""), width)
+    title = one_line(titles.get(target, ""))
+    return cut_to(f"{head}{one_line(target)}" + (f"  {title}" if title and title != target else ""), width)
 
 
 def _rules(done: Evaluation, paint: Painter) -> Iterator[str]:
@@ -374,7 +361,7 @@ def _findings(done: Evaluation, paint: Painter, options: EvaluationOptions) -> I
         severity = listed[0].severity
         head = f"{paint('bold', code)} {paint(severity, severity)}"
         total = done.by_rule.get(code, len(listed))
-        messages = [_one_line(f.message) for f in listed]
+        messages = [one_line(f.message) for f in listed]
         told = _common_end(messages) if total > 1 else ""
         if told:  # what follows from each of them is said once
             yield f"{head} {listed[0].rule}, {total:,} times: {told}"
@@ -385,7 +372,7 @@ def _findings(done: Evaluation, paint: Painter, options: EvaluationOptions) -> I
             more = f"{total - len(listed):,} more of {code} {listed[0].rule}"
             yield paint("dim", f"    … and {more} (--max-per-rule 0 shows all)")
         if listed[0].hint:
-            yield f"    {paint('good', '→')} {_one_line(listed[0].hint)}"
+            yield f"    {paint('good', '→')} {one_line(listed[0].hint)}"
 
 
 def _common_end(messages: Sequence[str]) -> str:
@@ -405,47 +392,11 @@ def _summary(done: Evaluation, paint: Painter, quiet: bool) -> Iterator[str]:
         codes = [f.code for f in done.findings if f.severity == severity]
         number = sum(done.by_rule.get(code, codes.count(code)) for code in set(codes))
         shown = f", {len(codes):,} shown" if len(codes) < number and not quiet else ""
-        counts += [f"{paint(severity, _many(number, severity))}{shown}"] if codes else []
+        counts += [f"{paint(severity, many(number, severity))}{shown}"] if codes else []
     verdict = paint("good", "Evaluated") if done.ok else paint("error", "Evaluated, with errors")
     between = "; " if any("shown" in count for count in counts) else ", "
     found = f" ({between.join(counts)})" if counts else ""
-    what = _many(len(done.runs), "run") if done.runs else _many(len(done.answers), "set") + " of answers"
-    what = f"{what} on {_many(done.judged, 'question')}" if done.runs else what
-    what = _many(done.answers_in_top[0].asked, "question") if done.answers_in_top and not done.answers else what
+    what = many(len(done.runs), "run") if done.runs else many(len(done.answers), "set") + " of answers"
+    what = f"{what} on {many(done.judged, 'question')}" if done.runs else what
+    what = many(done.answers_in_top[0].asked, "question") if done.answers_in_top and not done.answers else what
     yield f"{verdict}: {what} in {done.seconds:.1f} s{found}"
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _one_line(text: str) -> str:
-    return visible_text(" ".join(text.split()))
-
-
-def _width(text: str) -> int:
-    """Columns that a text takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else unicodedata.combining(c) == 0 for c in text)
-
-
-def _cut(text: str, width: int) -> str:
-    """The text in at most so many columns."""
-    if _width(text) <= width:
-        return text
-    used, kept = 1, []
-    for character in text:
-        used += _width(character)
-        if used > width:
-            break
-        kept.append(character)
-    return "".join(kept) + "…"
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    import textwrap
-
-    return (
-        textwrap.wrap(text, max(width, 30), drop_whitespace=True, subsequent_indent="") if len(text) > width else [text]
-    )

@@ -146,7 +146,7 @@ def _rows(kind: File, side: KindSide, chosen: npt.NDArray[np.bool_]) -> Rows | N
 def _batch(rows: Sequence[tuple[str | None, ...]], schema: object) -> object:
     import pyarrow as pa
 
-    from ragdatakit.files.arrow_columns import string_array
+    from ragdatakit.files.containers.arrow_columns import string_array
 
     arrays = [string_array([_text(v) for v in column]) for column in zip(*rows, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from ragdatakit.files.boundary import Boundary, real_path
-from ragdatakit.files.folders import SKIPPED
-from ragdatakit.files.own_files import OWN
+from ragdatakit.files.paths.boundary import Boundary, real_path
+from ragdatakit.files.paths.folders import SKIPPED
+from ragdatakit.files.paths.own_files import OWN
 from ragdatakit.schemas.diffs import FileDiff
 
 Progress = Callable[[str, int, int], None]

@@ -6,7 +6,6 @@ import base64
 import datetime as dt
 import decimal
 import math
-import unicodedata
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -15,11 +14,15 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.files.visible_text import visible_text
-from ragdatakit.reports.terminal import Painter, painter
+from ragdatakit.files.paths.boundary import as_text
+from ragdatakit.reports.terminal import Painter, cut_to, painter, width_of
+from ragdatakit.schemas.texts import many
+from ragdatakit.visible_text import visible_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from ragdatakit.database.safe_queries import TableFacts
 
 Chunks = Iterable[Sequence[tuple[Any, ...]]]
 
@@ -89,7 +92,7 @@ def table_lines(
     first = list(islice(rows, min(_LOOKED_AT, limit + 1) if limit else _LOOKED_AT))
     heads = [cell_text(name) for name in names]
     cells = [[cell_text(value) for value in row] for row in first]
-    wanted = [max(len_on_screen(c) for c in column) for column in zip(heads, *cells, strict=True)]
+    wanted = [max(width_of(c) for c in column) for column in zip(heads, *cells, strict=True)]
     widths = _shared(wanted, width)
     rest = len(names) - len(widths)
     right = [kind.removeprefix("U").startswith(_NUMBERS) for kind in types]
@@ -108,11 +111,11 @@ def table_lines(
 
 
 def _counted(count: int, more: bool, rest: int) -> str:
-    told = f"{count:,} row{'s' * (count != 1)}"
+    told = many(count, "row")
     if more:
         told = f"the first {told}; --limit 0 shows all"
     if rest:
-        told += f"; {rest:,} more column{'s' * (rest != 1)} (--output-format csv has them)"
+        told += f"; {many(rest, 'more column')} (--output-format csv has them)"
     return f"({told})"
 
 
@@ -139,37 +142,17 @@ def _line(
 ) -> str:
     cells = []
     for number, width in enumerate(widths):
-        text = _cut(texts[number], width)
-        blanks = " " * (width - len_on_screen(text))
+        text = cut_to(texts[number], width)
+        blanks = " " * (width - width_of(text))
         shown = paint("dim", text) if paint is not None and missing and missing[number] else text
         cells.append(blanks + shown if right[number] else shown + blanks)
     return _GAP.join(cells).rstrip()
 
 
-def _cut(text: str, width: int) -> str:
-    if len_on_screen(text) <= width:
-        return text
-    used, kept = 0, ""
-    for character in text:
-        used += len_on_screen(character)
-        if used > width - 1:
-            break
-        kept += character
-    return f"{kept}…"
-
-
-def len_on_screen(text: str) -> int:
-    """Columns that a text takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
-
-
 def cell_text(value: Any) -> str:
     """A value as one line that a terminal can show; a missing one is ``NULL``."""
     if isinstance(value, bytes):
-        return f"<{len(value):,} byte{'s' * (len(value) != 1)}>"
+        return f"<{many(len(value), 'byte')}>"
     text = plain_text(value, "NULL")
     cut = text[:_LONGEST_CELL] + ("…" if len(text) > _LONGEST_CELL else "")
     return visible_text(cut.replace("\r\n", "↵").replace("\n", "↵"))
@@ -307,7 +290,7 @@ def tables_lines(
     """What can be asked: ``tables`` are name, rows, fault, and columns as name and type."""
     paint = painter(colour)
     for name, rows, fault, columns in tables:
-        told = f"{rows:,} row{'s' * (rows != 1)}" if rows is not None else paint("warning", cell_text(fault))
+        told = many(rows, "row") if rows is not None else paint("warning", cell_text(fault))
         yield f"{paint('bold', cell_text(name))}  {told}"
         yield from _columns_lines(columns, width, paint)
     if examples:
@@ -320,7 +303,7 @@ def _columns_lines(columns: Sequence[tuple[str, str]], width: int, paint: Painte
     line, used = "", 0
     for name, kind in columns:
         name, kind = cell_text(name), cell_text(kind)
-        length = len_on_screen(name) + len_on_screen(kind) + 1
+        length = width_of(name) + width_of(kind) + 1
         if line and used + 2 + length > width - 2:
             yield f"  {line},"
             line, used = "", 0
@@ -338,3 +321,46 @@ WRITERS: dict[str, TableWriter] = {
     "markdown": markdown_pieces,
 }
 """How rows become bytes, by the name of the output format."""
+
+
+_EXAMPLES = (
+    ("documents", "select doc_id, length(text) from documents order by 2 desc limit 10"),
+    ("chunks", "select doc_id, count(*) from chunks group by 1 order by 2 desc limit 10"),
+    ("edges", "select relation, count(*) from edges group by 1 order by 2 desc"),
+    ("nodes", "select name from nodes where name not in (select source from edges union select target from edges)"),
+    (
+        "qrels",
+        "select question_id, count(*) from qrels where grade > 0 group by 1 order by 2 desc limit 10",
+    ),
+    ("triplets", "select question_id, count(*) from triplets group by 1 order by 2 desc limit 10"),
+    ("runs", "select stage, avg(seconds), max(seconds) from runs group by 1"),
+    ("questions", "select split, count(*) from questions group by 1"),
+)
+
+
+def tables_json(tables: Iterable[TableFacts]) -> bytes:
+    """What there is to query, as JSON, version 1."""
+    listed = [
+        {
+            "name": t.called,
+            "dataset": t.dataset or None,
+            "schema": t.schema,
+            "table": t.name,
+            "rows": t.rows,
+            "fault": as_text(t.fault) or None,
+            "columns": [{"name": c.name, "type": c.type} for c in t.columns],
+        }
+        for t in tables
+    ]
+    return orjson.dumps({"version": 1, "tables": listed}, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def example_queries(tables: Sequence[TableFacts]) -> list[str]:
+    """Queries to start from."""
+    asked = [t for t in tables if t.schema == "main" and t.rows]
+    if any(t.dataset for t in tables):
+        pairs = ((a, b) for a in asked for b in asked if a.name == b.name and a.dataset < b.dataset)
+        both = [f"select count(*) from {a.called} a join {b.called} b using ({a.columns[0].name})" for a, b in pairs]
+        return [*(f"from {t.called} limit 10" for t in asked[:1]), *both[:1]]
+    has = {t.name for t in asked}
+    return [sql for table, sql in _EXAMPLES if table in has][:3] or [f"from {t.called} limit 10" for t in tables[:1]]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
-from ragdatakit.files.visible_text import visible_text
-from ragdatakit.reports.terminal import Painter, painter
+from ragdatakit.reports.terminal import Painter, one_line, painter, width_of
 from ragdatakit.reports.text import size
 from ragdatakit.schemas.retrieved import (
     GoldPlace,
@@ -22,6 +20,8 @@ from ragdatakit.schemas.retrieved import (
     StoredIndex,
     Term,
 )
+from ragdatakit.schemas.texts import shortened
+from ragdatakit.visible_text import visible_text
 
 VERSION = 1
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -43,7 +43,7 @@ def retrieval_lines(
     """The screen of one search; ``gold`` are the relevant targets where they are known."""
     paint = painter(colour)
     if found.query.question_id is not None:
-        question = _shortened(_one_line(found.query.text), _LONGEST_QUESTION)
+        question = shortened(one_line(found.query.text), _LONGEST_QUESTION)
         yield paint("bold", f"{_id(found.query.question_id)}: {question}")
     if found.seeds:
         more = f" and {len(found.seeds) - _MOST_SEEDS:,} more" if len(found.seeds) > _MOST_SEEDS else ""
@@ -55,7 +55,7 @@ def retrieval_lines(
         yield "Nothing was found."
     for note in found.notes:
         if found.hits or note != "Nothing was found.":
-            yield paint("warning", _one_line(note))
+            yield paint("warning", one_line(note))
     if gold is not None:
         yield from _gold_lines(gold, found, paint, width if explain else 0, colour)
 
@@ -63,7 +63,7 @@ def retrieval_lines(
 def _hit_lines(hit: Hit, relevant: set[str], paint: Painter, colour: bool, width: int) -> Iterator[str]:
     is_gold = hit.passage_id in relevant or hit.document_id in relevant
     place = f"{hit.rank:3} " if not is_gold else paint("good", f"{hit.rank:3} ")
-    title = f"  {paint('bold', _shortened(_one_line(hit.title)))}" if hit.title else ""
+    title = f"  {paint('bold', shortened(one_line(hit.title), _LONGEST_TITLE))}" if hit.title else ""
     mark = f"  {paint('good', 'gold')}" if is_gold else ""
     yield f"{place} {hit.score:8.4g}  {_id(hit.passage_id)}{title}{mark}"
     if hit.snippet is not None:
@@ -75,17 +75,9 @@ def _hit_lines(hit: Hit, relevant: set[str], paint: Painter, colour: bool, width
         yield f"{_INDENT}{paint('dim', f'rank by {ranks}')}"
 
 
-def _shortened(text: str, longest: int = _LONGEST_TITLE) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
 def _id(text: str) -> str:
     """An id, or the name of a node."""
-    return _shortened(visible_text(text[: _LONGEST_TITLE + 1]))
-
-
-def _one_line(text: str) -> str:
-    return visible_text(" ".join(text.split()))
+    return shortened(visible_text(text[: _LONGEST_TITLE + 1]), _LONGEST_TITLE)
 
 
 def path_text(path: Sequence[PathStep]) -> str:
@@ -94,7 +86,7 @@ def path_text(path: Sequence[PathStep]) -> str:
         return ""
     told = _id(path[0].source)
     for step in path:
-        relation = _one_line(step.relation) or "—"
+        relation = one_line(step.relation) or "—"
         told += f" —{relation}→ " if step.forward else f" ←{relation}— "
         told += _id(step.target)
     return told
@@ -125,12 +117,12 @@ def _broken(text: str, room: int) -> Iterator[tuple[int, int]]:
     """Where lines of at most ``room`` columns begin and end: at blanks where there are any."""
     start, used, blank = 0, 0, -1
     for place, character in enumerate(text):
-        columns = 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        columns = width_of(character)
         if used + columns > room:
             end = blank if blank > start else place
             yield start, end
             start = end + 1 if end == blank else end
-            used = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text[start:place])
+            used = width_of(text[start:place])
         used += columns
         if character == " ":
             blank = place
@@ -147,7 +139,7 @@ def _gold_lines(gold: Sequence[GoldPlace], found: Retrieval, paint: Painter, wid
     reached = sum(place.rank is not None and place.rank <= found.k for place in gold)
     yield paint("bold", f"Gold: {reached:,} of {len(gold):,} within the first {found.k:,}")
     for place in gold:
-        title = f"  {_shortened(_one_line(place.title))}" if place.title else ""
+        title = f"  {shortened(one_line(place.title), _LONGEST_TITLE)}" if place.title else ""
         yield f"{_INDENT}{_id(place.target_id)}  {_place_words(place, found.k, paint)}{title}"
         if width and not place.fault:
             yield from (f"{_INDENT * 2}{line}" for line in _why_lines(place, paint, width, colour))
@@ -158,7 +150,7 @@ def _gold_lines(gold: Sequence[GoldPlace], found: Retrieval, paint: Painter, wid
 def _why_lines(place: GoldPlace, paint: Painter, width: int, colour: bool) -> Iterator[str]:
     """Why a gold passage is found or not, and what there is to see of it that is not among the hits."""
     if place.why:
-        yield paint("warning", f"why    {_one_line(place.why)}")
+        yield paint("warning", f"why    {one_line(place.why)}")
     if place.ranks:
         told = (f"{mode} {'—' if rank is None else f'{rank:,}'}" for mode, rank in place.ranks.items())
         yield paint("dim", f"rank by {', '.join(told)}")
@@ -197,44 +189,14 @@ def _terms(terms: Iterable[Term]) -> str:
 
 
 def _term(term: Term) -> str:
-    spelled = f", but has {_one_line(term.spelled)}" if term.spelled is not None else ""
-    return f"{_one_line(term.text)} ({term.passages:,}{spelled})"
+    spelled = f", but has {one_line(term.spelled)}" if term.spelled is not None else ""
+    return f"{one_line(term.text)} ({term.passages:,}{spelled})"
 
 
 def retrieval_dict(found: Retrieval, gold: Sequence[GoldPlace] | None = None) -> dict[str, Any]:
     """The JSON form of one search."""
-    told: dict[str, Any] = {
-        "id": found.query.question_id,
-        "text": found.query.text,
-        "seconds": found.seconds,
-        "seeds": list(found.seeds),
-        "notes": list(found.notes),
-        "hits": [_hit_dict(hit) for hit in found.hits],
-    }
-    if gold is not None:
-        told["gold"] = [_gold_dict(place) for place in gold]
-    return told
-
-
-def _hit_dict(hit: Hit) -> dict[str, Any]:
-    return {
-        "rank": hit.rank,
-        "id": hit.passage_id,
-        "score": hit.score,
-        "title": hit.title,
-        "document": hit.document_id,
-        "text": hit.text,
-        "snippet": _snippet_dict(hit.snippet),
-        "ranks": dict(hit.ranks),
-        "path": [step.as_dict() for step in hit.path],
-    }
-
-
-def _snippet_dict(snippet: Snippet | None) -> dict[str, Any] | None:
-    if snippet is None:
-        return None
-    marks = [list(mark) for mark in snippet.marks]
-    return {"text": snippet.text, "marks": marks, "before": snippet.before, "after": snippet.after}
+    told = found.as_dict()
+    return told if gold is None else {**told, "gold": [_gold_dict(place) for place in gold]}
 
 
 def _gold_dict(place: GoldPlace) -> dict[str, Any]:
@@ -248,7 +210,7 @@ def _gold_dict(place: GoldPlace) -> dict[str, Any]:
         "shared": [{"text": term.text, "passages": term.passages} for term in place.shared],
         "missing": [{"text": term.text, "passages": term.passages} for term in place.missing],
         "why": place.why or None,
-        "snippet": _snippet_dict(place.snippet),
+        "snippet": None if place.snippet is None else place.snippet.as_dict(),
         "ranks": dict(place.ranks),
         "path": [step.as_dict() for step in place.path],
     }
@@ -344,29 +306,9 @@ def _counts(facts: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 
 def index_json(summary: IndexSummary, modes: Sequence[str], lacks: Mapping[str, str]) -> bytes:
     """The JSON document about an index, version 1."""
-    document = {
-        "version": VERSION,
-        "dataset": summary.dataset,
-        "name": summary.name,
-        "format": summary.format,
-        "index": summary.folder,
-        "digest": summary.digest,
-        "unit": summary.unit,
-        "passages": summary.passages,
-        "parts": [
-            {
-                "kind": part.kind,
-                "built": part.built,
-                "seconds": part.seconds,
-                "bytes": part.bytes,
-                "facts": dict(part.facts),
-            }
-            for part in summary.parts
-        ],
-        "modes": list(modes),
-        "unavailable": dict(lacks),
-        "notes": list(summary.notes),
-    }
+    document = summary.as_dict()
+    notes = document.pop("notes")
+    document |= {"modes": list(modes), "unavailable": dict(lacks), "notes": notes}
     return orjson.dumps(_whole(document), option=orjson.OPT_INDENT_2) + b"\n"
 
 

@@ -114,7 +114,7 @@ class _Summing:
     ) -> None:
         self._database, self._summary, self._progress = database, summary, progress
         self._examples, self._seed = examples, seed
-        self._tables = [t for t in database.tables if database.rows(t)]
+        self._tables = [t for t in database.tables if database.count(t)]
         self._texts: dict[str, Column] = {}
         self._counted: dict[str, dict[str, int]] = {}
         self._degrees: list[Distribution] = []

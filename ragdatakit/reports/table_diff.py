@@ -123,7 +123,7 @@ class TableComparison:
         rows that are the same are needed no more."""
         import pyarrow as pa
 
-        from ragdatakit.files.arrow_columns import small_array
+        from ragdatakit.files.containers.arrow_columns import small_array
 
         texts = [f"t.{sql_name(c)} as j{i}" for i, c in enumerate(json)]
         wanted = ", ".join(["t.rid::bigint as rid", f"{_hash_of(plain, 't.')} as ph", *texts])
@@ -197,7 +197,7 @@ class TableComparison:
                 numbers = self._numbers(f"select {mine} from pairs where {other} is null order by 1")
                 for row in _fetch(rows, columns, numbers):
                     key = _key_shown(diff.key, row, instead)
-                    values = {c: shortened(row[c]) for c in wanted if c not in key and row[c] not in (None, [], ())}
+                    values = {c: _shown_value(row[c]) for c in wanted if c not in key and row[c] not in (None, [], ())}
                     told.append(RecordShown(key, values))
         if before is not None and after is not None:
             pairs = self._work.execute(
@@ -262,7 +262,7 @@ def _key_code(key: Sequence[str], instead: str) -> str:
 def _key_shown(key: Sequence[str], row: Mapping[str, Any], instead: str) -> dict[str, Any]:
     if instead and all(row[column] is None for column in key):
         key = (instead,)
-    return {column: shortened(row[column]) for column in key}
+    return {column: _shown_value(row[column]) for column in key}
 
 
 def _uses(before: Rows, after: Rows, columns: Sequence[str]) -> list[ColumnUse]:
@@ -299,7 +299,7 @@ def value_change(column: str, before: Any, after: Any) -> ValueChange:
     """The change of a value, long texts cut around the first difference."""
     old, new = _plain(before), _plain(after)
     if not (isinstance(old, str) and isinstance(new, str)) or max(len(old), len(new)) <= _SHOWN:
-        return ValueChange(column, shortened(old), shortened(new))
+        return ValueChange(column, _shown_value(old), _shown_value(new))
     at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     start = max(at - _BEFORE, 0)
     return ValueChange(column, _window(old, start), _window(new, start), at)
@@ -310,7 +310,7 @@ def _window(text: str, start: int) -> str:
     return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
 
 
-def shortened(value: Any) -> Any:
+def _shown_value(value: Any) -> Any:
     """A value as JSON can hold it, a long text cut."""
     value = _plain(value)
     return f"{value[:_SHOWN]}…" if isinstance(value, str) and len(value) > _SHOWN else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
-from ragdatakit.files.visible_text import visible_text
+from ragdatakit.visible_text import visible_text
 
 _LEAST_ROOM = 12
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "dim": "2", "bold": "1", "good": "32"}

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
+from ragdatakit.schemas.texts import many
+from ragdatakit.visible_text import visible_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +141,7 @@ def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Painter) -> Iterat
         split = f", {dataset.split}" if dataset.split else ""
         yield f"{paint('bold', dataset.format)}{profile} {visible_text(dataset.path)}{split}"
         for file in dataset.files:
-            records = f"{_many(file.records, 'record'):>20}" if file.records is not None else " " * 20
+            records = f"{many(file.records, 'record'):>20}" if file.records is not None else " " * 20
             yield f"  {file.kind:<{max(width, 12)}} {records} {size(file.bytes):>10}  {visible_text(file.path)}"
     yield ""
 
@@ -189,9 +190,9 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
     counts = report.counts
     records = sum(f.records or 0 for d in report.datasets for f in d.files)
     files = sum(len(d.files) for d in report.datasets)
-    counted = "" if report.quality_only else f", {_many(records, 'record')}"
-    what = f"{_many(files, 'file')}{counted} in {report.seconds:.2f} s"
-    told = [paint(s, _many(counts[s], s)) for s in ("error", "warning") if counts[s]]
+    counted = "" if report.quality_only else f", {many(records, 'record')}"
+    what = f"{many(files, 'file')}{counted} in {report.seconds:.2f} s"
+    told = [paint(s, many(counts[s], s)) for s in ("error", "warning") if counts[s]]
     if counts["info"]:
         told.append(f"{counts['info']:,} info")
     if not counts["error"]:
@@ -201,11 +202,7 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
     else:
         verdict = "Found " + ", ".join(told)
     unchecked = len(report.unrecognised)
-    left = paint("warning", f"; {_many(unchecked, 'file')} not checked") if unchecked else ""
+    left = paint("warning", f"; {many(unchecked, 'file')} not checked") if unchecked else ""
     yield f"{verdict}: {what}{left}"
     if counts["error"] and not quiet and shown.error:
         yield paint("dim", f"run `ragdata explain {shown.error}` for details; --statistics counts by rule")
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

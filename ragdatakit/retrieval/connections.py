@@ -1,133 +1,110 @@
-"""HTTP connections on which a request has a deadline as a whole, and requests that run beside each other in order.
+"""Requests that have a deadline as a whole, by httpx, and requests that run beside each other in order.
 
-The time-out of a socket counts from one byte to the next: a server that sends a byte now and then would hold a run for
-ever. Here each wait gets what is left until the deadline.
+The time-outs of httpx count from one byte to the next: a server that sends a byte now and then would hold a run for
+ever. An event loop ends a request at its deadline, whatever it waits for; it has a thread of its own, as callers may
+have a loop, too (notebooks do).
 """
 
 from __future__ import annotations
 
-import http.client
-import io
+import os
 import queue
-import socket
 import ssl
 import threading
-import time
-import urllib.request
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from functools import partial
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+
+if TYPE_CHECKING:
+    import asyncio
+
+    import httpx2
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
-class Request(urllib.request.Request):
-    """A POST that has to be answered at ``deadline`` (of `time.monotonic`)."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server said, redirects and errors as they are; one byte more of ``data`` than asked for: there is more."""
 
-    def __init__(self, url: str, body: bytes, headers: dict[str, str], deadline: float) -> None:
-        super().__init__(url, body, headers, method="POST")
-        self.deadline = deadline
-
-
-class _Socket:
-    """What `http.client` uses of a socket; every wait ends at the deadline."""
-
-    def __init__(self, own: socket.socket, deadline: float) -> None:
-        self._own = own
-        self._deadline = deadline
-        self._read = False
-
-    def sendall(self, data: Any) -> None:
-        self._own.settimeout(_left(self._deadline))
-        self._own.sendall(data)
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        self._read = True
-        return io.BufferedReader(_Stream(self._own, self._deadline), 1 << 16)
-
-    def close(self) -> None:
-        if not self._read:  # else the stream closes it: the answer may still have to be read
-            self._own.close()
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
 
 
-class _Stream(io.RawIOBase):
-    def __init__(self, own: socket.socket, deadline: float) -> None:
-        self._own = own
-        self._deadline = deadline
+class Connections:
+    """The way to the server at ``url``: by the proxy of the environment, but none for a server on this machine."""
 
-    def readable(self) -> bool:
-        return True
+    def __init__(self, url: str) -> None:
+        try:
+            import httpx2
+        except ImportError:
+            raise MissingExtraError("retrieval", "httpx2") from None
+        parts = urlsplit(url)
+        is_near = parts.hostname in _LOCAL or proxy_bypass(parts.netloc)
+        try:
+            self._transport = httpx2.AsyncHTTPTransport(
+                verify=ssl.create_default_context(),
+                trust_env=False,
+                proxy=None if is_near else getproxies().get(parts.scheme),
+                limits=httpx2.Limits(max_keepalive_connections=0),  # none is left open, whoever forgets this object
+            )
+        except (ValueError, ImportError, httpx2.InvalidURL):  # whose words may quote its password
+            raise RagdataError(f"the proxy that {parts.scheme}_proxy names cannot be used") from None
 
-    def readinto(self, buffer: Any) -> int:
-        self._own.settimeout(_left(self._deadline))
-        return self._own.recv_into(buffer)
+    def post(self, url: str, body: bytes, headers: dict[str, str], seconds: float, most: int) -> Answer:
+        """The whole answer, as far as it has ``most`` bytes. Raises TimeoutError, and what httpx raises."""
+        import asyncio
 
-    def close(self) -> None:
-        self._own.close()
-        super().close()
+        import httpx2
 
+        request = httpx2.Request("POST", url, content=body, headers=headers)
+        return asyncio.run_coroutine_threadsafe(self._answer(request, seconds, most), _loop()).result()
 
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
+    async def _answer(self, request: httpx2.Request, seconds: float, most: int) -> Answer:
+        import asyncio
 
-
-class _Http(http.client.HTTPConnection):
-    def __init__(self, host: str, *, deadline: float, **given: Any) -> None:
-        super().__init__(host, **given)
-        self._deadline = deadline
-
-    def connect(self) -> None:
-        super().connect()
-        self.sock: Any = _Socket(self.sock, self._deadline)
-
-
-class _Https(http.client.HTTPSConnection):
-    def __init__(self, host: str, *, deadline: float, **given: Any) -> None:
-        super().__init__(host, **given)
-        self._deadline = deadline
-
-    def connect(self) -> None:
-        super().connect()
-        self.sock: Any = _Socket(self.sock, self._deadline)
-
-
-class _Opens(urllib.request.AbstractHTTPHandler):
-    def __init__(self, context: ssl.SSLContext) -> None:
-        super().__init__()
-        self._context = context
-
-    def http_open(self, request: Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_Http, deadline=request.deadline), request)
-
-    def https_open(self, request: Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_Https, deadline=request.deadline, context=self._context), request)
-
-    http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
+        async with asyncio.timeout(seconds):
+            response = await self._transport.handle_async_request(request)
+            try:
+                data = bytearray()
+                async for piece in response.aiter_raw():
+                    data += piece
+                    if len(data) > most:
+                        break
+            finally:
+                await response.aclose()
+        return Answer(response.status_code, response.headers, bytes(data))
 
 
-class _Proxies(urllib.request.ProxyHandler):
-    """The proxies of the environment, but none for a server on this machine."""
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    import asyncio
 
-    def proxy_open(self, req: urllib.request.Request, proxy: str, type: str) -> Any:  # noqa: A002
-        if urlsplit(req.full_url).hostname in _LOCAL:
-            return None
-        return super().proxy_open(req, proxy, type)
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
 
 
-def make_opener() -> urllib.request.OpenerDirector:
-    """Opens `Request`s at http and https addresses; every answer comes back as it is, redirects and errors too."""
-    opener = urllib.request.OpenerDirector()
-    opener.add_handler(_Proxies())
-    opener.add_handler(_Opens(ssl.create_default_context()))
-    return opener
+if hasattr(os, "register_at_fork"):  # threads do not come along
+    os.register_at_fork(after_in_child=_loop.cache_clear)
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """An error, and those that led to it."""
+    yield error
+    for cause in (error.__cause__ or error.__context__, *getattr(error, "exceptions", ())):
+        if cause is not None:
+            yield from causes(cause)
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:

@@ -15,23 +15,22 @@ import socket
 import ssl
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import orjson
 
-from ragdatakit.files.writing import write_whole
-from ragdatakit.retrieval.connections import Request, in_order, make_opener
+from ragdatakit.files.paths.writing import write_whole
+from ragdatakit.retrieval.connections import Connections, causes, in_order
 from ragdatakit.retrieval.server_replies import ReplyError, json_body, json_object, one_line, server_message
 from ragdatakit.schemas.errors import RagdataError
 
+_Error = TypeVar("_Error", bound=BaseException)
 RETRIED = frozenset((408, 409, 425, 429, *range(500, 600)))
 """Answers after which the same request may succeed."""
 SAME_FOR_ALL = frozenset((401, 403, 404))
@@ -112,7 +111,7 @@ class Endpoint:
         self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._counts = EndpointCounts()
-        self._opener: urllib.request.OpenerDirector | None = None
+        self._connections: Connections | None = None
         self._is_there = False
 
     @property
@@ -253,21 +252,16 @@ class Endpoint:
         return min(LONGEST_WAIT, max(backoff, after or 0.0))
 
     def _attempt(self, url: str, body: bytes) -> dict[str, Any]:
-        request = Request(url, body, self._headers(), time.monotonic() + self._timeout)
         try:
-            with self._open(request) as response:
-                self._is_there = True
-                status, headers = response.status, response.headers
-                data = response.read(self._max_reply + 1)
-                missing = response.length if len(data) <= self._max_reply else 0
-        except (OSError, http.client.HTTPException) as error:
+            answer = self._opened().post(url, body, self._headers(), self._timeout, self._max_reply)
+        except Exception as error:  # noqa: BLE001 - httpx has its own, those of the system lie below them
             raise _of_connection(error, self._timeout) from None
-        if missing:
-            raise _of_connection(http.client.IncompleteRead(data, missing), self._timeout)
+        self._is_there = True
+        status, headers, data = answer.status, answer.headers, answer.data
         if len(data) > self._max_reply:
             raise _Never(f"the reply is larger than {self._max_reply:,} bytes", status)
         if 300 <= status < 400:
-            target = _shown(headers.get("Location", "")) or "another address"
+            target = _shown(headers.get("location", "")) or "another address"
             raise _Never(f"sends on to {target}; if that is the right server, give its address", status)
         if status >= 400:
             raise _of_status(status, headers, data, self._base)
@@ -288,11 +282,11 @@ class Endpoint:
             own["Authorization"] = f"Bearer {self._key}"
         return own
 
-    def _open(self, request: Request) -> Any:
+    def _opened(self) -> Connections:
         with self._lock:
-            if self._opener is None:
-                self._opener = make_opener()
-        return self._opener.open(request, timeout=max(0.001, request.deadline - time.monotonic()))
+            if self._connections is None:
+                self._connections = Connections(self._base)
+        return self._connections
 
     def _count_tokens(self, reply: Mapping[str, Any]) -> None:
         usage = reply.get("usage")
@@ -322,19 +316,30 @@ class _Never(_Fault):
 
 
 def _of_connection(error: Exception, timeout: float) -> _Fault:
-    cause = error.reason if isinstance(error, urllib.error.URLError) else error
-    if isinstance(cause, TimeoutError):
+    """What a failed request means; the system's own errors lie below those of httpx."""
+    import httpx2
+
+    if isinstance(error, RagdataError):
+        raise error
+    if isinstance(error, httpx2.InvalidURL):
+        return _Never("this is not the address of a server")
+    found = list(causes(error))
+
+    def first(kind: type[_Error]) -> _Error | None:
+        return next((cause for cause in found if isinstance(cause, kind)), None)
+
+    if first(TimeoutError):
         return _Again(f"no whole answer within {timeout:g} s")
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return _Never(f"its certificate is not trusted ({cause.verify_message})")
-    if isinstance(cause, socket.gaierror):
-        kind = _Again if cause.errno == socket.EAI_AGAIN else _Never
+    if untrusted := first(ssl.SSLCertVerificationError):
+        return _Never(f"its certificate is not trusted ({untrusted.verify_message})")
+    if nameless := first(socket.gaierror):
+        kind = _Again if nameless.errno == socket.EAI_AGAIN else _Never
         return kind("no server has this name")
-    if isinstance(cause, ConnectionRefusedError):
+    if first(ConnectionRefusedError):
         return _Again("no server answers there", nobody=True)
-    if isinstance(cause, http.client.HTTPException | ConnectionError):
+    if isinstance(error, httpx2.ProtocolError | httpx2.NetworkError) and not isinstance(error, httpx2.ConnectError):
         return _Again("the connection was cut before the answer was whole")
-    return _Again(f"no answer ({cause})")
+    return _Again(f"no answer ({error})")
 
 
 def _of_status(status: int, headers: Mapping[str, str], data: bytes, base: str) -> _Fault:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragdatakit.retrieval.accents import spelled_with_other_accents
+from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
 from ragdatakit.schemas.retrieved import GoldPlace, Term
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ragdatakit.retrieval.gold import GoldQuestion
+    from ragdatakit.retrieval.gold_and_metrics.gold import GoldQuestion
     from ragdatakit.retrieval.retriever import Retriever
 
 DEPTH = 1000

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import tantivy
 
-    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.retrieval.tokens import Tokenizer
+    from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.schemas.retrieved import Query
 
     Array = npt.NDArray[Any]
@@ -119,7 +119,7 @@ class LexicalRanker:
 
         Tokens of fewer than four letters, and those in letters that take no accents, are not looked for.
         """
-        from ragdatakit.retrieval.accents import accent_pattern
+        from ragdatakit.retrieval.terms.accents import accent_pattern
 
         pattern = accent_pattern(token)
         if not pattern:

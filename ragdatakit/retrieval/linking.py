@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ragdatakit.retrieval.stop_words import STOP_WORDS
+from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
     import numpy as np

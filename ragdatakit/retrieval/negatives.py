@@ -17,12 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.retrieval.lexical import LexicalPart
 from ragdatakit.retrieval.parts import Progress
 from ragdatakit.retrieval.passages import Passage, Passages, read_passages, write_passages
-from ragdatakit.retrieval.tokens import Tokenizer
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.canonical import Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.retrieved import Query

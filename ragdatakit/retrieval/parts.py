@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.retrieved import PathStep, Query
 

@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragdatakit.retrieval.fusion import fuse
-from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import ALL_MODES, FRAMEWORK_MODES, MODES, Hit, Query, Retrieval
 
 if TYPE_CHECKING:
-    from ragdatakit.retrieval.index_store import Index
+    from ragdatakit.retrieval.index.store import Index
     from ragdatakit.retrieval.lexical import LexicalRanker
     from ragdatakit.retrieval.lightrag.context import Mode
     from ragdatakit.retrieval.lightrag.part import LightRagRanker
     from ragdatakit.retrieval.parts import GraphLike, Part, Ranker, Ranking
-    from ragdatakit.retrieval.tokens import Tokenizer
+    from ragdatakit.retrieval.terms.tokens import Tokenizer
 
 LIGHTRAG = "lightrag-"
 FUSED_DEPTH = 100
@@ -58,7 +58,7 @@ class Retriever:
     def tokenizer(self) -> Tokenizer:
         """What makes terms of texts and questions."""
         if self._tokenizer is None:
-            from ragdatakit.retrieval.tokens import Tokenizer
+            from ragdatakit.retrieval.terms.tokens import Tokenizer
 
             self._tokenizer = Tokenizer(self.options.analyzer, self.options.stemmer)
         return self._tokenizer
@@ -100,7 +100,7 @@ class Retriever:
         return "" if mode == "graph" and self.options.graph == "auto" else self.lack(mode)
 
     def _vectors_are(self, kind: str) -> bool:
-        from ragdatakit.retrieval.vectors import vectors_kind
+        from ragdatakit.retrieval.vectors.given import vectors_kind
 
         return self.options.vectors is not None and vectors_kind(self.options.vectors) == kind
 
@@ -129,7 +129,7 @@ class Retriever:
 
             return LexicalPart(self.tokenizer)
         if mode == "graph":
-            from ragdatakit.retrieval.graph_ranker import GraphPart
+            from ragdatakit.retrieval.graphs.ranker import GraphPart
 
             graph = self.options.graph
             if graph == "auto":
@@ -140,13 +140,13 @@ class Retriever:
 
             return LightRagPart(self.tokenizer)
         if mode == "dense":
-            from ragdatakit.retrieval.dense import DensePart
+            from ragdatakit.retrieval.vectors.dense import DensePart
 
             options = self.options
             if options.vectors is not None and not self._vectors_are("dense"):
                 options = replace(options, vectors=None, query_vectors=None)  # those are for sparse mode
             return DensePart(options)
-        from ragdatakit.retrieval.sparse import SparsePart
+        from ragdatakit.retrieval.vectors.sparse import SparsePart
 
         return SparsePart(self.options)
 
@@ -248,7 +248,7 @@ class Retriever:
 
     def hit(self, ordinal: int, rank: int, score: float, query: Query) -> Hit:
         """A passage as a hit."""
-        from ragdatakit.retrieval.snippets import snippet
+        from ragdatakit.retrieval.terms.snippets import snippet
 
         passage = self.index.passages[ordinal]
         shown = snippet(passage.text, query.text, self.tokenizer)
@@ -289,7 +289,7 @@ class Retriever:
 
     def _spelled(self, words: Sequence[str]) -> list[str]:
         """Words that no passage has; with the spelling that one has, where only accents differ."""
-        from ragdatakit.retrieval.accents import spelled_with_other_accents
+        from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
 
         told = list(words)
         for place, word in enumerate(words[:_MOST_WORDS]):

@@ -78,7 +78,9 @@ def all_formats() -> tuple[Format, ...]:
 
 def all_rules() -> tuple[tuple[Rule, Format | None], ...]:
     """Every rule with its format (None: of all formats), ordered by code."""
-    from ragdatakit.schemas import evaluation_rules, quality_rules, shared
+    from ragdatakit.schemas.rules import evaluation as evaluation_rules
+    from ragdatakit.schemas.rules import quality as quality_rules
+    from ragdatakit.schemas.rules import shared
 
     of_all = (*shared.RULES, *evaluation_rules.RULES, *quality_rules.RULES)
     found: list[tuple[Rule, Format | None]] = [(rule, None) for rule in of_all]

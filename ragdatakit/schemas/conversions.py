@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.texts import shortened
 
 LossKind = Literal["lost", "dropped", "coerced", "renumbered", "derived"]
 LOSS_KINDS: tuple[LossKind, ...] = ("dropped", "lost", "coerced", "renumbered", "derived")
@@ -68,7 +69,7 @@ class Losses:
         loss.count += count
         if example is not None and len(loss.examples) < MOST_EXAMPLES:
             text = str(example)
-            loss.examples.append(text if len(text) <= _EXAMPLE_CHARACTERS else text[: _EXAMPLE_CHARACTERS - 1] + "…")
+            loss.examples.append(shortened(text, _EXAMPLE_CHARACTERS))
 
     def __iter__(self) -> Any:
         order = list(LOSS_KINDS)
@@ -166,7 +167,7 @@ class ExtractionEstimate:
         }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ConversionResult:
     """The result of `ragdatakit.convert`.
 
@@ -189,6 +190,14 @@ class ConversionResult:
     warnings: int = 0
     seconds: float = 0.0
     estimates: list[ExtractionEstimate] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        """One line: what was converted to what, whether it was written, and whether anything is lost."""
+        named = [f"{done.source!r} ({done.source_format} → {done.target_format})" for done in self.conversions]
+        more = f" and {len(named) - 3:,} more" if len(named) > 3 else ""
+        state = "written" if self.written else "refused" if self.refused else "not written"
+        lost = "nothing lost" if self.lossless else "with losses"
+        return f"<ConversionResult {self.target!r} of {', '.join(named[:3]) or 'nothing'}{more}: {state}, {lost}>"
 
     @property
     def ok(self) -> bool:

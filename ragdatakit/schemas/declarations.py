@@ -215,7 +215,8 @@ class File:
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
     element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this
     kind; ``without`` are names that tell it is not; ``signs`` are groups of names any of which tells so, too.
-    ``suffixes`` are the endings the framework accepts.
+    ``suffixes`` are the endings the framework accepts. ``instead_of``: files of this kind have the same names as those
+    of another one, whose records are elements of an array; here they are the members of an object.
     """
 
     kind: str
@@ -230,6 +231,7 @@ class File:
     shards: bool = False
     columns: Columns = Columns()
     tags: tuple[str, ...] = ()
+    instead_of: str = ""
 
     @property
     def record(self) -> Record:
@@ -388,6 +390,18 @@ class Adopted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigFile:
+    """A configuration file that may be given in place of a dataset, and names the files of one.
+
+    ``suffixes`` are its endings; ``reader`` is the function, as ``module:function``, that takes its path, the format
+    and the boundary, and gives the dataset. It is imported only where there is such a file.
+    """
+
+    suffixes: tuple[str, ...]
+    reader: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """A format as data: files, rules, keys, references, coverage, layouts, profiles.
 
@@ -396,7 +410,8 @@ class Format:
     taken where the user chooses none (empty: all that concern the dataset). ``profile_words`` say in one sentence
     what a profile stands for.
     ``disjoints`` and ``agreements`` compare the splits of a dataset with each other, all else is checked within a
-    split. ``example`` is a minimal valid dataset: path to content.
+    split. ``example`` is a minimal valid dataset: path to content. ``config`` is the format's own configuration file,
+    if it has one.
     """
 
     name: str
@@ -421,6 +436,7 @@ class Format:
     agreements: tuple[Consistency, ...] = ()
     adopts: Mapping[str, Adopted] = field(default_factory=dict)
     example: Mapping[str, str] = field(default_factory=dict)
+    config: ConfigFile | None = None
 
     def __post_init__(self) -> None:
         order = [f.kind for f in self.files]

@@ -134,7 +134,7 @@ class Side:
     format: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class DatasetDiff:
     """The result of `ragdatakit.diff`.
 
@@ -157,6 +157,12 @@ class DatasetDiff:
     tables_decide: bool = False
     pairs: list[DatasetPair] = field(default_factory=list)
     other_files: list[FileDiff] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        """One line: the two sides, and how many records are added, removed and changed."""
+        told = f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed"
+        state = "different" if self.different else "same"
+        return f"<{type(self).__name__} of {self.before.path!r} and {self.after.path!r}: {state}, {told}>"
 
     @property
     def different(self) -> bool:

@@ -57,6 +57,17 @@ class UnknownNameError(RagdataError):
         super().__init__(text)
 
 
+class QueryError(RagdataError):
+    """What is wrong with a query. ``excerpt`` is the line of it, ``start`` and ``length`` say where in that line, in
+    characters; ``line`` is its number from 1, None where no place is known."""
+
+    def __init__(
+        self, message: str, line: int | None = None, excerpt: str = "", start: int = 0, length: int = 0
+    ) -> None:
+        super().__init__(message)
+        self.line, self.excerpt, self.start, self.length = line, excerpt, start, length
+
+
 class MissingExtraError(RagdataError, ImportError):
     """Libraries that an extra brings are not installed; the message has the command that installs them."""
 

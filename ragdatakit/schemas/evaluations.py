@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
+from ragdatakit.schemas.bounds import Place, Share
 from ragdatakit.schemas.findings import Finding
 
 
@@ -12,9 +14,9 @@ from ragdatakit.schemas.findings import Finding
 class Score:
     """The mean of a metric over ``count`` questions, and the 95 % confidence interval of the mean."""
 
-    mean: float
-    low: float
-    high: float
+    mean: Share
+    low: Share
+    high: Share
     count: int
 
 
@@ -29,11 +31,11 @@ class QuestionResult:
     question_id: str
     text: str
     type: str | None
-    values: Mapping[str, float]
+    values: Mapping[str, Share]
     gold: tuple[str, ...]
     found: tuple[str, ...]
-    first_rank: int | None
-    gold_ranks: tuple[int | None, ...] = ()
+    first_rank: Place | None
+    gold_ranks: tuple[Place | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,15 @@ class Sanity:
     ``without_token`` and ``without_seed`` count questions that have no token in the index, or no start node.
     """
 
-    shuffled: Mapping[str, float]
+    shuffled: Mapping[str, Share]
     ratio: float | None
     aligned: bool | None
-    self_retrieval: float | None = None
+    self_retrieval: Share | None = None
     self_retrieval_count: int = 0
-    no_common_token: float | None = None
+    no_common_token: Share | None = None
     without_token: int = 0
     without_seed: int | None = None
-    no_common_token_shuffled: float | None = None
+    no_common_token_shuffled: Share | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class CeilingCause:
 class Ceiling:
     """The best that any retriever could reach on this dataset, by metric; 1.0 where nothing stands in the way."""
 
-    scores: Mapping[str, float]
+    scores: Mapping[str, Share]
     causes: tuple[CeilingCause, ...]
 
 
@@ -115,8 +117,8 @@ class AnswerInTop:
     """
 
     run: str
-    at: Mapping[int, float]
-    ceiling: float
+    at: Mapping[int, Share]
+    ceiling: Share
     asked: int
 
 
@@ -127,16 +129,16 @@ class Comparison:
     a: str
     b: str
     metric: str
-    mean_a: float
-    mean_b: float
+    mean_a: Share
+    mean_b: Share
     difference: float
     low: float
     high: float
-    p_value: float
+    p_value: Share
     wins: int
     losses: int
     ties: int
-    test: str
+    test: Literal["randomisation", "t"]
     count: int
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ragdatakit.schemas.bounds import Place, RuleCode, RuleName
+
 Severity = Literal["error", "warning", "info"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -15,7 +17,7 @@ class Related:
     """A second place that a finding speaks of, such as the first line that used an id."""
 
     path: str
-    line: int | None
+    line: Place | None
     message: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -44,13 +46,13 @@ class Finding:
     the offset being that of the record in the uncompressed file; ``pointer`` is a JSON Pointer into the record.
     """
 
-    code: str
-    rule: str
+    code: RuleCode
+    rule: RuleName
     severity: Severity
     message: str
     path: str
-    line: int | None = None
-    column: int | None = None
+    line: Place | None = None
+    column: Place | None = None
     byte_offset: int | None = None
     record: int | None = None
     pointer: str | None = None

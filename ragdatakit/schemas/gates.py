@@ -72,7 +72,7 @@ class GateTable:
         return self.checked < self.rows
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class GateResult:
     """What became of all expectations, in the order of the files.
 
@@ -91,6 +91,12 @@ class GateResult:
     unread: list[str] = field(default_factory=list)
     dataset: str = ""
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        """One line: how many expectations hold, fail, and could not be checked."""
+        held = sum(check.success for check in self.checks)
+        told = f"{held:,} of {len(self.checks):,} expectations hold, {len(self.errors):,} not checked"
+        return f"<{type(self).__name__} of {self.path!r} ({self.format}): {told}>"
 
     @property
     def failed(self) -> list[Check]:
@@ -129,11 +135,11 @@ def expectation_words(expectation: Expectation) -> str:
         left_out |= {"min_value", "max_value"}
         words = words.removesuffix(" to be between") + _between(kwargs)
     told = [
-        f"{name.removesuffix('_value').strip('_').replace('_', ' ')} {_shown(value)}"
+        f"{name.removesuffix('_value').strip('_').replace('_', ' ')} {_value_words(value)}"
         for name, value in kwargs.items()
         if name not in {*left_out, *_NAMED_ALREADY} and value is not None
     ]
-    of = " ".join(_shown(value) for name, value in kwargs.items() if name in _NAMED_ALREADY and value is not None)
+    of = " ".join(_value_words(value) for name, value in kwargs.items() if name in _NAMED_ALREADY and value is not None)
     rows = f" where {_condition(kwargs['row_condition'])}" if kwargs.get("row_condition") else ""
     return ", ".join([f"{words} {of}".rstrip(), *told]) + rows
 
@@ -162,7 +168,7 @@ def share_words(expectation: Expectation) -> str:
     if condition is not None:  # which value it is that has this share
         if not isinstance(condition, Mapping) or condition.get("column") != {"name": own} or ending != "share":
             return ""
-        words = f"{_shown(condition.get('parameter'))} in"
+        words = f"{_value_words(condition.get('parameter'))} in"
     if len(bounds) == 1:
         bounds.insert(0, "at least" if most is None else "at most")
         return f"{words} {' '.join(bounds)} of the rows"
@@ -184,16 +190,16 @@ def _condition(condition: Any) -> str:
         return f"{name} is {'missing' if condition.get('is_null') else 'there'}"
     operator = {"==": "is", "!=": "is not", "IN": "is in", "NOT_IN": "is not in"}
     told = str(condition.get("operator"))
-    return f"{name} {operator.get(told, told)} {_shown(condition.get('parameter'))}"
+    return f"{name} {operator.get(told, told)} {_value_words(condition.get('parameter'))}"
 
 
 def _between(kwargs: Mapping[str, Any]) -> str:
     least, most = kwargs.get("min_value"), kwargs.get("max_value")
     if least is not None and most is not None:
-        return f" between {_shown(least)} and {_shown(most)}"
+        return f" between {_value_words(least)} and {_value_words(most)}"
     if most is not None:
-        return f" at most {_shown(most)}"
-    return f" at least {_shown(least)}" if least is not None else " to be between"
+        return f" at most {_value_words(most)}"
+    return f" at least {_value_words(least)}" if least is not None else " to be between"
 
 
 def place_words(expectation: Expectation) -> str:
@@ -206,15 +212,15 @@ def place_words(expectation: Expectation) -> str:
     return f"{expectation.table} ({', '.join(map(str, columns))})" if columns else expectation.table
 
 
-def _shown(value: Any) -> str:
+def _value_words(value: Any) -> str:
     if value is None:
         return "any"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_shown(member)}" for name, member in value.items())
+        return ", ".join(f"{name} {_value_words(member)}" for name, member in value.items())
     if isinstance(value, Iterable) and not isinstance(value, str | bytes):
         listed = list(value)
         rest = f", … ({len(listed):,})" if len(listed) > 8 else ""
-        return f"{{{', '.join(_shown(v) for v in listed[:8])}{rest}}}"
+        return f"{{{', '.join(_value_words(v) for v in listed[:8])}{rest}}}"
     return str(value)

@@ -47,7 +47,7 @@ class DatasetSummary:
         }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Report:
     """The result of `ragdatakit.validate`.
 
@@ -68,6 +68,13 @@ class Report:
     strict_files: bool = False
     selected: tuple[str, ...] = ()
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        """One line: the datasets, and how many findings of each severity there are."""
+        named = list(dict.fromkeys(f"{dataset.path!r} ({dataset.format})" for dataset in self.datasets))
+        more = f" and {len(named) - 3:,} more" if len(named) > 3 else ""
+        counts = ", ".join(f"{name} {count:,}" for name, count in self.counts.items())
+        return f"<Report on {', '.join(named[:3]) or 'nothing'}{more}: {counts}>"
 
     @property
     def ok(self) -> bool:

@@ -36,6 +36,10 @@ class Snippet:
     before: bool = False
     after: bool = False
 
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"text": self.text, "marks": list(map(list, self.marks)), "before": self.before, "after": self.after}
+
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
@@ -71,8 +75,22 @@ class Hit:
     path: tuple[PathStep, ...] = ()
     ranks: Mapping[str, int] = field(default_factory=dict)
 
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "rank": self.rank,
+            "id": self.passage_id,
+            "score": self.score,
+            "title": self.title,
+            "document": self.document_id,
+            "text": self.text,
+            "snippet": None if self.snippet is None else self.snippet.as_dict(),
+            "ranks": dict(self.ranks),
+            "path": [step.as_dict() for step in self.path],
+        }
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Retrieval:
     """The answer to one query. ``seconds`` is the search alone, without opening the index.
 
@@ -87,6 +105,24 @@ class Retrieval:
     seconds: float
     seeds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """One line: the question, and the best passages."""
+        text = self.query.text if len(self.query.text) <= 60 else f"{self.query.text[:59]}…"
+        best = ", ".join(f"{hit.passage_id} {hit.score:.3g}" for hit in self.hits[:3])
+        more = f" and {len(self.hits) - 3:,} more" if len(self.hits) > 3 else ""
+        return f"<Retrieval by {self.mode} of {text!r}: {best or 'nothing found'}{more}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form: an element of ``queries`` in the JSON of ``ragdata retrieve``."""
+        return {
+            "id": self.query.question_id,
+            "text": self.query.text,
+            "seconds": self.seconds,
+            "seeds": list(self.seeds),
+            "notes": list(self.notes),
+            "hits": [hit.as_dict() for hit in self.hits],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +149,25 @@ class IndexSummary:
     passages: int
     parts: tuple[IndexPart, ...]
     notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form: that of ``ragdata index``, without the modes that the index can be searched by."""
+        parts = [
+            {"kind": p.kind, "built": p.built, "seconds": p.seconds, "bytes": p.bytes, "facts": dict(p.facts)}
+            for p in self.parts
+        ]
+        return {
+            "version": 1,
+            "dataset": self.dataset,
+            "name": self.name,
+            "format": self.format,
+            "index": self.folder,
+            "digest": self.digest,
+            "unit": self.unit,
+            "passages": self.passages,
+            "parts": parts,
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True, slots=True)

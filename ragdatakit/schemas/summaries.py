@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -147,7 +147,7 @@ class Note:
     level: str = "info"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Summary:
     """The result of `ragdatakit.report` for one dataset.
 
@@ -172,6 +172,11 @@ class Summary:
     seconds: float = 0.0
     unread: bool = False
     neighbourhoods: Neighbourhoods | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        """One line: which dataset, and the rows of its tables."""
+        rows = ", ".join(f"{table.rows:,} {table.name}" for table in self.tables)
+        return f"<Summary of {self.path!r} ({self.format}): {rows or ('not read' if self.unread else 'no rows')}>"
 
     def table(self, name: str) -> TableSummary | None:
         """The summary of a table, None where the dataset does not have it."""
@@ -199,15 +204,3 @@ class NotRead:
     def path(self) -> str:
         """Where it is, as the user called the folder."""
         return self.name if self.folder == "." else f"{self.folder.rstrip('/')}/{self.name}"
-
-
-class Summaries(list[Summary]):
-    """The summaries of all datasets at some paths; ``left_out`` are the folders there that hold other data,
-    ``not_read`` all files there that no dataset reads."""
-
-    def __init__(
-        self, summaries: Iterable[Summary] = (), left_out: Iterable[LeftOut] = (), not_read: Iterable[NotRead] = ()
-    ) -> None:
-        super().__init__(summaries)
-        self.left_out: tuple[LeftOut, ...] = tuple(left_out)
-        self.not_read: tuple[NotRead, ...] = tuple(not_read)

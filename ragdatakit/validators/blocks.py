@@ -1,4 +1,4 @@
-"""One block of an NDJSON file judged: by columns where that proves it clean, by halves and lines where it does not."""
+"""One block of an NDJSON file checked: by columns where that proves it clean, by halves and lines where it does not."""
 
 from __future__ import annotations
 
@@ -7,28 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.lines import LONG_LINE, iter_lines
+from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:
-    from ragdatakit.columnar.columnar import ColumnarDecoder, ColumnBlock
+    from ragdatakit.columnar.blocks import ColumnarDecoder, ColumnBlock
+    from ragdatakit.validators.checks import Candidates
 
 PART_BYTES = 1 << 16
 """A block that is refused is halved down to parts of this size; only those refused again go line by line."""
 
 
-@dataclass(slots=True)
-class Fault:
-    """Problems of one record: its number and line within the block (0-based), its offset in the block, its bytes."""
-
-    record: int
-    line: int
-    offset: int
-    raw: bytes
-    problems: list[Problem]
-    is_record: bool = True
-
+Faulty = tuple[Located, list[Problem]]
+"""A record with problems: its number, line and offset are counted from 0 at the beginning of its block."""
 
 _NAMES = {b"\n": "lf", b"\r\n": "crlf", b"\r": "cr"}
 
@@ -59,7 +53,7 @@ class LineEnds:
 
 @dataclass(slots=True)
 class Segment:
-    """Part of a block: either columns (all clean, but for rows in ``faults``), or decoded values, line by line."""
+    """Part of a block: either columns (all clean, but for the ``faulty`` rows), or decoded values, line by line."""
 
     length: int
     columns: ColumnBlock | None = None
@@ -67,13 +61,14 @@ class Segment:
 
 
 @dataclass(slots=True)
-class JudgedBlock:
+class CheckedBlock:
     """What one block holds.
 
-    ``faults`` are kept up to a limit per rule, ``excess`` counts the others. ``batches`` are for the caller.
+    Of ``faulty`` records problems are kept up to a limit per rule, ``excess`` counts the others. ``batches`` are for
+    the caller.
     """
 
-    faults: list[Fault] = field(default_factory=list)
+    faulty: list[Faulty] = field(default_factory=list)
     excess: Counter[str] = field(default_factory=Counter)
     records: int = 0
     lines: int = 0
@@ -82,7 +77,7 @@ class JudgedBlock:
     kept: Counter[str] = field(default_factory=Counter)
 
 
-Suspects = Callable[[Any], Any]
+FindCandidates = Callable[[Any], "Candidates | None"]
 Take = Callable[[Segment], None]
 
 
@@ -100,11 +95,11 @@ def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str
     return few
 
 
-class BlockJudge:
-    """Judges blocks of one file; `judge` may run in any thread.
+class BlockChecker:
+    """Checks blocks of one file; `check` may run in any thread.
 
-    ``decoder`` is the columnar one (None: always line by line), ``suspects`` names rows of clean columns that the
-    format's own checks must see. ``most`` is how many faults of one rule are kept per block (0: all).
+    ``decoder`` is the columnar one (None: always line by line), ``candidates`` finds the rows of clean columns that
+    the format's own checks must see. ``most`` is how many faults of one rule are kept per block (0: all).
     """
 
     _PATIENCE, _PAUSE = 16, 32
@@ -113,23 +108,23 @@ class BlockJudge:
         self,
         checker: RecordChecker,
         decoder: ColumnarDecoder | None = None,
-        suspects: Suspects | None = None,
+        candidates: FindCandidates | None = None,
         most: int = 0,
     ) -> None:
         self._checker = checker
         self._decoder = decoder
-        self._suspects = suspects
+        self._candidates = candidates
         self._most = most
         self._blank = checker.records[0].rules.get("blank", "")
         self._refused = 0
         self._paused = 0
 
-    def judge(self, data: bytes, take: Take, columns: bool = True) -> JudgedBlock:
+    def check(self, data: bytes, take: Take, columns: bool = True) -> CheckedBlock:
         """All records of a block of whole lines, given to ``take`` in order; ``columns`` false: line by line.
 
         After many refused blocks in a row the columnar way is not even tried for a while.
         """
-        block = JudgedBlock()
+        block = CheckedBlock()
         if self._decoder is None or not columns or self._paused > 0:
             self._paused -= 1
             self._by_parts(data, block, take)
@@ -142,7 +137,7 @@ class BlockJudge:
             self._by_halves(data, 0, block, take)
         return block
 
-    def _by_halves(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> None:
+    def _by_halves(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> None:
         """What was refused as a whole, half by half, so that only a small part around a fault goes line by line."""
         middle = data.rfind(b"\n", 0, len(data) // 2) + 1 or data.find(b"\n", len(data) // 2) + 1
         if len(data) <= PART_BYTES or not 0 < middle < len(data):
@@ -152,7 +147,7 @@ class BlockJudge:
             if not self._try_columns(part, begin, block, take):
                 self._by_halves(part, begin, block, take)
 
-    def _by_parts(self, data: bytes, block: JudgedBlock, take: Take) -> None:
+    def _by_parts(self, data: bytes, block: CheckedBlock, take: Take) -> None:
         """Line by line, a part at a time, so that little is held at once."""
         offset = 0
         while offset < len(data):
@@ -163,20 +158,20 @@ class BlockJudge:
             self._by_line(part, offset, block, take)
             offset = cut
 
-    def _try_columns(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> bool:
+    def _try_columns(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> bool:
         if self._decoder is None:
             return False
         columns = self._decoder.decode(data)
         if columns is None:
             return False
-        suspects = self._suspects(columns) if self._suspects is not None else ()
-        if suspects is None:
+        candidates = self._candidates(columns.table) if self._candidates is not None else None
+        if candidates is None and self._candidates is not None:
             return False
-        for row in suspects:
+        for row in candidates.rows if candidates is not None else ():
             raw = columns.line(data, int(row))
             _, problems = self._checker.examine(raw)
             start = offset + columns.start(int(row))
-            self._add(block, Fault(block.records + int(row), block.lines + int(row), start, raw, problems))
+            self._add(block, Located(block.records + int(row), block.lines + int(row), start, raw), problems)
         ends = LineEnds()
         if ended := columns.length - (not data.endswith(b"\n")):
             setattr(ends, "crlf" if columns.crlf else "lf", (ended, 0, 0))
@@ -186,12 +181,11 @@ class BlockJudge:
         take(Segment(columns.length, columns))
         return True
 
-    def _add(self, block: JudgedBlock, fault: Fault) -> None:
-        fault.problems = few_of_each(fault.problems, block.kept, block.excess, self._most)
-        if fault.problems:
-            block.faults.append(fault)
+    def _add(self, block: CheckedBlock, located: Located, problems: list[Problem]) -> None:
+        if few := few_of_each(problems, block.kept, block.excess, self._most):
+            block.faulty.append((located, few))
 
-    def _by_line(self, data: bytes, offset: int, block: JudgedBlock, take: Take) -> None:
+    def _by_line(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> None:
         examine = self._checker.examine
         values: list[Any] = []
         records, lines = block.records, block.lines
@@ -203,11 +197,11 @@ class BlockJudge:
                 value, problems = examine(line)
                 values.append(value)
                 if problems:
-                    self._add(block, Fault(records, lines, offset + start, bytes(line[:LONG_LINE]), problems))
+                    self._add(block, Located(records, lines, offset + start, bytes(line[:LONG_LINE])), problems)
                 records += 1
             elif self._blank:
                 blank = Problem(self._blank, value=line.decode("utf-8", "replace"))
-                self._add(block, Fault(records, lines, offset + start, line, [blank], is_record=False))
+                self._add(block, Located(NO_RECORD, lines, offset + start, line), [blank])
             lines += 1
         block.ends.add(ends, block.lines, offset)
         block.records, block.lines = records, lines

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -12,21 +13,49 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from ragdatakit.files.containers.positions import Located
+    from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.files.positions import Located
-    from ragdatakit.files.sources import Source
     from ragdatakit.validators.csv_parts import CsvTable
+    from ragdatakit.validators.row_problems import RowProblems
 
-    CellSuspects = tuple[npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.int64]]]
+    Placed = tuple[DataFile, Problem]
 
-Emit = Callable[["DataFile", Problem], None]
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the checks want to see of the files of one kind.
+
+    ``records``: `FormatChecks.record` may find something in them. ``columns``: key columns that `batch` reads besides
+    those of the declared set checks; it is called for kinds that have any. ``values``: `batch` wants the decoded
+    records, too. ``may_be_empty``: a file without records is no fault.
+    """
+
+    records: bool = False
+    columns: tuple[str, ...] = ()
+    values: bool = False
+    may_be_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Rows of a block in which `FormatChecks.record` may find something.
+
+    ``counted`` are, by rule, the rows of problems that are reported once per file: `record` must see the first of them,
+    which is also in ``rows``, the others are only counted.
+    """
+
+    rows: npt.NDArray[np.intp]
+    counted: Mapping[str, npt.NDArray[np.intp]] = field(default_factory=dict)
 
 
 class FormatChecks:
     """The rules of a format that its declaration cannot say; one object per dataset and run.
 
     The base class adds nothing. The engine calls, in this order: ``start``; per file, in the declared order of kinds,
-    ``record`` for records or ``text`` for text files, then ``finish_file``; at the end ``finish``.
+    ``start_file``, then ``record`` and ``batch`` for records, or ``text`` for text files, or ``stream`` for streamed
+    ones, then ``finish_file``; at the end ``finish``. All of them yield what they find: problems with their file, or
+    rows of files that were read.
 
     ``profiles`` are the chosen ones (a subset of the format's); a check need not filter by them: the engine drops
     findings of rules that apply to none of them.
@@ -36,90 +65,60 @@ class FormatChecks:
         self.dataset = dataset
         self.profiles = profiles
 
-    def record_checks(self, kind: str) -> bool:
-        """Whether ``record`` has anything to say about records of this kind (else it is never called for it)."""
-        return False
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """What the checks want to see of the files of a kind (in a split)."""
+        return Needs()
+
+    def start(self) -> Iterable[Placed]:
+        """Problems of the layout, before any file is read."""
+        return ()
+
+    def start_file(self, file: DataFile) -> None:
+        """Before the first record of a file; files are read one after the other."""
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
-        """The faults of one decoded record that the declaration does not cover; called once a record, in any order.
+        """The problems of one decoded record that the declaration does not cover; called once a record, in any order.
 
         ``value`` is what the framework's JSON reader gives. It may be damaged (fields missing or of another type,
         reported already by the declared checks): look before using it, and do not report such damage again.
         """
         return ()
 
-    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
-        """Rows of a clean columnar block in which ``record`` may find something (a superset); None: any row may.
+    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
+        """Rows of a clean columnar block (of JSON, or of CSV as text) that `record` must see; None: all of them.
 
-        Only for big files; the rows named are decoded and given to ``record``, the others are taken as clean.
+        Only for big files: the rows are decoded and given to `record`, the others are taken as clean. A row too many
+        costs time, a row too few is a missed finding.
         """
         return None
-
-    def suspect_values(self, kind: str, values: list[Any]) -> Iterable[int] | None:
-        """Places of the decoded records in which the declaration or ``record`` may find something (a superset).
-
-        ``values`` are elements of a JSON array or object, as every reader reads them. None: any may be at fault.
-        """
-        return None
-
-    def may_be_empty(self, kind: str, split: str | None) -> bool:
-        """Whether a file of this kind without records is no fault."""
-        return False
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
-        """The faults of one text file (container ``text``), whole."""
+        """The problems of one text file (container ``text``), whole."""
         return ()
 
     def stream(self, file: DataFile, source: Source) -> Iterable[tuple[Problem, Located | None]]:
-        """The faults of one ``streamed`` file, each with the record it is in (None: the file as a whole).
+        """The problems of one ``streamed`` file, each with the record it is in (None: the file as a whole).
 
         It sets ``file.records``, and ``file.to_end`` to false where it does not reach the end.
         """
         return ()
 
-    def key_columns(self, kind: str) -> tuple[str, ...]:
-        """Columns that `batch` needs besides those of the declared set checks."""
-        return ()
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
+        """Key columns made from a whole record: a name starting with ``@`` to a text, integer, list or None.
 
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
-        """Key columns made from a whole record: a name starting with ``@`` to a text, integer, list or None."""
+        ``to_show``: the key goes into a finding. Otherwise it is only compared, so that a hash will do.
+        """
         return {}
 
-    def derive_columns(self, kind: str, values: list[Any]) -> dict[str, list[Any]] | None:
-        """The same for consecutive records (None: one that cannot be read), where that is quicker.
-
-        The keys may be others than those of `derive`, but must be equal where those are. None: `derive` is asked.
-        """
-        return None
-
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
-        """The same for a clean columnar block: fill the batch's columns; False where only `derive` can tell."""
+        """The same for a clean columnar block: fill the batch's columns; False where only `derive` can do it."""
         return False
 
-    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
-        """Further set checks over consecutive records; ``values`` are the decoded records where they were needed."""
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
+        """Further set checks over consecutive records; ``values`` are the decoded records where they are needed."""
         return ()
-
-    def needs_values(self, kind: str) -> bool:
-        """Whether `batch` wants the decoded records of this kind."""
-        return False
-
-    def start(self, emit: Emit) -> None:
-        """Checks of the layout, before any file is read."""
-
-    def start_file(self, file: DataFile) -> None:
-        """Before the first record of a file; files are read one after the other."""
-
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
-        """After the last record of a file."""
-
-    def cell_suspects(self, kind: str, table: pa.Table) -> CellSuspects | None:
-        """Rows of a block of a CSV file in which ``record`` may find something; None: any row may.
-
-        With them, by rule, the rows of findings that are told once a file: the first is among the suspects, the others
-        are only counted.
-        """
-        return None
 
     def accepts(self, kind: str, column: str, inferred: str) -> bool:
         """Whether a CSV column that pandas turned into ``inferred`` can match what it refers to at all.
@@ -128,13 +127,12 @@ class FormatChecks:
         """
         return True
 
-    def finish_table(self, file: DataFile, table: CsvTable) -> Iterable[Any]:
-        """After the last row of a CSV file: `Hits` in the file as a whole."""
+    def finish_file(
+        self, file: DataFile, records: int, table: CsvTable | None = None
+    ) -> Iterable[Placed | RowProblems]:
+        """After the last record of a file; ``table`` is what a CSV file is as a whole, if its header could be read."""
         return ()
 
-    def finish_sets(self) -> Iterable[Any]:
-        """Further set checks that can be told only when all files are read: `Hits`, as `batch` gives them."""
-        return ()
-
-    def finish(self, emit: Emit) -> None:
+    def finish(self) -> Iterable[Placed | RowProblems]:
         """After the last file."""
+        return ()

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.columnar.columnar import ColumnBlock
+from ragdatakit.columnar.blocks import ColumnBlock
 from ragdatakit.columnar.numpy_keys import NumpyBatch
 from ragdatakit.columnar.string_hash import hash_columns, hash_strings, spelled
-from ragdatakit.files.arrow_columns import int64_values, mask_of, one_array, string_array
+from ragdatakit.files.containers.arrow_columns import int64_values, mask_of, one_array, string_array
 
 if TYPE_CHECKING:
     from ragdatakit.validators.columns import DeriveCodes, KeyColumns

@@ -1,20 +1,31 @@
-"""Findings as they come in: counted all, kept up to a limit per rule, worded once."""
+"""Problems on their way to the report: all are counted, up to a limit per rule are kept and become findings.
+
+A check makes a `Problem`, which is the same value until it becomes a `Finding`. Where its record is at hand, it gets a
+`Place` at once; where no more than a row number or some values are known, it is `Pending` until the files were looked
+through once more.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity
-from ragdatakit.schemas.shared import RULES as SHARED
-from ragdatakit.validators.excerpts import plain_value, show, visible
+from ragdatakit.schemas.options import ValidateOptions
+from ragdatakit.schemas.rules.shared import RULES as SHARED
+from ragdatakit.validators.excerpts import place_of, plain_value, show, visible
 
 _SHARED = {rule.name: rule for rule in SHARED}
+NO_RECORD = -1
+"""The number of what lies in a file and is no record: a blank line, a header."""
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +37,30 @@ class Place:
     byte_offset: int | None = None
     record: int | None = None
     excerpt: Excerpt | None = None
+
+    @classmethod
+    def within(cls, located: Located, text: str, start: int | None, length: int) -> Place:
+        """What is at ``start`` in the text of a record; without it, the record as a whole."""
+        line, column, shown = place_of(text, start, length, located.line, located.indent)
+        record = located.record if located.record != NO_RECORD else None
+        return cls(line, column, located.byte_offset, record, shown)
+
+
+@dataclass(slots=True)
+class Pending(Generic[Key]):
+    """A problem that is counted and has its room in the report, but whose record has yet to be looked up.
+
+    ``record`` is what it is looked up by, ``other`` the same of a record that it clashes with, of which ``note`` says
+    what it is. ``fragment`` is the part of the value that is at fault, ``are_keys`` says of texts whether a reference
+    to them would lead somewhere; each where it is known.
+    """
+
+    problem: Problem
+    record: Key
+    other: Key | None = None
+    note: str = ""
+    fragment: str = ""
+    are_keys: Callable[[Sequence[str]], list[bool]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +74,7 @@ class Selection:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: Severity = "info"
-    max_per_rule: int = 20
+    max_per_rule: int = ValidateOptions.max_per_rule
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
@@ -89,7 +124,7 @@ class Collector:
 
     ``kept`` is the list, which stays empty where ``keep`` takes the findings instead; ``counts`` counts all wanted
     findings by severity, ``by_rule`` by code. ``on_finding`` is called for each finding that is kept, as soon as it is
-    worded.
+    made.
     """
 
     def __init__(
@@ -129,10 +164,10 @@ class Collector:
         applies = rule.applies(self.profiles)
         if adopted is not None:
             severity = adopted.severity
-            told = Rule(
+            as_adopted = Rule(
                 code=rule.code, name=name, severity="info", summary="", message="", upstream=adopted.upstream, hint=""
             )
-            upstream, applies = told.consequence(self.profiles), told.applies(self.profiles)
+            upstream, applies = as_adopted.consequence(self.profiles), as_adopted.applies(self.profiles)
         wanted = severity is not None and applies and self.selection.takes(rule.code, rule.name, severity)
         return RuleState(rule, severity or "info", upstream, wanted)
 
@@ -141,7 +176,7 @@ class Collector:
         return self.state(name).wanted
 
     def room(self, name: str, file: DataFile) -> bool:
-        """Whether one more finding of this rule would be kept (else it needs no place and no words)."""
+        """Whether one more finding of this rule would be kept (else it needs no place and no message)."""
         state = self.state(name)
         if not state.wanted:
             return False
@@ -178,26 +213,26 @@ class Collector:
             self._delayed[problem.rule, file.display] = (problem, file, place)
         else:
             self.reserve(problem.rule, file)
-            self._word(file, problem, place)
+            self._make(file, problem, place)
 
     def reserve(self, name: str, file: DataFile) -> None:
-        """Take a place for a finding that `word` will get later."""
+        """Take the room for a finding that `complete` makes later."""
         state = self.state(name)
         if state.rule.per_file:
             self._delayed.setdefault((name, file.display), None)
         else:
             self._carried[state.rule.code] += 1
 
-    def word(self, file: DataFile, problem: Problem, place: Place, related: tuple[Related, ...] = ()) -> None:
-        """Word a finding that was counted and has its place reserved."""
+    def complete(self, file: DataFile, problem: Problem, place: Place, related: tuple[Related, ...] = ()) -> None:
+        """Make the finding of a problem that was counted and has its room reserved."""
         problem.related = related
         if self.state(problem.rule).rule.per_file:
             self._delayed[problem.rule, file.display] = (problem, file, place)
         else:
-            self._word(file, problem, place)
+            self._make(file, problem, place)
 
     def finish(self) -> None:
-        """Word what is told once per file, now that all is counted."""
+        """Make the findings that are reported once per file, now that all is counted."""
         for waiting in self._delayed.values():
             if waiting is not None:
                 problem, file, place = waiting
@@ -205,10 +240,10 @@ class Collector:
                 counted = number > 1 and self.state(problem.rule).rule.counted
                 suffix = f" (in {number:,} records of this file)" if counted else ""
                 self._carried[self.state(problem.rule).rule.code] += 1
-                self._word(file, problem, place, suffix)
+                self._make(file, problem, place, suffix)
         self._delayed = {}
 
-    def _word(self, file: DataFile, problem: Problem, place: Place, suffix: str = "") -> None:
+    def _make(self, file: DataFile, problem: Problem, place: Place, suffix: str = "") -> None:
         state = self.state(problem.rule)
         rule = state.rule
         facts = _Facts(value=show(problem.value), field=visible((problem.pointer or "").strip("/")))
@@ -241,7 +276,7 @@ def known_rules(selectors: Iterable[str]) -> tuple[str, ...]:
     found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
     if found:
         from ragdatakit.schemas import all_rules
-        from ragdatakit.schemas.evaluation_rules import LETTERS
+        from ragdatakit.schemas.rules.evaluation import LETTERS
 
         rules = [rule for rule, _ in all_rules() if not rule.code.startswith(LETTERS)]
         for selector in found:

@@ -13,7 +13,6 @@ LONG_TEXT = 1 << 24
 """Characters of a text beyond which it is not compared with others: it would be copied several times for that."""
 
 Derive = Callable[[str, Any], dict[str, Any]]
-DeriveColumns = Callable[[str, list[Any]], dict[str, list[Any]] | None]
 DeriveCodes = Callable[[str, Any, Any], bool]
 
 
@@ -30,13 +29,11 @@ class KeyColumns:
         names: Iterable[str],
         derive: Derive,
         spelled: Iterable[str] = (),
-        derive_columns: DeriveColumns | None = None,
     ) -> None:
         self.kind = kind
         self.spelled = tuple(spelled)
         self.names = tuple(names)
         self._derive = derive
-        self._derive_columns = derive_columns
         self._plain = [n for n in self.names if not n.startswith("@")]
         self._derived = [n for n in self.names if n.startswith("@")]
         fields = {f.name: f for r in kind.records for f in r.fields}
@@ -46,10 +43,7 @@ class KeyColumns:
     def of_values(self, values: list[Any], first_row: int) -> PythonBatch:
         """Columns of Python values (None where a value is missing or unreadable)."""
         columns: dict[str, list[Any]] = {n: [] for n in self.names}
-        made = self._derive_columns(self.kind.kind, values) if self._derived and self._derive_columns else None
-        if made is not None:
-            columns.update((n, made[n]) for n in self._derived)
-        for value in values if made is None or self._plain else ():
+        for value in values:
             is_object = isinstance(value, dict)
             for name in self._plain:
                 found = value.get(name) if is_object else None
@@ -61,7 +55,7 @@ class KeyColumns:
                     if type(found) is str and len(found) > LONG_TEXT:
                         found = None
                 columns[name].append(found)
-            if self._derived and made is None:
+            if self._derived:
                 derived = self._derive(self.kind.kind, value) if value is not None else {}
                 for name in self._derived:
                     columns[name].append(derived.get(name))

@@ -10,10 +10,10 @@ import numpy as np
 
 from ragdatakit.columnar.numpy_keys import NumpyBatch
 from ragdatakit.columnar.string_hash import hash_columns, spelled
-from ragdatakit.files.arrow_columns import mask_of, offsets_of, one_array, string_array
-from ragdatakit.files.csv_cells import ColumnScan, Kind, coerced, key_of
-from ragdatakit.files.csv_columns import CsvDecoder, first_and_last_bytes
-from ragdatakit.files.csv_rows import CsvBlock, RawRow, cut_rows
+from ragdatakit.files.containers.arrow_columns import mask_of, offsets_of, one_array, string_array
+from ragdatakit.files.containers.csv_cells import ColumnScan, Kind, coerced, key_of
+from ragdatakit.files.containers.csv_columns import CsvDecoder, first_and_last_bytes
+from ragdatakit.files.containers.csv_rows import CsvBlock, RawRow, cut_rows
 from ragdatakit.schemas.missing import MISSING
 from ragdatakit.validators.csv_parts import CsvPart
 from ragdatakit.validators.csv_runs import CsvRun
@@ -29,28 +29,29 @@ class ColumnarCsvRun(CsvRun):
     """A CSV file of a big dataset."""
 
     def _read(self) -> None:
-        self._blocks = CsvBlockJudge(self)
+        self._blocks = CsvBlockChecker(self)
         super()._read()
 
-    def judge(self, block: CsvBlock) -> CsvPart:
-        """As `CsvBlockJudge.judge`."""
-        return self._blocks.judge(block)
+    def check(self, block: CsvBlock) -> CsvPart:
+        """As `CsvBlockChecker.check`."""
+        return self._blocks.check(block)
 
     def batch(self, part: CsvPart, kinds: dict[str, Kind]) -> Any:
         """As codes."""
         return super().batch(part, kinds) if part.table is None else coded_table(self, part.table, part.rows, kinds)
 
 
-class CsvBlockJudge:
-    """Judges blocks of one file; `judge` may run in any thread."""
+class CsvBlockChecker:
+    """Checks blocks of one file; `check` may run in any thread."""
 
     def __init__(self, run: CsvRun) -> None:
         self._run = run
-        wanted = tuple(f.name for f in run.fields)
+        fields, record = run.present.fields, run.declared.record
+        wanted = tuple(f.name for f in fields)
         self._decoder = CsvDecoder(run.info.header, run.reader.width, wanted)
-        self._non_empty = [f.name for f in run.fields if f.non_empty and run.declared.record.rule_for("empty", f.name)]
+        self._non_empty = [f.name for f in fields if f.non_empty and record.rule_for("empty", f.name)]
 
-    def judge(self, block: CsvBlock) -> CsvPart:
+    def check(self, block: CsvBlock) -> CsvPart:
         """All rows of a block: their faults, and the key columns as far as they are certain."""
         run = self._run
         part = run.new_part(block)
@@ -61,14 +62,14 @@ class CsvBlockJudge:
             self._decode(block.ends, 0, block.rows, block, part, tables)
         table = tables[0] if len(tables) == 1 else _joined(tables)
         for name, scan in part.scans.items():
-            numbers = _scan(one_array(table, name), scan, count=name in run.inferred)
+            numbers = _scan(one_array(table, name), scan, count=name in run.present.inferred)
             if numbers:
                 part.numbers[name] = numbers
         if run.columns is None:
             return part
-        if all(part.scans[name].texts for name in run.inferred):
-            part.batch = coded_table(run, table, block.rows, dict.fromkeys(run.inferred, "text"))
-            part.hits = run.sets.probe(run.file.kind, part.batch)
+        if all(part.scans[name].texts for name in run.present.inferred):
+            part.batch = coded_table(run, table, block.rows, dict.fromkeys(run.present.inferred, "text"))
+            part.found = run.sets.probe(run.file.kind, part.batch)
         else:
             part.table = table
         return part
@@ -79,9 +80,9 @@ class CsvBlockJudge:
         begin = int(ends[start - 1]) if start else 0
         piece = data[begin : int(ends[stop - 1])] if (start, stop) != (0, len(ends)) else data
         table = self._decoder.decode(piece, stop - start)
-        suspects = self._suspects(table, part) if table is not None else None
-        if suspects is not None:
-            self._examine(ends, start, suspects, block, part)
+        candidates = self._candidates(table, part) if table is not None else None
+        if candidates is not None:
+            self._examine(ends, start, candidates, block, part)
             tables.append(table)
         elif stop - start > 1 and len(piece) > PART_BYTES:
             middle = (start + stop) // 2
@@ -92,12 +93,12 @@ class CsvBlockJudge:
             rows, _, _ = cut_rows(piece, block.offset + begin, line, True, self._run.reader.widths)
             tables.append(self._table_of(self._run.examine_rows(rows, part, start)))
 
-    def _examine(self, ends: Any, start: int, suspects: Any, block: CsvBlock, part: CsvPart) -> None:
+    def _examine(self, ends: Any, start: int, candidates: Any, block: CsvBlock, part: CsvPart) -> None:
         """Row by row what may have a fault."""
         data = block.data
         counted, line = 0, block.first_line
-        for suspect in suspects:
-            number = start + int(suspect)
+        for candidate in candidates:
+            number = start + int(candidate)
             begin = int(ends[number - 1]) if number else 0
             raw = data[begin : int(ends[number])].rstrip(b"\r\n")
             row = RawRow(block.offset + begin, 0, raw)
@@ -107,26 +108,26 @@ class CsvBlockJudge:
                 counted = begin
                 self._run.keep(part, number, replace(row, line=line), problems)
 
-    def _suspects(self, table: Any, part: CsvPart) -> Any:
+    def _candidates(self, table: Any, part: CsvPart) -> Any:
         """Rows that `CsvRun.examine` must see; None: all of them."""
         run = self._run
         found = [_empty_rows(one_array(table, name)) for name in self._non_empty]
-        told: Mapping[str, Any] = {}
+        counted: Mapping[str, Any] = {}
         if run.checker.extra is not None:
-            looked = run.run_.checks.cell_suspects(run.file.kind, table)
-            if looked is None:
+            candidates = run.run_.checks.candidates(run.file.kind, table)
+            if candidates is None:
                 return None
-            found.append(looked[0])
-            told = looked[1]
+            found.append(candidates.rows)
+            counted = candidates.counted
         named = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
-        for rule, rows in told.items():
+        for rule, rows in counted.items():
             part.excess[rule] += int(np.count_nonzero(~np.isin(rows, named)))
         return named
 
     def _table_of(self, values: list[dict[str, str]]) -> pa.Table:
         import pyarrow as pa
 
-        names = [f.name for f in self._run.fields]
+        names = [f.name for f in self._run.present.fields]
         return pa.table({name: string_array([value.get(name) for value in values]) for name in names})
 
 

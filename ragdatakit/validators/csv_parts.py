@@ -6,14 +6,50 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.csv_cells import ColumnScan, Kind
-from ragdatakit.files.csv_rows import RawRow
+from ragdatakit.files.containers.csv_cells import ColumnScan, Kind
+from ragdatakit.files.containers.positions import Located
+from ragdatakit.schemas.declarations import Field, Record
 from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.sets import Hits
+    from ragdatakit.validators.row_problems import RowProblems
 
 Scans = dict[str, ColumnScan]
+
+
+@dataclass(frozen=True, slots=True)
+class CsvColumns:
+    """The declared columns that a file has, and what is expected of them.
+
+    ``replaced`` are those in whose stead another one is there. ``inferred`` ones hold keys, whose type pandas infers;
+    ``key`` is the one by which others refer to the rows. A row needs at least the cells up to ``last_needed``.
+    ``places`` are the numbers of the columns in the header.
+    """
+
+    fields: list[Field]
+    replaced: set[str]
+    key: str
+    required: list[Field]
+    inferred: list[str]
+    places: dict[str, int]
+    last_needed: int
+
+    @classmethod
+    def of(cls, record: Record, header: list[str]) -> CsvColumns:
+        """The columns of a file with this header."""
+        fields = [f for f in record.fields if f.name in header]
+        replaced = {f.replaces for f in fields if f.replaces}
+        keys = [f.name for f in fields if f.replaces] or [f.name for f in fields if f.inferred]
+        required = [f for f in fields if (f.required or f.replaces) and f.name not in replaced]
+        return cls(
+            fields=fields,
+            replaced=replaced,
+            key=keys[0] if keys else "",
+            required=required,
+            inferred=[f.name for f in fields if f.inferred and f.name not in replaced],
+            places={f.name: header.index(f.name) for f in fields},
+            last_needed=max((header.index(f.name) for f in required), default=0),
+        )
 
 
 @dataclass(slots=True)
@@ -47,12 +83,12 @@ class CsvPart:
     rows: int
     chunk: int
     scans: Scans
-    faults: list[tuple[int, RawRow, list[Problem]]] = field(default_factory=list)
+    faulty: list[tuple[Located, list[Problem]]] = field(default_factory=list)
     doubtful: list[int] = field(default_factory=list)
     excess: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
     values: list[dict[str, str]] = field(default_factory=list)
     table: Any = None
     batch: Any = None
-    hits: list[Hits] = field(default_factory=list)
+    found: list[RowProblems] = field(default_factory=list)
     numbers: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""A CSV file read as pandas reads it, and judged: cells, and keys as its type inference leaves them.
+"""A CSV file read as pandas reads it, and checked: cells, and keys as its type inference leaves them.
 
 What a cell of a key column means is known only when pandas' chunk of rows around it has been seen: one cell of text
 makes text of them all. So a part of the file waits, as key columns only, until its chunk has shown its kind, which is
@@ -12,21 +12,29 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
-from ragdatakit.files.csv_cells import ColumnScan, CsvForm, Kind, cells_of_broken, coerced, key_of, split_record
-from ragdatakit.files.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
-from ragdatakit.files.positions import Located
+from ragdatakit.files.containers.csv_cells import (
+    ColumnScan,
+    CsvForm,
+    Kind,
+    cells_of_broken,
+    coerced,
+    key_of,
+    split_record,
+)
+from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.blocks import few_of_each
-from ragdatakit.validators.csv_parts import CsvPart, CsvTable, Scans
+from ragdatakit.validators.collector import NO_RECORD
+from ragdatakit.validators.csv_parts import CsvColumns, CsvPart, CsvTable, Scans
 from ragdatakit.validators.file_runs import FileRun
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import decoded_text
-from ragdatakit.validators.sets import key_columns
+from ragdatakit.validators.set_plan import key_columns
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ragdatakit.schemas.declarations import Field
 
 LARGER_BLOCKS = 2
 """Blocks of tables are so many times as large as others: every step has a cost per block (measured: -25 % of time)."""
@@ -38,7 +46,21 @@ class CsvRun(FileRun):
     """A CSV file."""
 
     def run(self) -> None:
-        """Read and judge the file."""
+        """Read and check the file."""
+        if not self._open():
+            self._without_header()
+        elif not self._readable_header() or not self._check_header():
+            self._finish(0)
+            self.whole = self.to_end = False
+        else:
+            self._prepare()
+            self._read()
+            self._finish(self.info.rows)
+            self._report_too_long()
+            self.table_read = self.info
+
+    def _open(self) -> bool:
+        """Read the header, if there is one, and find the declared columns in it."""
         run = self.run_
         if run.big:
             self.source.block_bytes *= LARGER_BLOCKS
@@ -48,50 +70,39 @@ class CsvRun(FileRun):
         # where pandas stops: what seems to be missing from the file may be in it
         self._ending = {"invalid-utf8", rules.get("unclosed-quote", ""), rules.get("long-row", "")}
         self._is_named = any(ref.to_kind == self.file.kind for ref in run.dataset.format.references)
-        self._most = self.run_.collector.selection.max_per_rule
-        if not self.reader.open():
-            self._without_header()
-            return
+        self._most = run.collector.selection.max_per_rule
+        there = self.reader.open()
         header = self.reader.header or []
-        if not self._readable_header(header):
-            self._finish(0)
-            self.whole = self.to_end = False
-            return
-        self._fields = [f for f in self.declared.record.fields if f.name in header]
-        replaced = {f.replaces for f in self._fields if f.replaces}
-        keys = [f.name for f in self._fields if f.replaces] or [f.name for f in self._fields if f.inferred]
-        self.form = CsvForm(header, keys[0] if keys else "", {f.name for f in self._fields if f.inferred})
-        self._required = [f for f in self._fields if (f.required or f.replaces) and f.name not in replaced]
-        self._inferred = [f.name for f in self._fields if f.inferred and f.name not in replaced]
-        self._last_needed = max((header.index(f.name) for f in self._required), default=0)
-        self.info = CsvTable(self.file.kind, header, self.form.key, self.base, chunk_rows=self.reader.chunk_rows)
-        self.info.kinds = {f.name: [] for f in self._fields}
-        self.info.bare_kinds = {f.name: [] for f in self._fields}
+        self.present = present = CsvColumns.of(self.declared.record, header)
+        self.form = CsvForm(header, present.key, {f.name for f in present.fields if f.inferred})
+        return there
+
+    def _prepare(self) -> None:
+        """What is gathered while the rows are read, and what is known of the columns before."""
+        present, run = self.present, self.run_
+        header, names = self.reader.header or [], list(present.places)
+        self.info = CsvTable(self.file.kind, header, present.key, self.base, chunk_rows=self.reader.chunk_rows)
+        self.info.kinds = {name: [] for name in names}
+        self.info.bare_kinds = {name: [] for name in names}
+        self.info.inferred = present.inferred
         set_columns = {*key_columns(run.dataset.format, self.file.kind), "@key"}
         self.hashed_columns = [n for n in (self.columns.names if self.columns else ()) if n in set_columns]
-        self._pending: list[CsvPart] = []
+        self._waiting: list[CsvPart] = []
         self._number = -1
-        self._places = {f.name: header.index(f.name) for f in self._fields}
         self._chunk = self._new_scans()
-        self.info.inferred = self._inferred
-        if not self._check_header(header, replaced):
-            self._finish(0)
-            self.whole = self.to_end = False
-            return
         self._accepted = {
-            (name, kind): self.run_.checks.accepts(self.file.kind, name, kind)
-            for name in self._inferred
+            (name, kind): run.checks.accepts(self.file.kind, name, kind)
+            for name in present.inferred
             for kind in ("integer", "decimal", "boolean", "text")
         }
-        self._read()
-        self._finish(self.info.rows)
-        if self.reader.too_long and self.fresh:
-            problem = Problem("line-too-long", facts={"bytes": self.source.max_line_bytes})
-            self.run_.emit_record(self.file, problem, None, self.reader.too_long, 0, b"")
+
+    def _report_too_long(self) -> None:
+        """A row that never ends, at which reading stopped."""
         if self.reader.too_long:
             self.whole = self.to_end = False
-        for hits in self.run_.checks.finish_table(self.file, self.info):
-            self.run_.held.take(hits)
+            if self.fresh:
+                problem = Problem("line-too-long", facts={"bytes": self.source.max_line_bytes})
+                self.run_.emit_record(self.file, problem, Located(NO_RECORD, self.reader.too_long, 0, b""))
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again, by the table of blocks."""
@@ -112,8 +123,8 @@ class CsvRun(FileRun):
         self._finish(0)
         self.whole = self.to_end = False
 
-    def _readable_header(self, header: list[str]) -> bool:
-        """Whether the header is text; one that is not is told, and where it has none of the columns that is all."""
+    def _readable_header(self) -> bool:
+        """Whether the rows can be looked at as far as the bytes of the header say; one that is no text is reported."""
         row = self.reader.header_row
         assert row is not None
         _, problem = decoded_text(row.raw)
@@ -121,14 +132,18 @@ class CsvRun(FileRun):
             return True
         self.whole = self.to_end = False
         if self.fresh:
-            self.run_.emit_record(self.file, problem, None, row.line, row.offset, row.raw)
-        return any(f.name in header for f in self.declared.record.fields)
+            self.run_.emit_record(self.file, problem, _header_at(row))
+        return bool(self.present.fields)
 
-    def _check_header(self, header: list[str], replaced: set[str]) -> bool:
-        """Whether the rows can be looked at; tells, once, of all the columns that are missing."""
+    def _check_header(self) -> bool:
+        """Whether the rows can be looked at; all columns that are missing are reported at once."""
         row = self.reader.header_row
         assert row is not None
-        missing = [f for f in self.declared.record.fields if f.required and f.name not in (*header, *replaced)]
+        missing = [
+            f
+            for f in self.declared.record.fields
+            if f.required and f.name not in (*self.present.places, *self.present.replaced)
+        ]
         for column in missing:
             is_key = column.inferred or (self.columns is not None and column.name in self.columns.names)
             self.to_end = self.to_end and not is_key
@@ -138,14 +153,14 @@ class CsvRun(FileRun):
             text = row.raw.decode("utf-8", "replace")
             most = HEADER_SHOWN if "\0" not in text else HEADER_SHOWN // 8
             names = [f.name for f in missing]
-            told = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+            listed = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
             facts = {
-                "column": told,
+                "column": listed,
                 "header": text if len(text) <= most else f"{text[:most]}…",
                 "note": self._header_note(text, names),
             }
-            self.run_.emit_record(self.file, Problem(rule, facts=facts), None, row.line, row.offset, row.raw)
-        return not missing or bool(self._fields)
+            self.run_.emit_record(self.file, Problem(rule, facts=facts), _header_at(row))
+        return not missing or bool(self.present.fields)
 
     def _header_note(self, line: str, missing: list[str]) -> str:
         """What a header is where it has none of the columns: no text, of another separator, or no header at all."""
@@ -162,20 +177,20 @@ class CsvRun(FileRun):
     # reading
 
     def _read(self) -> None:
-        for block, part in self._judged():
+        for block, part in self._checked():
             if not part.first_row and self.reader.width > len(self.info.header):
                 self._report_shift(block)
             self.table.add(part.first_row, block.first_line, block.offset)
-            self._tell(part)
+            self._report(part)
             self._take(part)
             self.info.rows += part.rows
             self.run_.progress(self.file, self.source.progress)
         self._end_chunk()
 
-    def _judged(self) -> Iterator[tuple[CsvBlock, CsvPart]]:
+    def _checked(self) -> Iterator[tuple[CsvBlock, CsvPart]]:
         if not self.run_.big or self.run_.options.threads < 2:
             for block in self.reader.blocks():
-                yield block, self.judge(block)
+                yield block, self.check(block)
             return
         from concurrent.futures import ThreadPoolExecutor
 
@@ -183,7 +198,7 @@ class CsvRun(FileRun):
         waiting: deque[tuple[CsvBlock, Future[CsvPart]]] = deque()
         with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
             for block in self.reader.blocks():
-                waiting.append((block, pool.submit(self.judge, block)))
+                waiting.append((block, pool.submit(self.check, block)))
                 while len(waiting) > threads:
                     done, future = waiting.popleft()
                     yield done, future.result()
@@ -197,15 +212,15 @@ class CsvRun(FileRun):
         return CsvPart(block.first_row, block.rows, block.chunk, self._new_scans())
 
     def _new_scans(self) -> Scans:
-        return {name: ColumnScan(bare=ColumnScan()) for name in self._places}
+        return {name: ColumnScan(bare=ColumnScan()) for name in self.present.places}
 
-    def judge(self, block: CsvBlock) -> CsvPart:
+    def check(self, block: CsvBlock) -> CsvPart:
         """All rows of a block: their faults and their values."""
         part = self.new_part(block)
         part.values = self.examine_rows(block.raw_rows(), part, 0)
         for name, scan in part.scans.items():
             scan.add(v[name] for v in part.values if name in v)
-        for name in self._inferred:
+        for name in self.present.inferred:
             part.numbers[name] = sum(1 for v in part.values if name in v and ColumnScan.is_number(v[name]))
         return part
 
@@ -227,7 +242,7 @@ class CsvRun(FileRun):
             part.doubtful.append(number)
         problems = few_of_each(problems, part.kept, part.excess, self._most)
         if problems:
-            part.faults.append((number, row, problems))
+            part.faulty.append((Located(part.first_row + number, row.line, row.offset, row.raw), problems))
 
     # one row
 
@@ -239,7 +254,7 @@ class CsvRun(FileRun):
             return self._relied_on(row), [problem]
         cells, _, _ = split_record(text)
         header = self.info.header
-        value = {name: cells[place].text for name, place in self._places.items() if place < len(cells)}
+        value = {name: cells[place].text for name, place in self.present.places.items() if place < len(cells)}
         nuls = [name for name, cell in value.items() if "\0" in cell]
         for name in nuls:  # pandas 2 cuts the cell there
             value[name] = value[name].partition("\0")[0]
@@ -253,12 +268,12 @@ class CsvRun(FileRun):
                 problems.append(Problem(rules["long-row"], facts=facts, position=start, length=len(text) - start))
             if any(cell.text for cell in cells[len(header) :]):
                 return value if self._is_named else {}, problems
-        elif len(cells) <= self._last_needed:
-            missing = ", ".join(f.name for f in self._required if f.name not in value)
+        elif len(cells) <= self.present.last_needed:
+            missing = ", ".join(f.name for f in self.present.required if f.name not in value)
             short: dict[str, Any] = {"fields": len(cells), "expected": len(header), "missing": missing}
             problems.append(Problem(rules["short-row"], facts=short))
             if rule := rules.get("cut-off"):
-                cut = [f.name for f in self._required if f.inferred and f.name not in value]
+                cut = [f.name for f in self.present.required if f.inferred and f.name not in value]
                 problems += [Problem(rule, "", "", {"field": name}) for name in cut]
         problems += [
             Problem(rules["nul"], f"/{name}", self.form.value(text).get(name), {"column": name}) for name in nuls
@@ -269,7 +284,7 @@ class CsvRun(FileRun):
     def _relied_on(self, row: RawRow) -> dict[str, str]:
         """The cells that can be relied on of a row at which pandas stops: what refers to its key is still checked."""
         cells = cells_of_broken(row.raw, row.closed, guess=self._is_named)
-        found = ((name, cells[place]) for name, place in self._places.items() if place < len(cells))
+        found = ((name, cells[place]) for name, place in self.present.places.items() if place < len(cells))
         return {name: cell for name, cell in found if cell is not None}
 
     def _is_doubtful(self, row: RawRow, problem: Problem) -> bool:
@@ -278,14 +293,14 @@ class CsvRun(FileRun):
             return False
         if problem.rule != "invalid-utf8":
             return True
-        place = self._places.get(self.info.key, 0)
+        place = self.present.places.get(self.info.key, 0)
         cells = cells_of_broken(row.raw, row.closed, guess=False)
         return place >= len(cells) or cells[place] is None
 
     def _cell_problems(self, value: dict[str, str]) -> list[Problem]:
         record = self.declared.record
         problems: list[Problem] = []
-        for column in self._fields:
+        for column in self.present.fields:
             cell = value.get(column.name)
             if cell is None:
                 continue
@@ -298,23 +313,24 @@ class CsvRun(FileRun):
     # what was read
 
     def _report_shift(self, block: CsvBlock) -> None:
-        self.whole = self.to_end = False  # every cell stands under another name
+        self.whole = self.to_end = False  # every cell is under another name
         row = block.raw_rows()[0]
         facts = {"fields": self.reader.width, "expected": len(self.info.header)}
         if self.fresh and (rule := self._rules.get("shifted")):
-            self.run_.emit_record(self.file, Problem(rule, facts=facts), 0, row.line, row.offset, row.raw)
+            located = Located(0, row.line, row.offset, row.raw)
+            self.run_.emit_record(self.file, Problem(rule, facts=facts), located)
 
-    def _tell(self, part: CsvPart) -> None:
+    def _report(self, part: CsvPart) -> None:
         if not self.fresh:
             return
-        for number, row, problems in part.faults:
+        for located, problems in part.faulty:
             for problem in problems:
-                self.run_.emit_record(self.file, problem, part.first_row + number, row.line, row.offset, row.raw)
+                self.run_.emit_record(self.file, problem, located)
         for rule, number in part.excess.items():
             self.run_.collector.count(rule, self.file, number)
 
     def _take(self, part: CsvPart) -> None:
-        """Hold a part until the kinds of its chunk are known."""
+        """Keep a part waiting until the kinds of its chunk are known."""
         if part.chunk != self._number:
             self._end_chunk()
             self._number = part.chunk
@@ -324,9 +340,9 @@ class CsvRun(FileRun):
             self.sets.keyless.setdefault(self.file.kind, []).extend(first_row + number for number in part.doubtful)
         for name, scan in part.scans.items():
             self._chunk[name].follow(scan)
-        self._pending.append(part)
-        if all(self._chunk[name].texts for name in self._inferred):
-            self._release(dict.fromkeys(self._inferred, "text"))
+        self._waiting.append(part)
+        if all(self._chunk[name].texts for name in self.present.inferred):
+            self._release(dict.fromkeys(self.present.inferred, "text"))
 
     def _end_chunk(self) -> None:
         """All rows of a chunk have been seen."""
@@ -342,23 +358,21 @@ class CsvRun(FileRun):
         self._chunk = self._new_scans()
 
     def _release(self, kinds: dict[str, Kind]) -> None:
-        for part in self._pending:
+        for part in self._waiting:
             batch = part.batch if part.batch is not None else self.batch(part, kinds)
             if batch is None:
                 continue
             first_row = self.base + part.first_row
-            hits = part.hits
+            batch.first_row = first_row
+            found = part.found
             if part.batch is None:
-                batch.first_row = first_row
-                hits = self.sets.probe(self.file.kind, batch)
+                found = self.sets.probe(self.file.kind, batch)
             else:
-                batch.first_row = first_row
-                for hit in hits:
-                    hit.rows = [int(row) + first_row for row in hit.rows]
-            for hit in hits:
-                self.run_.held.take(hit)
+                for one in found:
+                    one.rows = [int(row) + first_row for row in one.rows]
+            self.run_.report(found)
             self._absorb(batch, part.values)
-        self._pending = []
+        self._waiting = []
 
     def usable(self, name: str, kind: Kind) -> bool:
         """Whether cells of a column that turned into this kind can be found among what they refer to."""
@@ -380,7 +394,7 @@ class CsvRun(FileRun):
     def key_cells(self, value: dict[str, str], kinds: dict[str, Kind]) -> dict[str, Any]:
         """The key columns of a row: ``@<column>``, ``@key``, and ``@spelled``, how the key is spelled after all."""
         found: dict[str, Any] = {"@spelled": None}
-        for name in self._inferred:
+        for name in self.present.inferred:
             if name in value and self.usable(name, kinds[name]):
                 found[f"@{name}"] = key_of(value[name], kinds[name])
         key = self.info.key
@@ -388,12 +402,6 @@ class CsvRun(FileRun):
             found["@key"], found["@spelled"] = found[f"@{key}"], coerced(value[key], kinds[key])
         return found
 
-    @property
-    def inferred(self) -> list[str]:
-        """The columns whose type is inferred."""
-        return self._inferred
 
-    @property
-    def fields(self) -> list[Field]:
-        """The declared columns that the file has."""
-        return self._fields
+def _header_at(row: RawRow) -> Located:
+    return Located(NO_RECORD, row.line, row.offset, row.raw)

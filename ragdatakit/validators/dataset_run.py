@@ -12,26 +12,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import keep_freed_memory
+from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.record_forms import JSON, RecordForm
+from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
+from ragdatakit.files.containers.strict_json import MOST_LOCATED
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.folders import size_of
+from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
-from ragdatakit.files.positions import Located
-from ragdatakit.files.record_forms import JSON, RecordForm
-from ragdatakit.files.sniffing import json_container
-from ragdatakit.files.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
-from ragdatakit.files.strict_json import MOST_LOCATED
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
-from ragdatakit.validators.excerpts import excerpt, place_of
-from ragdatakit.validators.held import HeldFindings, RowMap
+from ragdatakit.validators.excerpts import excerpt
+from ragdatakit.validators.pending import PendingFindings, RowMap
+from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
-from ragdatakit.validators.sets import Hits, SetChecks, key_columns
+from ragdatakit.validators.set_plan import key_columns
+from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
+    from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.file_runs import FileRun
 
 SMALL_DATASET = 3 << 20
@@ -82,7 +85,7 @@ class DatasetRun:
         self.options = options
         self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried, keep)
         self.rows = RowMap()
-        self.held = HeldFindings(self.collector, self.rows)
+        self.pending = PendingFindings(self.collector, self.rows)
         self._runs: dict[DataFile, FileRun] = {}
         self._containers: dict[DataFile, str] = {}
         self.big = sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
@@ -98,23 +101,20 @@ class DatasetRun:
         try:
             self._check()
         finally:
-            self.held.word(self._locate, self.form, self._derived_value)
+            self.pending.complete(self._locate, self.form, self._derived_value)
             self.collector.finish()
 
     def _check(self) -> None:
         for file in self.dataset.outside:
             self.emit(file, Problem("link-leaves-dataset"))
-        self.checks.start(self.emit)
+        self.report(self.checks.start())
         groups = list(self._groups())
         seen: set[DataFile] = set()
         for number, group in enumerate(groups):
             self._run_group(group, seen)
             for earlier in groups[:number]:
-                for hits in group.sets.compare(earlier.sets):
-                    self.held.take(hits)
-        for hits in self.checks.finish_sets():
-            self.held.take(hits)
-        self.checks.finish(self.emit)
+                self.report(group.sets.compare(earlier.sets))
+        self.report(self.checks.finish())
 
     def _groups(self) -> Iterator[_Group]:
         splits: list[str | None] = list(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None))
@@ -151,28 +151,26 @@ class DatasetRun:
                 elif not file.readable:
                     group.sets.partial.add(kind)
             found = group.sets.freeze(kind)
-            if new:  # a file that splits share was told about with the first of them
+            if new:  # a file that splits share was reported with the first of them
                 self._take_repeats(kind, found)
             self._check_empty(files, kind, group)
             if self._is_stub(files, kind):
                 group.sets.unreliable.add(kind)
-        for hits in group.sets.finish():
-            self.held.take(hits)
+        self.report(group.sets.finish())
         for file in group.files:
             if file.kind in group.sets.unchecked and not file.to_end:
                 self.emit(file, Problem("unchecked-references"))
 
-    def _take_repeats(self, kind: str, found: list[Hits]) -> None:
+    def _take_repeats(self, kind: str, found: list[RowProblems]) -> None:
         """What freezing a kind found; where a file has nothing but the records of another, that is one finding."""
         serious = [h for h in found if h.is_repeat and self.collector.state(h.rule).severity == "error"]
         copies = self.rows.copies(serious)
         for file, other in copies.items():
             self.emit(file, Problem("repeated-file", facts={"records": file.records or 0, "other": other.name}))
-        for hits in found:
-            self.held.take(self.rows.outside(hits, copies) if copies else hits)
+        self.report(self.rows.outside(one, copies) if copies else one for one in found)
 
     def _is_stub(self, files: list[DataFile], kind: str) -> bool:
-        """Whether a table or an object has no record: told once, not at each record that refers to it."""
+        """Whether a table or an object has no record: reported once, not at each record that refers to it."""
         container = self.dataset.format.file(kind).container
         return container in ("csv", "json-object") and not any(f.records for f in files)
 
@@ -181,14 +179,14 @@ class DatasetRun:
         if not declared.records or any(f.records or not f.readable for f in files):
             return
         rule = declared.record.rules.get("no-records", "")
-        if rule and not self.checks.may_be_empty(kind, group.split):
+        if rule and not self.checks.needs(kind, group.split).may_be_empty:
             self.emit(files[0], Problem(rule))
 
     def _try_file(self, group: _Group, file: DataFile, fresh: bool) -> None:
-        """Read a file; a crash in it is told and does not stop the others."""
+        """Read a file; a crash in it is reported and does not stop the others."""
         try:
             file.readable, file.to_end = self._run_file(group, file, fresh)
-        except Exception as error:  # noqa: BLE001 - what the other files hold must be told, too
+        except Exception as error:  # noqa: BLE001 - what is wrong with the other files must be reported, too
             refuse_machine_fault(error)
             self.emit(file, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
             file.readable = file.to_end = False
@@ -215,7 +213,7 @@ class DatasetRun:
         run.run()
         file.readable, file.to_end = run.whole, run.to_end
         if fresh:
-            self.checks.finish_file(file, file.records or 0, self.emit)
+            self.report(self.checks.finish_file(file, file.records or 0, run.table_read))
         self._done += size_of(file.path)
         return file.readable, file.to_end
 
@@ -242,26 +240,26 @@ class DatasetRun:
         file.bytes = len(data)
         for problem in self.guarded(file, lambda: self.checks.text(file, data)):
             self.emit_text(file, problem, data)
-        self.checks.finish_file(file, 0, self.emit)
+        self.report(self.checks.finish_file(file, 0))
         return True
 
     def _run_streamed(self, file: DataFile) -> tuple[bool, bool]:
         """The same of a file that the format's own checks read."""
         source = self.source(file)
-        for problem, place in self.checks.stream(file, source):
-            if place is None:
+        for problem, located in self.checks.stream(file, source):
+            if located is None:
                 self.emit(file, problem)
             else:
-                at = (place.record, place.line, place.byte_offset, place.raw, place.indent)
-                self.emit_record(file, problem, *at)
+                self.emit_record(file, problem, located)
         file.bytes = source.bytes_read
         if source.bom:
-            self.emit_record(file, Problem("byte-order-mark", position=0), None, 1, 0, b"")
+            self.emit_record(file, Problem("byte-order-mark", position=0), Located(0, 1, 0, b""))
         for fault in source.faults:
             self.emit(file, Problem(fault.rule, facts=fault.facts))
+        file.readable = file.to_end = file.to_end and all(f.rule == "mislabelled-compression" for f in source.faults)
+        self.report(self.checks.finish_file(file, file.records or 0))
         self._done += size_of(file.path)
-        whole = file.to_end and all(fault.rule == "mislabelled-compression" for fault in source.faults)
-        return whole, whole
+        return file.readable, file.to_end
 
     def kind(self, file: DataFile) -> File:
         """The declaration of a file's kind."""
@@ -289,10 +287,9 @@ class DatasetRun:
         """The key columns of a kind."""
         if kind not in self._columns:
             fmt = self.dataset.format
-            names = dict.fromkeys((*key_columns(fmt, kind), *self.checks.key_columns(kind)))
+            names = dict.fromkeys((*key_columns(fmt, kind), *self.checks.needs(kind).columns))
             spelled = [f for v in fmt.variants if v.kind == kind and self.collector.wants(v.rule) for f in v.fields]
-            derive, derive_columns = self.checks.derive, self.checks.derive_columns
-            self._columns[kind] = KeyColumns(fmt.file(kind), names, derive, spelled, derive_columns)
+            self._columns[kind] = KeyColumns(fmt.file(kind), names, self.checks.derive, spelled)
         return self._columns[kind]
 
     def source(self, file: DataFile) -> Source:
@@ -308,7 +305,7 @@ class DatasetRun:
         return kind(file.path, is_packed, min(size, most), max_line_bytes=limit, boundary=file.boundary)
 
     def progress(self, file: DataFile, done: int) -> None:
-        """Tell how far we are."""
+        """Report how far we are."""
         if self.options.progress is not None:
             self.options.progress(file.display, self._done + done, self._total)
 
@@ -326,6 +323,14 @@ class DatasetRun:
         """A problem of a file as a whole, or at a line that the problem names."""
         self.collector.add(file, problem, Place(line=problem.line, column=_column(problem)))
 
+    def report(self, found: Iterable[Placed | RowProblems]) -> None:
+        """All that a check found: problems with their file, or at rows."""
+        for one in found:
+            if isinstance(one, RowProblems):
+                self.pending.take(one)
+            else:
+                self.emit(*one)
+
     def emit_text(self, file: DataFile, problem: Problem, data: bytes) -> None:
         """A problem in a text file; the excerpt comes from its data."""
         place = Place(line=problem.line, column=_column(problem))
@@ -338,24 +343,21 @@ class DatasetRun:
                 place = Place(problem.line, _column(problem), start, None, shown)
         self.collector.add(file, problem, place)
 
-    def emit_record(
-        self, file: DataFile, problem: Problem, record: int | None, line: int, offset: int, raw: bytes, indent: int = 0
-    ) -> None:
-        """A problem of one record, which begins on ``line`` behind ``indent`` characters."""
+    def emit_record(self, file: DataFile, problem: Problem, located: Located) -> None:
+        """A problem of one record, or of another piece of a file."""
         if not self.collector.room(problem.rule, file):
             self.collector.count(problem.rule, file)
             return
-        start, length = problem.position, problem.length
+        start, length, raw = problem.position, problem.length, located.raw
         longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
         text = raw[:longest].decode("utf-8", "replace") if len(raw) > MOST_LOCATED else raw.decode("utf-8", "replace")
         if start is None and problem.pointer:
             span = self.form(file).span(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
-        line, column, shown = place_of(text, start, length, line, indent)
-        self.collector.add(file, problem, Place(line, column, offset, record, shown))
+        self.collector.add(file, problem, Place.within(located, text, start, length))
 
     def _derived_value(self, file: DataFile, field_name: str, record: Any) -> Any:
-        return self.checks.derive(file.kind, record).get(field_name) if record is not None else None
+        return self.checks.derive(file.kind, record, to_show=True).get(field_name) if record is not None else None
 
     def summaries(self) -> list[DatasetSummary]:
         """One entry, or one per split."""

@@ -6,8 +6,8 @@ import json
 import unicodedata
 from typing import Any
 
-from ragdatakit.files.visible_text import without_commands
 from ragdatakit.schemas.findings import Excerpt
+from ragdatakit.visible_text import without_commands
 
 BEFORE, AFTER = 50, 60
 _VALUE_LENGTH = 60

@@ -1,28 +1,32 @@
-"""One file read and judged: NDJSON in blocks (in threads, where that pays), JSON arrays and objects in parts."""
+"""One file read and checked: NDJSON in blocks (in threads, where that pays), JSON arrays and objects in parts."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
+from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
+from ragdatakit.files.containers.record_forms import RecordForm, form_of
+from ragdatakit.files.containers.sources import Block, HeadedSource
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.positions import BlockTable, Located, locate_elements, locate_lines
-from ragdatakit.files.record_forms import RecordForm, form_of
-from ragdatakit.files.sources import Block, HeadedSource
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
-from ragdatakit.validators.blocks import BlockJudge, JudgedBlock, LineEnds, Segment
+from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, LineEnds, Segment
+from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker, decoded_text
-from ragdatakit.validators.sets import Hits, SetChecks
+from ragdatakit.validators.row_problems import RowProblems
+from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ragdatakit.files.arrays import ArraySource, Part
-    from ragdatakit.files.element_scans import Element
+    from ragdatakit.files.containers.arrays import ArraySource, Part
+    from ragdatakit.files.containers.element_scans import Element
+    from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
 LONG_BLOCK = 32 << 20
@@ -36,10 +40,12 @@ class FileRun:
     """What all containers share: key columns go to the set checks, problems to the collector.
 
     ``form`` is what the text of one record is; ``whole`` whether all of the file could be read, ``to_end`` whether it
-    was read to its end, so that no more than single records are not known.
+    was read to its end, so that no more than single records are not known. ``table_read`` is what a CSV
+    file is as a whole, once it was read.
     """
 
     form: RecordForm
+    table_read: CsvTable | None = None
 
     def __init__(self, run: RunContext, sets: SetChecks, file: DataFile, fresh: bool) -> None:
         self.run_ = run
@@ -49,8 +55,9 @@ class FileRun:
         self.whole = self.to_end = True
         self.declared = run.kind(file)
         checks = run.checks
+        self.needs = checks.needs(file.kind, file.split)
         extra = None
-        if checks.record_checks(file.kind):
+        if self.needs.records:
 
             def extra(value: Any) -> list[Problem]:
                 with run.lock:  # checks keep counts of their own
@@ -63,10 +70,9 @@ class FileRun:
         self.base = run.rows.begin(file)
         self.table = BlockTable()
         self.source = run.source(file)
-        self.keep_values = checks.needs_values(file.kind)
 
     def run(self) -> None:
-        """Read and judge the file."""
+        """Read and check the file."""
         raise NotImplementedError
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
@@ -83,7 +89,7 @@ class FileRun:
         if not self.fresh:
             return
         if self.source.bom:
-            self.run_.emit_record(self.file, Problem("byte-order-mark", position=0), 0, 1, 0, b"")
+            self.run_.emit_record(self.file, Problem("byte-order-mark", position=0), Located(0, 1, 0, b""))
         for fault in self.source.faults:
             self.run_.emit(self.file, Problem(fault.rule, facts=fault.facts))
 
@@ -98,30 +104,28 @@ class FileRun:
             batch.first_row = self.base + first_record
         else:
             batch = self.columns.of_values(values, self.base + first_record)
-        for hits in self.sets.probe(self.file.kind, batch):
-            self.run_.held.take(hits)
+        self.run_.report(self.sets.probe(self.file.kind, batch))
         self._absorb(batch, values)
 
     def _absorb(self, batch: Any, values: list[Any] | None) -> None:
         self.sets.absorb(self.file.kind, batch)
-        for hits in self.run_.checks.batch(self.file.kind, self.sets.split, values, batch, self.sets):
-            self.run_.held.take(hits)
+        self.run_.report(self.run_.checks.batch(self.file.kind, self.sets.split, values, batch, self.sets))
 
 
 class LinesRun(FileRun):
     """A file of lines, each of which is a record: NDJSON, or cells."""
 
     def run(self) -> None:
-        """Read and judge the file."""
+        """Read and check the file."""
         self._records = 0
         self._lines = int(self.declared.columns.header)
         self._ends = LineEnds()
-        judge = self._judge()
-        for block, judged in self._judged(judge):
+        checker = self._block_checker()
+        for block, checked in self._checked(checker):
             if block.skipped:
                 self._skip(block)
             else:
-                self._take(block, judged)
+                self._take(block, checked)
             self.run_.progress(self.file, self.source.progress)
         self._finish(self._records)
         if self.fresh:
@@ -132,36 +136,31 @@ class LinesRun(FileRun):
         """Find records again by reading the file once more."""
         return locate_lines(self.run_.source(self.file), self.table, records) if self.table.records else ()
 
-    def _judge(self) -> BlockJudge:
+    def _block_checker(self) -> BlockChecker:
         most = self.run_.collector.selection.max_per_rule
         if not self.run_.big:
-            return BlockJudge(self.checker, most=most)
-        from ragdatakit.columnar.columnar import ColumnarDecoder, can_decode
+            return BlockChecker(self.checker, most=most)
+        from ragdatakit.columnar.blocks import ColumnarDecoder, can_decode
 
         record = self.declared.record
         usable = self.declared.container != "columns" and can_decode(record)
-        usable = usable and len(self.declared.records) == 1 and not self.keep_values
+        usable = usable and len(self.declared.records) == 1 and not self.needs.values
         decoder = ColumnarDecoder(record) if usable else None
-        suspects = None
-        if self.run_.checks.record_checks(self.file.kind):
+        candidates = partial(self.run_.checks.candidates, self.file.kind) if self.needs.records else None
+        return BlockChecker(self.checker, decoder, candidates, most)
 
-            def suspects(columns: Any) -> Any:
-                return self.run_.checks.suspects(self.file.kind, columns.table)
-
-        return BlockJudge(self.checker, decoder, suspects, most)
-
-    def _judged(self, judge: BlockJudge) -> Iterator[tuple[Block, JudgedBlock]]:
+    def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         if not self.run_.big or self.run_.options.threads < 2:
             for block in self.source.blocks():
-                yield block, self._work(judge, block)
+                yield block, self._work(checker, block)
             return
         from concurrent.futures import ThreadPoolExecutor
 
         threads = self.run_.options.threads
-        waiting: deque[tuple[Block, Future[JudgedBlock]]] = deque()
+        waiting: deque[tuple[Block, Future[CheckedBlock]]] = deque()
         with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
             for block in self.source.blocks():
-                waiting.append((block, pool.submit(self._work, judge, block)))
+                waiting.append((block, pool.submit(self._work, checker, block)))
                 while len(waiting) > threads + 1 or (waiting and len(block.data) > LONG_BLOCK):
                     done, future = waiting.popleft()
                     yield done, future.result()
@@ -170,9 +169,9 @@ class LinesRun(FileRun):
                 done, future = waiting.popleft()
                 yield done, future.result()
 
-    def _work(self, judge: BlockJudge, block: Block) -> JudgedBlock:
-        """In a worker: judge the block, take its key columns, probe references."""
-        batches: list[tuple[int, Any, list[Any] | None, list[Hits]]] = []
+    def _work(self, checker: BlockChecker, block: Block) -> CheckedBlock:
+        """In a worker: check the block, take its key columns, probe references."""
+        batches: list[tuple[int, Any, list[Any] | None, list[RowProblems]]] = []
         first = 0
 
         def take(segment: Segment) -> None:
@@ -181,15 +180,15 @@ class LinesRun(FileRun):
                 return
             if self.run_.big:
                 batch = self._coded(segment)
-                hits = self.sets.probe(self.file.kind, batch)
-                batches.append((first, batch, segment.values if self.keep_values else None, hits))
+                found = self.sets.probe(self.file.kind, batch)
+                batches.append((first, batch, segment.values if self.needs.values else None, found))
             else:
                 batches.append((first, None, segment.values, []))
             first += segment.length
 
-        judged = judge.judge(block.data, take, columns=len(block.data) <= LONG_BLOCK)
-        judged.batches = batches
-        return judged
+        checked = checker.check(block.data, take, columns=len(block.data) <= LONG_BLOCK)
+        checked.batches = batches
+        return checked
 
     def _coded(self, segment: Segment) -> Any:
         assert self.columns is not None
@@ -199,29 +198,29 @@ class LinesRun(FileRun):
             return coded_values(self.columns, segment.values)
         return coded_block(self.columns, segment.columns, self.run_.checks.derive_codes)
 
-    def _take(self, block: Block, judged: JudgedBlock) -> None:
+    def _take(self, block: Block, checked: CheckedBlock) -> None:
         self.table.add(self._records, self._lines + 1, block.offset)
         if self.fresh:
-            for fault in judged.faults:
-                record = self._records + fault.record if fault.is_record else None
-                line, offset = self._lines + 1 + fault.line, block.offset + fault.offset
-                for problem in fault.problems:
-                    self.run_.emit_record(self.file, problem, record, line, offset, fault.raw)
-            for rule, number in judged.excess.items():
+            for within, problems in checked.faulty:
+                record = within.record if within.record == NO_RECORD else self._records + within.record
+                located = Located(record, self._lines + 1 + within.line, block.offset + within.byte_offset, within.raw)
+                for problem in problems:
+                    self.run_.emit_record(self.file, problem, located)
+            for rule, number in checked.excess.items():
                 self.run_.collector.count(rule, self.file, number)
         if self.run_.big:
-            for first, batch, values, hits in judged.batches:
-                self._take_batch(self.base + self._records + first, batch, values, hits)
-        elif judged.batches:
-            self._take_values([v for _, _, values, _ in judged.batches for v in values], self._records)
-        self._ends.add(judged.ends, self._lines, block.offset)
-        self._records += judged.records
-        self._lines += judged.lines
+            for first, batch, values, found in checked.batches:
+                self._take_batch(self.base + self._records + first, batch, values, found)
+        elif checked.batches:
+            self._take_values([v for _, _, values, _ in checked.batches for v in values], self._records)
+        self._ends.add(checked.ends, self._lines, block.offset)
+        self._records += checked.records
+        self._lines += checked.lines
 
-    def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[Hits]) -> None:
-        for hits in found:
-            hits.rows = [int(row) + first_row for row in hits.rows]
-            self.run_.held.take(hits)
+    def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
+        for one in found:
+            one.rows = [int(row) + first_row for row in one.rows]
+        self.run_.report(found)
         batch.first_row = first_row
         self._absorb(batch, values)
 
@@ -229,7 +228,7 @@ class LinesRun(FileRun):
         self.table.add(self._records, self._lines + 1, block.offset)
         if self.fresh:
             problem = Problem("line-too-long", facts={"bytes": self.source.max_line_bytes}, line=self._lines + 1)
-            self.run_.emit_record(self.file, problem, None, self._lines + 1, block.offset, b"")
+            self.run_.emit_record(self.file, problem, Located(NO_RECORD, self._lines + 1, block.offset, b""))
         self._lines += 1
         self.whole = self.to_end = False
 
@@ -246,11 +245,10 @@ class LinesRun(FileRun):
         except LineError as error:
             facts = {"reason": str(error)}
             problem = problem or Problem(rules["syntax"], facts=facts, position=error.position, length=1)
-        if problem is not None:
-            self.run_.emit_record(self.file, problem, None, 1, 0, header)
-        elif rule and LineReader(self.declared).looks_like_record(text):
+        if problem is None and rule and LineReader(self.declared).looks_like_record(text):
             problem = Problem(rule, value=text)
-            self.run_.emit_record(self.file, problem, None, 1, 0, header)
+        if problem is not None:
+            self.run_.emit_record(self.file, problem, Located(NO_RECORD, 1, 0, header))
 
     def _report_ends(self) -> None:
         if self._ends.cr[0]:
@@ -263,7 +261,7 @@ class LinesRun(FileRun):
 
     def _report_end(self, rule: str, end: tuple[int, int, int], facts: dict[str, Any]) -> None:
         count, line, offset = end
-        self.run_.emit_record(self.file, Problem(rule, facts=facts), None, line + 1, offset, b"")
+        self.run_.emit_record(self.file, Problem(rule, facts=facts), Located(NO_RECORD, line + 1, offset, b""))
         self.run_.collector.count(rule, self.file, count - 1)
 
 
@@ -272,29 +270,29 @@ class ElementsRun(FileRun):
 
     def _elements(self) -> ArraySource:
         """The file, to be read from its beginning."""
-        from ragdatakit.files.arrays import ArraySource, ObjectSource, SingleSource
+        from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
 
         kinds = {"json-object": ObjectSource, "json-single": SingleSource}
         return kinds.get(self.run_.container(self.file), ArraySource)(self.source)
 
     def run(self) -> None:
-        """Read and judge the file."""
+        """Read and check the file."""
         elements = self._elements()
-        records, held_bytes = 0, 0
-        held: list[Any] = []
+        records, waiting_bytes = 0, 0
+        waiting: list[Any] = []
         rules = self.declared.record.rules
         for part in elements.parts():
             self.table.add(part.first_record, part.first_line, part.byte_offset)
-            held += self._values(part, rules.get("syntax", ""))
-            held_bytes += len(part.data)
-            if held_bytes >= BATCH_BYTES or len(held) >= BATCH_ROWS:
-                self._take_values(held, records)
-                records += len(held)
-                held, held_bytes = [], 0
+            waiting += self._values(part, rules.get("syntax", ""))
+            waiting_bytes += len(part.data)
+            if waiting_bytes >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
+                self._take_values(waiting, records)
+                records += len(waiting)
+                waiting, waiting_bytes = [], 0
             self.run_.progress(self.file, self.source.progress)
-        if held:
-            self._take_values(held, records)
-            records += len(held)
+        if waiting:
+            self._take_values(waiting, records)
+            records += len(waiting)
         self.whole = self.to_end = elements.whole
         self._finish(records)
         if elements.top in ("other", "nothing"):
@@ -314,12 +312,11 @@ class ElementsRun(FileRun):
         if part.proved:
             plain = self.checker.form.records(part.values)
             if not self.checker.all_plain_texts(plain):
-                suspects = self.run_.checks.suspect_values(self.file.kind, plain)
-                for place in range(len(plain)) if suspects is None else suspects:
-                    if problems := self.checker.problems(plain[place]):
+                for place, value in enumerate(plain):
+                    if problems := self.checker.problems(value):
                         self._emit(problems, part.elements()[place])
             return plain
-        from ragdatakit.files.arrays import TOO_LONG
+        from ragdatakit.files.containers.arrays import TOO_LONG
 
         values: list[Any] = []
         for element in part.elements():
@@ -335,16 +332,16 @@ class ElementsRun(FileRun):
         return values
 
     def _emit(self, problems: list[Problem], element: Element) -> None:
-        if self.fresh:
+        if self.fresh and problems:
+            located = Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
             for problem in problems:
-                place = (element.record, element.line, element.byte_offset, element.raw, element.indent)
-                self.run_.emit_record(self.file, problem, *place)
+                self.run_.emit_record(self.file, problem, located)
 
     def _report_top(self, elements: ArraySource, rules: Any) -> None:
         """The file is one JSON value of another kind, several of them, or no JSON at all."""
-        from ragdatakit.files import strict_json
-        from ragdatakit.files.arrays import MOST_OF_ANOTHER
-        from ragdatakit.files.element_scans import Element
+        from ragdatakit.files.containers import strict_json
+        from ragdatakit.files.containers.arrays import MOST_OF_ANOTHER
+        from ragdatakit.files.containers.element_scans import Element
 
         text = elements.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]

@@ -17,7 +17,7 @@ class PythonBatch:
         self.first_row = first_row
 
     def codes(self, fields: tuple[str, ...]) -> tuple[list[Any], list[int]]:
-        """The values of a column (tuples, for several columns) and the rows they stand in.
+        """The values of a column (tuples, for several columns) and the rows they are in.
 
         A list column gives each of its items; in a tuple it may come last.
         """
@@ -121,7 +121,7 @@ class PythonConsistency:
                 self._reported.add((name, value))
                 self._hits.append((row, first_row))
 
-    def hits(self) -> tuple[list[int], list[int]]:
+    def disagreements(self) -> tuple[list[int], list[int]]:
         """Rows that disagree with an earlier one, and those earlier rows."""
         return [r for r, _ in self._hits], [f for _, f in self._hits]
 
@@ -140,6 +140,6 @@ def spelling(name: str) -> str:
     """What remains of a name when case, Unicode form and surrounding or quote marks do not count."""
     if name.isascii():
         return " ".join(name.replace('"', " ").lower().split())
-    # letter by letter, as Arrow does it: the same name is spelled the same wherever in a text it stands
+    # letter by letter, as Arrow does it: the same name is spelled the same wherever in a text it is
     lowered = "".join("i" if c == "İ" else c.lower() for c in unicodedata.normalize("NFKC", name))
     return " ".join(lowered.replace('"', " ").split())

@@ -1,6 +1,6 @@
 """One record against its declaration: a quick yes, or every fault in it.
 
-`RecordChecker.examine` is the only place where faults of records arise, so the quick paths before it need no wording.
+`RecordChecker.examine` is the only place where faults of records arise, so the quick paths before it need no messages.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ragdatakit.files import strict_json
-from ragdatakit.files.record_forms import JSON, REFUSED, JsonForm
+from ragdatakit.files.containers import strict_json
+from ragdatakit.files.containers.record_forms import JSON, REFUSED, JsonForm
 from ragdatakit.schemas.declarations import Damage, Field, Record
 from ragdatakit.schemas.findings import Problem
 

@@ -9,11 +9,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ragdatakit.files.boundary import boundary_of
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection import Detected, UnreadableError, detect
+from ragdatakit.files.detection.find import Detected, detect
+from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.files.machine import refuse_machine_fault
-from ragdatakit.files.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.folders import UnreadableError
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError, skip_unreadable
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
@@ -63,7 +64,7 @@ def check_paths(
     for path in paths:
         try:
             detected = _detected(path, format_name, options)
-        except UnreadableError as error:  # what the other paths hold is told all the same
+        except UnreadableError as error:  # what is at the other paths is reported all the same
             unreadable += [p for p in error.paths if p not in unreadable]
             refused = error
             continue
@@ -91,7 +92,7 @@ def check_paths(
     report.quality_only = bool(found) and all(dataset.format.name in PLAIN_SOURCES for _, dataset in found)
     if found:
         keep = partial(findings.add, (len(checked), 0, "", False, 0, 0, ""))
-        _tell_unreadable(unreadable, found[0][1], selection, options, carried, report, keep)
+        _report_unreadable(unreadable, found[0][1], selection, options, carried, report, keep)
     report.seconds = time.perf_counter() - started
     return report, findings
 
@@ -101,8 +102,8 @@ def _detected(path: Path, format_name: str | None, options: RunOptions) -> Detec
     quality = options.quality
     if format_name in PLAIN_SOURCES:
         if quality is None:
-            told = f"nothing is declared of plain data ({format_name}) that could be checked"
-            raise RagdataError(f"{told}; with --quality its texts are checked")
+            reason = f"nothing is declared of plain data ({format_name}) that could be checked"
+            raise RagdataError(f"{reason}; with --quality its texts are checked")
         return Detected(quality.plain(path, format_name, options.follow_links))
     try:
         return detect(path, format_name, options.follow_links)
@@ -126,7 +127,7 @@ def _is_plain(path: Path) -> bool:
     return False
 
 
-def _tell_unreadable(
+def _report_unreadable(
     paths: list[str],
     dataset: Dataset,
     selection: Selection,
@@ -135,7 +136,7 @@ def _tell_unreadable(
     report: Report,
     keep: _Keep,
 ) -> None:
-    """Folders (and files) that nobody could look into: what is in them was not checked."""
+    """Folders (and files) that could not be opened: what is in them was not checked."""
     collector = Collector(dataset.format, (), selection, options.on_finding, carried, keep)
     for path in paths:
         facts = {"reason": "permission denied"}
@@ -212,13 +213,13 @@ def _check_quality(
 
 def _add_to_summaries(report: Report, datasets: list[Dataset], collector: Collector) -> None:
     """Warnings of quality are counted with the first dataset of the format, and with the split they are of."""
-    mine = [i for i, told in enumerate(report.datasets) if told.path in {d.display for d in datasets}]
+    mine = [i for i, summary in enumerate(report.datasets) if summary.path in {d.display for d in datasets}]
     for (split, severity), number in collector.by_split.items():
         if severity != "warning" or not mine:
             continue
         place = next((i for i in mine if report.datasets[i].split == split), mine[0])
-        told = report.datasets[place]
-        report.datasets[place] = replace(told, warnings=told.warnings + number)
+        summary = report.datasets[place]
+        report.datasets[place] = replace(summary, warnings=summary.warnings + number)
 
 
 def _keeping(findings: KeptFindings, number: int, dataset: Dataset) -> _Keep:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.sources import Source
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import Collector
 from ragdatakit.validators.columns import KeyColumns
-from ragdatakit.validators.held import HeldFindings, RowMap
+from ragdatakit.validators.pending import PendingFindings, RowMap
+from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.checks import Placed
 
 
 class RunContext(Protocol):
@@ -25,7 +30,7 @@ class RunContext(Protocol):
     options: RunOptions
     collector: Collector
     rows: RowMap
-    held: HeldFindings
+    pending: PendingFindings
     big: bool
     lock: threading.Lock
 
@@ -36,6 +41,5 @@ class RunContext(Protocol):
     def progress(self, file: DataFile, done: int) -> None: ...
     def guarded(self, file: DataFile, check: Callable[[], Iterable[Problem]]) -> list[Problem]: ...
     def emit(self, file: DataFile, problem: Problem) -> None: ...
-    def emit_record(
-        self, file: DataFile, problem: Problem, record: int | None, line: int, offset: int, raw: bytes, indent: int = 0
-    ) -> None: ...
+    def report(self, found: Iterable[Placed | RowProblems]) -> None: ...
+    def emit_record(self, file: DataFile, problem: Problem, located: Located) -> None: ...

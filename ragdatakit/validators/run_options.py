@@ -10,9 +10,8 @@ from typing import Protocol
 
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.options import Progress, ValidateOptions
 from ragdatakit.validators.collector import Collector, Selection
-
-Progress = Callable[[str, int, int], None]
 
 
 class QualityCheck(Protocol):
@@ -39,11 +38,11 @@ class RunOptions:
     what checks the quality of the data, too. ``strict_files``: the report is not ``ok`` where files were not checked.
     """
 
-    memory_limit: int = 1 << 30
+    memory_limit: int = ValidateOptions.memory_limit
     threads: int = 2
     follow_links: bool = False
     strict_files: bool = False
-    max_hops: int = 3
+    max_hops: int = ValidateOptions.max_hops
     progress: Progress | None = None
     on_finding: Callable[[Finding], None] | None = None
     quality: QualityCheck | None = None

@@ -1,19 +1,18 @@
 """Keys, references, coverage and agreement between files, as set operations over key columns.
 
-The declarations of a format are interpreted here once; the arithmetic is done by an index class of ``tables`` (plain
-Python for small datasets, typed arrays for big ones), which all have the same methods.
+What a format declares is interpreted once (`set_plan.py`). An index class does the arithmetic, `PythonIndex` for small
+datasets and `NumpyIndex` for big ones, with the same methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from ragdatakit.schemas.declarations import Consistency, Coverage, Format, Membership, Variants
 from ragdatakit.validators.python_keys import PythonBatch, PythonConsistency, PythonIndex, spelling
-
-IndexKey = tuple[str, tuple[str, ...]]
+from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
+from ragdatakit.validators.set_plan import IndexKey, plan_sets
 
 
 class Batch(Protocol):
@@ -29,62 +28,6 @@ class Batch(Protocol):
 
     def heads(self, fields: tuple[str, ...]) -> tuple[Any, Any]:
         """Values of the first column where the second is a readable list with an item, and their rows."""
-
-
-@dataclass(slots=True)
-class Hits:
-    """Rows that break one rule, in one field; ``values`` and ``firsts`` (the rows they clash with) where known.
-
-    ``facts`` fill the message of each row, where its template asks for more than the value; one that is a function is
-    given the decoded record (None where it cannot be read again), for words that need not be kept for every row.
-    ``is_repeat``: the key of the row is that of the one it clashes with. ``are_keys`` says of each
-    text whether a reference to it would lead somewhere.
-    """
-
-    rule: str
-    kind: str
-    field: str
-    rows: Any
-    values: Any = None
-    firsts: Any = None
-    first_kind: str = ""
-    note: str = ""
-    facts: Sequence[Mapping[str, Any]] | None = None
-    are_keys: Callable[[Sequence[str]], list[bool]] | None = None
-    is_repeat: bool = False
-
-
-def unreliable_keys(kind: str, field: str, rows: Iterable[int]) -> Hits:
-    """What is reported, at the first of them, of rows whose key cannot be relied on while references lead nowhere."""
-    rows = set(rows)
-    more = f" (nor that of {len(rows) - 1:,} more)" if len(rows) > 1 else ""
-    return Hits("unreliable-key", kind, field, [min(rows)], facts=[{"more": more}])
-
-
-def key_columns(fmt: Format, kind: str) -> tuple[str, ...]:
-    """The columns of a kind that the set checks of its format need."""
-    names: dict[str, None] = {}
-    for key in fmt.keys:
-        if key.kind == kind:
-            names.update(dict.fromkeys(key.fields))
-    for ref in fmt.references:
-        names.update({n: None for k, n in ((ref.kind, ref.field), (ref.to_kind, ref.to_field)) if k == kind})
-    for cov in fmt.coverages:
-        names.update({n: None for k, n in ((cov.kind, cov.field), *cov.by) if k == kind})
-    for member in fmt.memberships:
-        for k, fields in ((member.kind, member.fields), (member.to_kind, member.to_fields)):
-            if k == kind:
-                names.update(dict.fromkeys(fields))
-    for same in (*fmt.consistencies, *fmt.agreements):
-        if same.kind == kind:
-            names.update({n: None for pair in same.names for n in pair})
-    for variant in fmt.variants:
-        if variant.kind == kind:
-            names.update(dict.fromkeys(variant.fields))
-    for apart in fmt.disjoints:
-        if apart.kind == kind:
-            names[apart.field] = None
-    return tuple(names)
 
 
 class SetChecks:
@@ -114,42 +57,18 @@ class SetChecks:
         self.unchecked: set[str] = set()
         self.missed: set[str] = set()
         self.keyless: dict[str, list[int]] = {}
-        self.keys = [k for k in fmt.keys if k.kind in kinds and wanted(k.rule)]
-        self.references = [r for r in fmt.references if {r.kind, r.to_kind} <= kinds and wanted(r.rule)]
-        unique = {(k.kind, k.fields) for k in fmt.keys}
-        self._named = {r.to_kind: r.to_field for r in self.references if (r.to_kind, (r.to_field,)) in unique}
-        self.memberships = [m for m in fmt.memberships if {m.kind, m.to_kind} <= kinds and wanted(m.rule)]
-        self.coverages = [
-            c
-            for c in fmt.coverages
-            if c.kind in kinds
-            and any(k in kinds for k, _ in c.by)
-            and wanted(c.rule)
-            and (not c.splits or split is None or split in c.splits)
-        ]
-        self.disjoints = [d for d in fmt.disjoints if d.kind in kinds and wanted(d.rule)] if across_splits else []
-        self.agreements = [a for a in fmt.agreements if a.kind in kinds and wanted(a.rule)] if across_splits else []
-        same = [c for c in fmt.consistencies if c.kind in kinds and wanted(c.rule)]
-        self.consistencies = [(c, new_consistency()) for c in same]
-        self.variants = [(v, new_consistency()) for v in fmt.variants if v.kind in kinds and wanted(v.rule)]
-        self.indexes: dict[IndexKey, Any] = {}
-        looked_up: set[IndexKey] = {(r.to_kind, (r.to_field,)) for r in self.references}
-        looked_up |= {(m.to_kind, m.to_fields) for m in self.memberships}
-        looked_up |= {(c.kind, (c.field,)) for c in self.coverages}
-        compared: set[IndexKey] = {(d.kind, (d.field,)) for d in self.disjoints}
-        for agreement in self.agreements:
-            for name, value in agreement.names:
-                compared |= {(agreement.kind, (name,)), (agreement.kind, (name, value))}
+        self.plan = plan_sets(fmt, split, kinds, wanted, across_splits)
+        looked_up, compared = self.plan.looked_up(), self.plan.compared()
         self._looked_up = looked_up
-        for key in dict.fromkeys([*((k.kind, k.fields) for k in self.keys), *sorted(looked_up), *sorted(compared)]):
-            self.indexes[key] = new_index(*key, key in looked_up or key in compared)
-        within = {(m.to_kind, m.to_fields) for m in self.memberships if m.within}
+        self.indexes = {key: new_index(*key, key in looked_up or key in compared) for key in self.plan.indexed()}
+        self.heads = {key: new_index(key[0], key[1][:1], True) for key in self.plan.headed()}
+        self._consistencies = [(c, new_consistency()) for c in self.plan.consistencies]
+        self._variants = [(v, new_consistency()) for v in self.plan.variants]
         self._marks: dict[Coverage, Any] = {}
-        self.heads = {key: new_index(key[0], key[1][:1], True) for key in sorted(within)}
 
-    def probe(self, kind: str, batch: Batch) -> list[Hits]:
+    def probe(self, kind: str, batch: Batch) -> list[RowProblems]:
         """What is wrong with references of these records, by the indexes that are complete."""
-        hits: list[Hits] = []
+        found: list[RowProblems] = []
         dangling: set[int] = set()
         found_in: dict[tuple[IndexKey, str], Any] = {}
 
@@ -158,7 +77,7 @@ class SetChecks:
                 found_in[key, field] = self.indexes[key].find(batch.codes((field,))[0])
             return found_in[key, field]
 
-        for ref in self.references:
+        for ref in self.plan.references:
             if ref.kind == kind and ref.to_kind in self.unreliable:
                 self.unchecked.add(ref.to_kind)
             elif ref.kind == kind:
@@ -169,20 +88,20 @@ class SetChecks:
                 if len(missing):
                     values, rows = batch.codes((ref.field,))
                     at, of = _take(rows, missing), _take(values, missing)
-                    hits.append(Hits(ref.rule, kind, ref.field, at, of, are_keys=self.indexes[key].are_keys))
-                    dangling.update(map(int, hits[-1].rows))
+                    found.append(RowProblems(ref.rule, kind, ref.field, at, of, are_keys=self.indexes[key].are_keys))
+                    dangling.update(map(int, found[-1].rows))
                     self.missed.add(ref.to_kind)
-        for member in self.memberships:
+        for member in self.plan.memberships:
             if member.kind == kind and member.to_kind not in self.unreliable:
-                hits += self._probe_membership(member, batch, dangling)
-        for coverage in self.coverages:
+                found += self._probe_membership(member, batch, dangling)
+        for coverage in self.plan.coverages:
             for by_kind, field in coverage.by:
                 if by_kind == kind and coverage in self._marks:
                     key = (coverage.kind, (coverage.field,))
                     self.indexes[key].mark(find(key, field), self._marks[coverage])
-        return hits
+        return found
 
-    def _probe_membership(self, member: Membership, batch: Batch, dangling: set[int]) -> list[Hits]:
+    def _probe_membership(self, member: Membership, batch: Batch, dangling: set[int]) -> list[RowProblems]:
         index = self.indexes[member.to_kind, member.to_fields]
         pairs, rows = batch.codes(member.fields)
         looked_up = index.find(pairs)
@@ -198,7 +117,7 @@ class SetChecks:
             found = _also_equal(found, rows, batch, member)
         if not len(found):
             return []
-        return [Hits(member.rule, member.kind, member.fields[1], _take(rows, found))]
+        return [RowProblems(member.rule, member.kind, member.fields[1], _take(rows, found))]
 
     def lookup(self, kind: str, field: str) -> Any | None:
         """The index of a key column, if it is one that answers look-ups."""
@@ -207,7 +126,7 @@ class SetChecks:
 
     def absorb(self, kind: str, batch: Batch) -> None:
         """Take in the keys of these records."""
-        if named := self._named.get(kind):
+        if named := self.plan.named.get(kind):
             self.keyless.setdefault(kind, []).extend(batch.without(named))
         for (of_kind, fields), index in self.indexes.items():
             if of_kind == kind:
@@ -215,61 +134,65 @@ class SetChecks:
         for (of_kind, fields), index in self.heads.items():
             if of_kind == kind:
                 index.add(*batch.heads(fields))
-        for same, store in self.consistencies:
+        for same, store in self._consistencies:
             if same.kind == kind:
                 _add_pairs(store, batch, same)
-        for variant, store in self.variants:
+        for variant, store in self._variants:
             if variant.kind == kind:
                 _add_spellings(store, batch, variant)
 
-    def freeze(self, kind: str) -> list[Hits]:
+    def freeze(self, kind: str) -> list[RowProblems]:
         """After the last file of a kind: which of its keys repeat, which names disagree."""
-        hits: list[Hits] = []
+        found: list[RowProblems] = []
         for (of_kind, _), index in (*self.indexes.items(), *self.heads.items()):
             if of_kind == kind:
                 index.freeze()
-        for coverage in self.coverages:
+        for coverage in self.plan.coverages:
             if coverage.kind == kind:
                 self._marks[coverage] = self.indexes[kind, (coverage.field,)].new_marks()
-        for key in self.keys:
+        for key in self.plan.keys:
             if key.kind == kind:
                 rows, firsts = self.indexes[kind, key.fields].repeats()
                 if len(rows):
-                    first_seen = Hits(key.rule, kind, key.fields[-1], rows, None, firsts, kind, "first seen here")
+                    first_seen = RowProblems(
+                        key.rule, kind, key.fields[-1], rows, None, firsts, kind, "first seen here"
+                    )
                     first_seen.is_repeat = True
-                    hits.append(first_seen)
-        stores = [(c.rule, c.kind, c.names[0][1], s, "first given here") for c, s in self.consistencies]
-        stores += [(v.rule, v.kind, v.fields[0], s, "spelled otherwise here") for v, s in self.variants]
+                    found.append(first_seen)
+        stores = [(c.rule, c.kind, c.names[0][1], s, "first given here") for c, s in self._consistencies]
+        stores += [(v.rule, v.kind, v.fields[0], s, "spelled otherwise here") for v, s in self._variants]
         for rule, of_kind, field, store, note in stores:
             if of_kind == kind:
-                rows, firsts = store.hits()
+                rows, firsts = store.disagreements()
                 if len(rows):
-                    hits.append(Hits(rule, kind, field, rows, None, firsts, kind, note))
-        return hits
+                    found.append(RowProblems(rule, kind, field, rows, None, firsts, kind, note))
+        return found
 
-    def finish(self) -> list[Hits]:
+    def finish(self) -> list[RowProblems]:
         """After the last file: keys that nothing names."""
-        hits: list[Hits] = []
-        for coverage in self.coverages:
+        found: list[RowProblems] = []
+        for coverage in self.plan.coverages:
             kinds = [k for k, _ in coverage.by if k in self.kinds]
             if coverage in self._marks and self.unreliable.isdisjoint(kinds) and self.partial.isdisjoint(kinds):
                 rows = self.indexes[coverage.kind, (coverage.field,)].unmarked(self._marks[coverage])
                 if len(rows):
-                    hits.append(Hits(coverage.rule, coverage.kind, coverage.field, rows))
+                    found.append(RowProblems(coverage.rule, coverage.kind, coverage.field, rows))
         doubtful = [(kind, rows) for kind in sorted(self.missed) if (rows := self.keyless.get(kind))]
-        return hits + [unreliable_keys(kind, self._named.get(kind, ""), rows) for kind, rows in doubtful]
+        return found + [unreliable_keys(kind, self.plan.named.get(kind, ""), rows) for kind, rows in doubtful]
 
-    def compare(self, earlier: SetChecks) -> list[Hits]:
+    def compare(self, earlier: SetChecks) -> list[RowProblems]:
         """What this split has in common with an earlier one and should not, and where they disagree."""
-        hits: list[Hits] = []
+        found: list[RowProblems] = []
         both = self.kinds & earlier.kinds
-        for apart in self.disjoints:
+        for apart in self.plan.disjoints:
             if apart.kind not in both:
                 continue
             rows, firsts = self.indexes[apart.kind, (apart.field,)].common(earlier.indexes[apart.kind, (apart.field,)])
             if len(rows):
-                hits.append(Hits(apart.rule, apart.kind, apart.field, rows, None, firsts, apart.kind, "also here"))
-        for same in self.agreements:
+                found.append(
+                    RowProblems(apart.rule, apart.kind, apart.field, rows, None, firsts, apart.kind, "also here")
+                )
+        for same in self.plan.agreements:
             for name, value in same.names if same.kind in both else ():
                 rows, firsts = self.indexes[same.kind, (name,)].common(earlier.indexes[same.kind, (name,)])
                 agreeing = set(
@@ -277,8 +200,8 @@ class SetChecks:
                 )
                 pairs = [(r, f) for r, f in zip(rows, firsts, strict=True) if r not in agreeing]
                 if pairs:
-                    hits.append(
-                        Hits(
+                    found.append(
+                        RowProblems(
                             same.rule,
                             same.kind,
                             name,
@@ -289,7 +212,7 @@ class SetChecks:
                             "the other text",
                         )
                     )
-        return hits
+        return found
 
 
 def _take(values: Any, positions: Any) -> Any:
@@ -314,12 +237,12 @@ def _add_pairs(store: Any, batch: Batch, same: Consistency) -> None:
     if not isinstance(batch, PythonBatch):
         store.add(*batch.interleaved([batch.pairs(n, v, same.default) for n, v in same.names]))  # type: ignore[attr-defined]
         return
-    told = []
+    triples = []
     for name, value in same.names:
         for i, (one, given) in enumerate(zip(batch.columns[name], batch.columns[value], strict=True)):
             if one is not None:
-                told.append((batch.first_row + i, one, same.default if given is None else given))
-    _add_told(store, told)
+                triples.append((batch.first_row + i, one, same.default if given is None else given))
+    _add_in_order(store, triples)
 
 
 def _add_spellings(store: Any, batch: Batch, variant: Variants) -> None:
@@ -327,13 +250,13 @@ def _add_spellings(store: Any, batch: Batch, variant: Variants) -> None:
     if not isinstance(batch, PythonBatch):
         store.add(*batch.interleaved([batch.spellings(f) for f in variant.fields]))  # type: ignore[attr-defined]
         return
-    told = []
+    triples = []
     for field in variant.fields:
         names, rows = batch.codes((field,))
-        told += [(row, spelling(n), n) for n, row in zip(names, rows, strict=True) if isinstance(n, str)]
-    _add_told(store, told)
+        triples += [(row, spelling(n), n) for n, row in zip(names, rows, strict=True) if isinstance(n, str)]
+    _add_in_order(store, triples)
 
 
-def _add_told(store: Any, told: list[tuple[int, Any, Any]]) -> None:
-    told.sort(key=lambda t: t[0])
-    store.add([t[1] for t in told], [t[2] for t in told], [t[0] for t in told])
+def _add_in_order(store: Any, triples: list[tuple[int, Any, Any]]) -> None:
+    triples.sort(key=lambda t: t[0])
+    store.add([t[1] for t in triples], [t[2] for t in triples], [t[0] for t in triples])

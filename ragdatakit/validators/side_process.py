@@ -151,7 +151,7 @@ def _started(environment: Mapping[str, str] | None = None) -> subprocess.Popen[b
 def _send(process: subprocess.Popen[bytes], function: Callable[..., Any], args: Any, streams: bool = False) -> None:
     assert process.stdin is not None
     process.stdin.write(pickle.dumps(sys.path) + pickle.dumps((function, args, streams)))
-    process.stdin.flush()  # and left open: its end is the sign that nobody waits any more
+    process.stdin.flush()  # and left open: its end is the sign that no one is waiting
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ragdatakit.files.record_reading import Progress, Refused
+from ragdatakit.files.reading.record_reading import Progress, Refused
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators.collector import Selection
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 WORTH_A_PROCESS = 64 << 20
 """Bytes of a source from which on a second process gains more than its start costs."""
 
-Mends = Callable[[Finding, Mapping[str, Any]], bool]
+Repairs = Callable[[Finding, Mapping[str, Any]], bool]
 
 
 def check_source(
     path: Path,
     format_name: str,
-    mends: Mends | None,
+    repairs: Repairs | None,
     values: Mapping[str, Any],
     memory_limit: int,
     follow_links: bool = False,
     progress: Progress | None = None,
     refused: Refused | None = None,
 ) -> Report:
-    """The report on a source, without the findings that reading mends (``values`` are its options).
+    """The report on a source, without the findings that reading repairs (``values`` are its options).
 
     The records with errors go to ``refused``.
     """
     faults: Counter[str] = Counter()
 
     def note(finding: Finding) -> None:
-        if mends is not None and mends(finding, values):
+        if repairs is not None and repairs(finding, values):
             return
         faults[finding.code] += 1
         if refused is not None:
@@ -50,7 +50,7 @@ def check_source(
 
     options = RunOptions(memory_limit=memory_limit, follow_links=follow_links, progress=progress, on_finding=note)
     report = validate_paths([path], format_name, (), Selection(severity="error"), options)
-    report.findings = [f for f in report.findings if mends is None or not mends(f, values)]
+    report.findings = [f for f in report.findings if repairs is None or not repairs(f, values)]
     report.counts["error"] = faults.total()
     report.by_rule = dict(faults)
     return report
@@ -67,12 +67,12 @@ class SourceCheck:
         self,
         path: Path,
         format_name: str,
-        mends: Mends | None,
+        repairs: Repairs | None,
         values: Mapping[str, Any],
         memory_limit: int,
         follow_links: bool = False,
     ) -> None:
-        self._args = (path, format_name, mends, values, memory_limit, follow_links)
+        self._args = (path, format_name, repairs, values, memory_limit, follow_links)
         self._stack = ExitStack()
         self._process: SideProcess[Report] | None = None
         self._report: Report | None = None
@@ -98,10 +98,10 @@ class SourceCheck:
     def watched(self, progress: Progress | None) -> Progress:
         """Progress of the conversion that raises `SourceRefusedError` once it is known that the source has errors."""
 
-        def tell(path: str, done: int, total: int) -> None:
+        def show(path: str, done: int, total: int) -> None:
             if self._process is not None and self._process.ended and not self.report().ok:
                 raise SourceRefusedError
             if progress is not None:
                 progress(path, done, total)
 
-        return tell
+        return show

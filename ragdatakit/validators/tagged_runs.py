@@ -1,17 +1,17 @@
-"""One file of elements between tags (TREC documents and topics), read and judged."""
+"""One file of elements between tags (TREC documents and topics), read and checked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.positions import Located
-from ragdatakit.files.tagged_text import ElementFinder, TaggedElement
+from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedElement
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.file_runs import FileRun
 
 if TYPE_CHECKING:
-    from ragdatakit.files.sources import Source
+    from ragdatakit.files.containers.sources import Source
 
 _AT_ONCE = 500
 
@@ -20,7 +20,7 @@ class TaggedRun(FileRun):
     """A file of elements."""
 
     def run(self) -> None:
-        """Read and judge the file."""
+        """Read and check the file."""
         values: list[Any] = []
         records = 0
         for element in self._elements(self.source):
@@ -63,7 +63,7 @@ class TaggedRun(FileRun):
         return value
 
     def _emit(self, problems: list[Problem], element: TaggedElement) -> None:
-        if self.fresh:
+        if self.fresh and problems:
+            located = Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
             for problem in problems:
-                place = (element.record, element.line, element.byte_offset, element.raw, element.indent)
-                self.run_.emit_record(self.file, problem, *place)
+                self.run_.emit_record(self.file, problem, located)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.files.hipporag_passages import passage_id
+from ragdatakit.files.hipporag.passages import passage_id
 from ragdatakit.schemas.hipporag.format import HIPPORAG
 from tests.faults.drafts import BLANK, Draft, DraftFile, Place, cell, member
 

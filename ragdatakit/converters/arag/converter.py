@@ -17,18 +17,18 @@ from ragdatakit.converters.arag.predictions import (
 )
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.question_fields import QuestionFields
-from ragdatakit.files.compared_answers import as_arag_compares
-from ragdatakit.files.json_text import Raw, object_text, string_of
-from ragdatakit.outputs.outputs import ArrayWriter
+from ragdatakit.files.containers.json_text import Raw, object_text, string_of
+from ragdatakit.files.texts.compared_answers import without_articles
+from ragdatakit.outputs.written_files import ArrayWriter
 from ragdatakit.schemas.arag.published import SUBSETS
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Question
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.files.record_reading import RecordReader
-    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.outputs.written_files import Output
 
 QUESTIONS = QuestionFields(
     names={"question_id": "id", "text": "question", "answer": "answer", "aliases": "aliases", "split": "split"},
@@ -268,7 +268,7 @@ def _fault(question: Question) -> str:
         return "the question has no text"
     if not question.answer:
         return "A-RAG has no questions without a gold answer"
-    if not as_arag_compares(question.answer):
+    if not without_articles(question.answer):
         return "nothing is left of the gold answer when A-RAG compares it: any answer would be right"
     return ""
 

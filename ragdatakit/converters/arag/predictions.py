@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of
-from ragdatakit.outputs.outputs import safe_part
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.schemas.canonical import Answer
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import DataFile
-    from ragdatakit.files.record_reading import RecordReader
-    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.outputs.written_files import Output
 
 ANSWER_COLUMNS = ("question_id", "text", "metadata")
 _RUN = "run"  # which run it was, where there are several

@@ -25,13 +25,13 @@ from ragdatakit.converters.judgements import (
     question_ids,
 )
 from ragdatakit.converters.question_fields import BESIDE
-from ragdatakit.files.boundary import boundary_of
-from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.containers.json_text import Raw, compact, fields_of, loads, object_text, string_of
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.folders import is_regular
-from ragdatakit.files.json_text import Raw, compact, fields_of, loads, object_text, string_of
-from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.beir.format import BEIR
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError

@@ -1,7 +1,7 @@
 """The contextual-retrieval cookbook's files: documents with their chunks, and questions with golden chunks. Only read.
 
 Gold is joined by a document's uuid and a chunk's index. Files with the contexts that were written for chunks are read,
-too. What a file is, its first record tells: see `ragdatakit.files.plain_sources`.
+too. What a file is, its first record tells: see `ragdatakit.files.detection.plain_sources`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from ragdatakit.converters import Converter, Options
-from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.containers.json_text import Raw, fields_of, loads, object_text, string_of
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.json_text import Raw, fields_of, loads, object_text, string_of
-from ragdatakit.files.noted_rows import Note, NotedRows
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 
 _LIST = msgspec.json.Decoder(list[Raw])

@@ -8,15 +8,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.question_fields import ASIDE, QuestionFields
-from ragdatakit.files.compared_answers import as_datamind_compares
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of, without_nan
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of, without_nan
+from ragdatakit.files.texts.compared_answers import words_only
 from ragdatakit.schemas.canonical import Answer, Question
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import DataFile
-    from ragdatakit.files.record_reading import RecordReader
-    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.outputs.written_files import Output
 
 QUESTIONS = QuestionFields(
     names={
@@ -57,7 +57,7 @@ def question_rows(files: list[DataFile], records: RecordReader) -> Iterator[Ques
 def _with_answer(fields: dict[str, Raw]) -> dict[str, Raw]:
     """The fields with an answer that was set aside in its place."""
     aside = string_of(fields.get(_UNUSABLE))
-    if aside is None or _ANSWER in fields or as_datamind_compares(aside):
+    if aside is None or _ANSWER in fields or words_only(aside):
         return fields
     return {_ANSWER if name == _UNUSABLE else name: value for name, value in fields.items()}
 
@@ -114,7 +114,7 @@ def write_questions(
 def _record(tables: CanonicalTables, question: Question, extras: bool) -> dict[str, Raw]:
     fields = QUESTIONS.write(question, extras)
     answer = string_of(fields.get(_ANSWER))
-    if answer is None or as_datamind_compares(answer):
+    if answer is None or words_only(answer):
         return fields
     why = "an answer without words is contained in any reply"
     if extras:

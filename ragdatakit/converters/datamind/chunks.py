@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ragdatakit.converters.question_fields import ASIDE
-from ragdatakit.files.json_text import Raw, compact, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.schemas.canonical import Chunk, Document
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import DataFile
-    from ragdatakit.files.record_reading import RecordReader
-    from ragdatakit.outputs.outputs import LineWriter, Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.outputs.written_files import LineWriter, Output
 
 CHUNK_COLUMNS = Chunk._fields
 DOCUMENT_COLUMNS = Document._fields

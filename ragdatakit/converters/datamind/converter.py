@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from ragdatakit.converters import Converter, Option, Options
 from ragdatakit.converters.datamind import bench, chunks, files, graph, refused, skills
 from ragdatakit.converters.datamind.repository import group
-from ragdatakit.outputs.outputs import safe_part
+from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.schemas.canonical import Asset
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.files.record_reading import RecordReader
-    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.outputs.written_files import Output
 
 _WRITABLE = ("chunks", "documents", "edges", "questions")
 

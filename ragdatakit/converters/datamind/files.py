@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.boundary import listed_file, read_listed, real_path
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, object_text, string_of
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.folders import Tree, is_regular
-from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text, string_of
-from ragdatakit.files.noted_rows import FileRows
-from ragdatakit.files.text_titles import heading, telling_name
-from ragdatakit.outputs.outputs import safe_part
+from ragdatakit.files.paths.boundary import listed_file, read_listed, real_path
+from ragdatakit.files.paths.folders import Tree, is_regular
+from ragdatakit.files.reading.noted_rows import FileRows
+from ragdatakit.files.texts.titles import heading, telling_name
+from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.schemas.canonical import Asset, Document
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import Dataset
-    from ragdatakit.files.record_reading import RecordReader
-    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.outputs.written_files import Output
 
 ASSET_COLUMNS = ("path", "content", "kind")
 LOADED_FOLDERS = frozenset({"chunks", "triplets", "tables", "images"})

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters.free_names import FreeNames
-from ragdatakit.files.json_text import Raw, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import Raw, fields_of, loads, object_text, string_of
 from ragdatakit.schemas.canonical import Edge, Node
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import DataFile
-    from ragdatakit.files.record_reading import RecordReader
-    from ragdatakit.outputs.outputs import IdKind, Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.outputs.written_files import IdKind, Output
 
 NODE_COLUMNS = ("name", "type", "attributes")
 EDGE_COLUMNS = ("source", "relation", "target", "attributes", "confidence", "provenance")

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.datamind.files import is_text, raw_files
-from ragdatakit.files.boundary import listed_file, open_listed
+from ragdatakit.files.paths.boundary import listed_file, open_listed
 from ragdatakit.schemas.canonical import Asset
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.files.record_reading import RecordReader
+    from ragdatakit.files.reading.record_reading import RecordReader
 
 _READ_AS_TEXT = (".md", ".txt", ".markdown", ".sql", ".csv")
 _CHANGES_SCHEMA = re.compile(rb"\b(?:CREATE|ALTER)\b", re.IGNORECASE)

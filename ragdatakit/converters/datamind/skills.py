@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.converters.datamind.files import Names, read_asset
 from ragdatakit.converters.datamind.refused import is_wanted
 from ragdatakit.converters.free_names import FreeNames
-from ragdatakit.files.boundary import listed_file
-from ragdatakit.files.folders import Tree, is_regular
-from ragdatakit.files.front_matter import split_front_matter
-from ragdatakit.files.json_text import loads
-from ragdatakit.outputs.outputs import safe_part
+from ragdatakit.files.containers.json_text import loads
+from ragdatakit.files.paths.boundary import listed_file
+from ragdatakit.files.paths.folders import Tree, is_regular
+from ragdatakit.files.texts.front_matter import split_front_matter
+from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.schemas.canonical import Asset
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
     from ragdatakit.files.datasets import Dataset
-    from ragdatakit.files.record_reading import RecordReader
-    from ragdatakit.outputs.outputs import Output
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.outputs.written_files import Output
 
 _V1, _V2 = "data/skills", ".claude/skills"
 _BLOCK = re.compile(r"\A---\s*\n(.*?)\n---\s*\n?", re.DOTALL)

@@ -26,7 +26,7 @@ from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.outputs.outputs import LineWriter, Output
+    from ragdatakit.outputs.written_files import LineWriter, Output
     from ragdatakit.schemas.conversions import Losses
 
 _UNSAFE_IN_NAMES = re.compile(r"[;:\\\x00-\x1f\x7f]")

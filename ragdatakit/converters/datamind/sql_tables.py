@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from ragdatakit.columnar.columnar import ColumnBlock
+    from ragdatakit.columnar.blocks import ColumnBlock
 
 _CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "modality", "image_path", "image_description", "metadata")
 _TRIPLE = {

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ragdatakit.files import json_text
-from ragdatakit.files.json_text import Raw
-from ragdatakit.files.python_literals import Judgement, judge
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.containers.python_literals import Judgement, judge
 from ragdatakit.schemas.canonical import Edge
 
 Note = Callable[[str, object], None]

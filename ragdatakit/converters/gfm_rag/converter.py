@@ -12,11 +12,11 @@ from ragdatakit.converters.gfm_rag.legacy import KINDS, LegacyReader
 from ragdatakit.converters.gfm_rag.passages import Passages
 from ragdatakit.converters.gfm_rag.questions import Questions
 from ragdatakit.converters.gfm_rag.reading import CURRENT, LEGACY, GraphReader, QuestionReader, noted
-from ragdatakit.files.canonical_tables import CanonicalTables
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.detection import detect
-from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.detection.find import detect
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Qrel, Question, Relation, Run, StartNode
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding
@@ -82,7 +82,7 @@ _GIVEN = {
 }
 
 
-def _mends(finding: Finding, values: Mapping[str, Any]) -> bool:
+def _repairs(finding: Finding, values: Mapping[str, Any]) -> bool:
     """Whether a finding is about the layout of release 1.0, which is written in today's."""
     if finding.rule == "double-comma-delimiter":
         return bool(values["delimiter"] == ",,")
@@ -135,5 +135,5 @@ CONVERTER = Converter(
         Option("dedupe", "write", "Write equal edges once instead of keeping them as parallel edges.", False),
     ),
     profiles=("reasoner", "gfm-rag"),
-    mends=_mends,
+    repairs=_repairs,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk
 from ragdatakit.schemas.errors import RagdataError
 

@@ -11,9 +11,9 @@ from ragdatakit.converters.gfm_rag.mentions import NameFinder
 from ragdatakit.converters.gfm_rag.passages import Passages
 from ragdatakit.converters.gfm_rag.reading import DOCUMENT, ENTITY, RESERVED, is_aside
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
-from ragdatakit.files import json_text
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.outputs import ArrayWriter, Output
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import ArrayWriter, Output
 from ragdatakit.schemas.canonical import Qrel, Question, StartNode
 
 SPLITS = ("train", "test")

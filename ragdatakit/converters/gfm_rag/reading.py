@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
-from ragdatakit.files import json_text
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.json_text import Raw
-from ragdatakit.files.noted_rows import Note, NotedRows
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
 
 DOCUMENT, ENTITY, MENTION = "document", "entity", "is_mentioned_in"

@@ -14,11 +14,11 @@ from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
 from ragdatakit.converters.sql_files import look_through_csv, paths
 from ragdatakit.database.dataset_database import SqlTable
-from ragdatakit.files.arrays import ObjectSource
-from ragdatakit.files.csv_rows import CsvReader
+from ragdatakit.files.containers.arrays import ObjectSource
+from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.element_scans import Element
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.element_scans import Element
-from ragdatakit.files.sources import Source
 
 if TYPE_CHECKING:
     import duckdb

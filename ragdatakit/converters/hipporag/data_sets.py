@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ragdatakit.converters.run import ConvertOptions, Source
+from ragdatakit.converters.run import ConversionSettings, Source
 from ragdatakit.files.datasets import Dataset
 
 
-def each_set(source: Source, wanted: ConvertOptions) -> Iterator[tuple[Source, ConvertOptions]]:
+def each_set(source: Source, wanted: ConversionSettings) -> Iterator[tuple[Source, ConversionSettings]]:
     """A source and how to read it: once for each of the data sets that its folder holds, unless one is chosen."""
     from ragdatakit.converters.hipporag.reading import set_names
 
@@ -21,7 +21,7 @@ def each_set(source: Source, wanted: ConvertOptions) -> Iterator[tuple[Source, C
         yield source, replace(wanted, name=wanted.name or name, values={**wanted.values, "dataset": name})
 
 
-def own_parts(source: Source, wanted: ConvertOptions) -> list[Dataset]:
+def own_parts(source: Source, wanted: ConversionSettings) -> list[Dataset]:
     """The parts of a source with the files that are read: of a folder of several data sets those of the chosen one."""
     from ragdatakit.converters.hipporag.reading import files_of_set
 

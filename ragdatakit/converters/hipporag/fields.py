@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
-from ragdatakit.files.hipporag_passages import ANSWER_FIELDS, EVIDENCE_FIELDS, gold_answers
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.hipporag.passages import ANSWER_FIELDS, EVIDENCE_FIELDS, gold_answers
 from ragdatakit.schemas.canonical import Question
 
 _COLUMNS = ("question_id", "text", "answer", "aliases", "split")

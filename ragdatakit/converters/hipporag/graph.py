@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.hipporag_passages import passage_id, passage_text
-from ragdatakit.files.json_text import dumps, fields_of, loads
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.containers.json_text import dumps, fields_of, loads
+from ragdatakit.files.hipporag.passages import passage_id, passage_text
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Document, Node
 
 

@@ -9,9 +9,9 @@ import msgspec
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.hipporag.fields import decoded, given_id, made_id, passage_metadata, read_question
-from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.hipporag_passages import (
+from ragdatakit.files.hipporag.passages import (
     EVIDENCE_FIELDS,
     Paragraph,
     joiner_of,
@@ -21,8 +21,8 @@ from ragdatakit.files.hipporag_passages import (
     set_name,
     set_of_results,
 )
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads, object_text, string_of
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Triplet
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
 

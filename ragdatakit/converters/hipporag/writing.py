@@ -17,8 +17,8 @@ from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.hipporag.fields import decoded, passage_extras, write_question
 from ragdatakit.converters.hipporag.graph import write_results
 from ragdatakit.converters.question_fields import ASIDE
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.hipporag_passages import (
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads
+from ragdatakit.files.hipporag.passages import (
     CORPUS_END,
     EVIDENCE_FIELDS,
     contexts_of,
@@ -29,8 +29,8 @@ from ragdatakit.files.hipporag_passages import (
     passage_text,
     supporting_titles,
 )
-from ragdatakit.files.json_text import Raw, dumps, fields_of, loads
-from ragdatakit.outputs.outputs import Output, safe_part
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import Output, safe_part
 from ragdatakit.schemas.canonical import Document, Question
 from ragdatakit.schemas.errors import RagdataError
 

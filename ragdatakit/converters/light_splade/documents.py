@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 
 from ragdatakit.converters import Options
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.text_titles import only_identifies
-from ragdatakit.outputs.outputs import LineWriter, Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.texts.titles import only_identifies
+from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.conversions import MOST_EXAMPLES
 from ragdatakit.schemas.errors import RagdataError

@@ -13,12 +13,12 @@ from itertools import groupby
 from typing import Any
 
 from ragdatakit.converters import Options
-from ragdatakit.files import json_text
-from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.json_text import Raw
-from ragdatakit.files.noted_rows import Note, NotedRows
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 
 _ID = {"documents": "doc_id", "queries": "qid"}

@@ -14,8 +14,8 @@ import msgspec
 from ragdatakit.converters import Options
 from ragdatakit.converters.light_splade.documents import DocumentMasters
 from ragdatakit.converters.light_splade.splits import TRAIN, VALIDATION, Judged, Plan, Planner, seeded
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.outputs import LineWriter, Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import PairScore
 from ragdatakit.schemas.errors import RagdataError
 

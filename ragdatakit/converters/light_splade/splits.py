@@ -9,7 +9,7 @@ from typing import Any
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.light_splade.documents import integer_id
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.errors import RagdataError
 
 TRAIN, VALIDATION = "train", "validation"

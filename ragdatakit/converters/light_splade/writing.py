@@ -30,8 +30,8 @@ from ragdatakit.converters.light_splade.splits import (
     judgements,
     usable_question,
 )
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.errors import RagdataError
 
 _MOST_EVALUATED = {"triplets": 10_000, "queries": 5_000}

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 _DOCUMENT = ("doc_id", "text", "title", "metadata")
 _CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "metadata")
 _EDGE = ("source", "relation", "target", "attributes", "provenance")
-_MENDED = {"packed-store"}
+_REPAIRED = {"packed-store"}
 """Errors that reading repairs: it unpacks what LightRAG would not."""
 
 
-def _mends(finding: Finding, values: Mapping[str, Any]) -> bool:
-    return finding.rule in _MENDED
+def _repairs(finding: Finding, values: Mapping[str, Any]) -> bool:
+    return finding.rule in _REPAIRED
 
 
 CONVERTER = Converter(
@@ -52,5 +52,5 @@ CONVERTER = Converter(
         ),
         Option("dimension", "write", "how many numbers a vector of a directory has", 64),
     ),
-    mends=_mends,
+    repairs=_repairs,
 )

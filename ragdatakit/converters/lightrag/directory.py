@@ -14,8 +14,7 @@ from hashlib import md5
 from xml.sax.saxutils import escape, quoteattr
 
 from ragdatakit.converters.lightrag.graph import Entity, Graph, Pair
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.json_text import dumps, fields_of, string_of
+from ragdatakit.files.containers.json_text import dumps, fields_of, string_of
 from ragdatakit.files.lightrag.names import (
     SEPARATOR,
     UNKNOWN_FILE,
@@ -26,7 +25,8 @@ from ragdatakit.files.lightrag.names import (
     relation_ids,
     sanitized,
 )
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Document
 
 MARK = "words hashed by ragdata, without a model"

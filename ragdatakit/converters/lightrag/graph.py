@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.json_text import fields_of, loads
+from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.files.lightrag.names import SEPARATOR, normalised, pair_of
-from ragdatakit.outputs.outputs import Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Edge, Node
 
 _KNOWN = {"description", "passages", "file_path", "created_at", "weight", "truncate"}

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragdatakit.converters import Options
-from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.containers.json_text import dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.json_text import dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.lightrag.extraction import records as extracted
 from ragdatakit.files.lightrag.graphml import GraphReader, Item
 from ragdatakit.files.lightrag.names import SEPARATOR, UNKNOWN_FILE, normalised, sources_of
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Relation, Summary
 
 _NUMBERS = {"weight": float, "created_at": int, "order": int}

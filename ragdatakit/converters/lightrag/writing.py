@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from ragdatakit.converters import Options
 from ragdatakit.converters.lightrag.directory import write_directory
 from ragdatakit.converters.lightrag.graph import Graph
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.json_text import dumps, fields_of, string_of
+from ragdatakit.files.containers.json_text import dumps, fields_of, string_of
 from ragdatakit.files.lightrag.names import SEPARATOR, sanitized
-from ragdatakit.outputs.outputs import LineWriter, Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.errors import RagdataError
 

@@ -17,14 +17,14 @@ from ragdatakit.converters.plain.row_ids import TRIPLE, ColumnedFile, RowIds
 from ragdatakit.converters.plain.table_graph import GraphRows
 from ragdatakit.converters.plain.table_records import TableRow, documents_of, qrels_of, questions_of
 from ragdatakit.converters.usual_names import EDGE
-from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.containers.sources import IS_POINTER, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.noted_rows import Note, NotedRows
-from ragdatakit.files.plain_sources import LABELS, NUMBERED, PASSED_OVER, READ_TOGETHER, split_of
-from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.files.sources import IS_POINTER, is_lfs_pointer
-from ragdatakit.files.table_rows import CsvForm, TableFile, text_of
-from ragdatakit.files.triple_files import read_triple_head
+from ragdatakit.files.detection.plain_sources import LABELS, NUMBERED, PASSED_OVER, READ_TOGETHER, split_of
+from ragdatakit.files.detection.triple_files import read_triple_head
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.table_rows import CsvForm, TableFile, text_of
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError, skip_unreadable
 

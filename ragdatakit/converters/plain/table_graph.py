@@ -8,10 +8,10 @@ from typing import Any
 
 from ragdatakit.converters.column_maps import ColumnMap
 from ragdatakit.converters.usual_names import EDGE
-from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text
-from ragdatakit.files.noted_rows import Note
-from ragdatakit.files.plain_sources import split_of
-from ragdatakit.files.table_rows import Cell, Row, TableFile, text_of
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, object_text
+from ragdatakit.files.detection.plain_sources import split_of
+from ragdatakit.files.reading.noted_rows import Note
+from ragdatakit.files.reading.table_rows import Cell, Row, TableFile, text_of
 from ragdatakit.schemas.canonical import Edge, Node, Relation
 
 Names = tuple[str, str, str]

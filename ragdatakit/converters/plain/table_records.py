@@ -9,10 +9,10 @@ from typing import Any
 
 from ragdatakit.converters.column_maps import ColumnMap, gold_like_columns, id_like_columns
 from ragdatakit.converters.plain.row_ids import ColumnedFile, RowIds
-from ragdatakit.files import json_text
-from ragdatakit.files.json_text import Raw, dumps
-from ragdatakit.files.noted_rows import Note
-from ragdatakit.files.table_rows import Row, text_of
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import Raw, dumps
+from ragdatakit.files.reading.noted_rows import Note
+from ragdatakit.files.reading.table_rows import Row, text_of
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator
 
 from ragdatakit.converters import Converter, Option, Options
-from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.containers.json_text import Raw, dumps, object_text, string_of
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.front_matter import split_front_matter
-from ragdatakit.files.json_text import Raw, dumps, object_text, string_of
-from ragdatakit.files.noted_rows import FileRows, Note
-from ragdatakit.files.plain_sources import PASSED_OVER
-from ragdatakit.files.record_reading import RecordReader, refuse_encoding
-from ragdatakit.files.text_titles import heading, telling_name
+from ragdatakit.files.detection.plain_sources import PASSED_OVER
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.noted_rows import FileRows, Note
+from ragdatakit.files.reading.record_reading import RecordReader, refuse_encoding
+from ragdatakit.files.texts.front_matter import split_front_matter
+from ragdatakit.files.texts.titles import heading, telling_name
 from ragdatakit.schemas.canonical import Document
 
 

@@ -29,7 +29,7 @@ _COLUMNS = {
 }
 
 
-def _mends(finding: Finding, _: Mapping[str, Any]) -> bool:
+def _repairs(finding: Finding, _: Mapping[str, Any]) -> bool:
     """Whether a finding is only of another generation, whose names and types are made into the documented ones."""
     if finding.rule == "result-without-text":
         return "page_content" in str(finding.value)
@@ -60,5 +60,5 @@ CONVERTER = Converter(
         ),
     ),
     profiles=("unified", "operators"),
-    mends=_mends,
+    repairs=_repairs,
 )

@@ -7,10 +7,10 @@ from typing import Any
 
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.sage.generations import Fields, is_object, is_string
-from ragdatakit.files import json_text
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.json_text import Raw
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document
 
 KEPT_METADATA = "ragdata_metadata"

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from ragdatakit.files import json_text
-from ragdatakit.files.json_text import Raw
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.schemas.conversions import LossKind
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.sage.older import LISTS, OLDER, STAGES, TEXT_KEYS, TIMES, stage_of_results

@@ -17,11 +17,11 @@ from ragdatakit.converters.sage.generations import (
     texts_of_stage,
     to_documented,
 )
-from ragdatakit.files import json_text
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.json_text import Raw
-from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.files.row_groups import RowGroups
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.row_groups import RowGroups
 
 _PREDICTIONS = ("prediction", "model_output")
 _RETRIEVED = ("retrieved_docs", "retrieved_context")

@@ -11,11 +11,11 @@ from ragdatakit.converters.sage.documents import document_rows
 from ragdatakit.converters.sage.generations import Changed, Fields, Note, pair_of, raw_of, to_documented
 from ragdatakit.converters.sage.logs import benchmark_records, dump_records
 from ragdatakit.converters.sage.rows import answer_of, has_parts, id_in, question_of, runs_of
-from ragdatakit.files import json_text
-from ragdatakit.files.boundary import listed_file
-from ragdatakit.files.canonical_tables import RowSource
+from ragdatakit.files.containers import json_text
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.record_reading import RecordReader
+from ragdatakit.files.paths.boundary import listed_file
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Asset, Trace
 
 

@@ -16,8 +16,8 @@ from ragdatakit.converters.sage.generations import (
     raw_of,
     text_in,
 )
-from ragdatakit.files import json_text
-from ragdatakit.files.json_text import Raw
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.schemas.canonical import Answer, Question, Run
 from ragdatakit.schemas.sage.older import STAGES, TEXT_KEYS
 from ragdatakit.schemas.sage.records import RECORD

@@ -12,10 +12,10 @@ from ragdatakit.converters import Options
 from ragdatakit.converters.sage.documents import document_line
 from ragdatakit.converters.sage.generations import Changed, Fields, is_for_operators, to_operators
 from ragdatakit.converters.sage.rows import answer_of, is_seconds, question_of, record_from, runs_of, seconds_of
-from ragdatakit.files import json_text
-from ragdatakit.files.canonical_tables import CanonicalTables
-from ragdatakit.files.row_groups import RowGroups, TextsById
-from ragdatakit.outputs.outputs import LineWriter, Output
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.row_groups import RowGroups, TextsById
+from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import TABLES, Answer, Question, Run
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.sage.older import STAGES

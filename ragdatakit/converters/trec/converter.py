@@ -23,12 +23,12 @@ from ragdatakit.converters.judgements import (
     passage_ids,
     question_ids,
 )
-from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, object_text, string_of
+from ragdatakit.files.containers.tagged_text import LABEL, UNCLOSED, escape
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.json_text import Raw, dumps, fields_of, object_text, string_of
-from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.files.tagged_text import LABEL, UNCLOSED, escape
-from ragdatakit.outputs.outputs import LineWriter, Output
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.trec.format import TREC

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragdatakit.files.arrays import ArraySource, Buffer, Part
-from ragdatakit.files.element_scans import end_of_space
-from ragdatakit.files.sources import Source
+from ragdatakit.files.containers.arrays import ArraySource, Buffer, Part
+from ragdatakit.files.containers.element_scans import end_of_space
+from ragdatakit.files.containers.sources import Source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,7 +132,7 @@ class VectorRows(ArraySource):
 
     def _value(self, reader: Buffer) -> Any:
         """A value that is not looked into, small as it should be."""
-        from ragdatakit.files.element_scans import MemberScan
+        from ragdatakit.files.containers.element_scans import MemberScan
 
         for length in (1 << 12, _LONGEST_VALUE, self.source.max_line_bytes):
             reader.fill_to(length)

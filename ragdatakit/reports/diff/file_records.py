@@ -8,16 +8,16 @@ from contextlib import suppress
 
 import msgspec
 
-from ragdatakit.files.csv_cells import split_record
-from ragdatakit.files.csv_rows import CsvReader
+from ragdatakit.files.containers.csv_cells import split_record
+from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.json_text import compact
+from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.files.containers.record_runs import ANY, FIELDS, as_utf8
+from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.json_text import compact
-from ragdatakit.files.lines import iter_lines
-from ragdatakit.files.record_reading import RecordReader
-from ragdatakit.files.record_runs import ANY, FIELDS, as_utf8
-from ragdatakit.files.sniffing import json_container
-from ragdatakit.files.sources import Source
-from ragdatakit.files.tagged_text import ElementFinder, TaggedReader
+from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import RagdataError

@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.diff.text import (
     field_words,
     file_words,
@@ -22,6 +21,7 @@ from ragdatakit.reports.diff.text import (
     verdict,
 )
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, RecordShown, Side, TableDiff
+from ragdatakit.visible_text import visible_text
 
 VERSION = 1
 _MOST_OTHERS = 100

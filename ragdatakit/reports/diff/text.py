@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.summary.words import percent
-from ragdatakit.reports.terminal import Painter, painter
+from ragdatakit.reports.terminal import Painter, cut_to, painter
 from ragdatakit.reports.text import size
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Metric, RecordChange, RecordShown, TableDiff
+from ragdatakit.visible_text import visible_text
 
 _STATUS = {
     "added": ("+", "good"),
@@ -62,7 +61,7 @@ def _body_lines(diff: DatasetDiff, paint: Painter, width: int) -> Iterator[str]:
 
 def _pair_lines(diff: DatasetDiff, paint: Painter, screen: int) -> Iterator[str]:
     """The datasets of two folders that hold several."""
-    names = [_cut(visible_text(pair.place), max(screen - 38, 12)) for pair in diff.pairs]
+    names = [cut_to(visible_text(pair.place), max(screen - 38, 12)) for pair in diff.pairs]
     width = max(len("dataset"), *map(len, names))
     heads = "".join(f"{head:>12}" for head in ("added", "removed", "changed"))
     yield paint("bold", f"  {'dataset':{width}}{heads}")
@@ -187,23 +186,25 @@ def _one_record(record: RecordShown, word: str, paint: Painter, width: int) -> I
     line = f"  {mark} {key_text(record.key)}" if record.key else f"  {mark}"
     gap = "  " if record.key else " "
     values = "  ".join(f"{name}={value_text(value)}" for name, value in record.row.items())
-    yield paint(style, _cut(f"{line}{gap}{values}".rstrip() if values or record.key else f"{line} (no values)", width))
+    yield paint(
+        style, cut_to(f"{line}{gap}{values}".rstrip() if values or record.key else f"{line} (no values)", width)
+    )
 
 
 def _change_lines(change: RecordChange, paint: Painter, width: int) -> Iterator[str]:
     mark, style = _STATUS["changed"]
-    yield paint(style, _cut(f"  {mark} {key_text(change.key)}", width))
+    yield paint(style, cut_to(f"  {mark} {key_text(change.key)}", width))
     for value in change.changes:
         place = f" at character {value.at:,}" if value.at is not None else ""
         yield f"      {value.column}{paint('dim', place)}"
-        yield f"        {paint('error', _cut('- ' + value_text(value.before), width - 8))}"
-        yield f"        {paint('good', _cut('+ ' + value_text(value.after), width - 8))}"
+        yield f"        {paint('error', cut_to('- ' + value_text(value.before), width - 8))}"
+        yield f"        {paint('good', cut_to('+ ' + value_text(value.after), width - 8))}"
 
 
 def key_text(key: Mapping[str, Any]) -> str:
     """A key as ``doc_id=12``."""
     return " ".join(
-        f"{name}={_cut(value_text(value), _LONGEST_KEY)}" for name, value in key.items() if value is not None
+        f"{name}={cut_to(value_text(value), _LONGEST_KEY)}" for name, value in key.items() if value is not None
     )
 
 
@@ -215,15 +216,6 @@ def value_text(value: Any) -> str:
         return str(value)
     text = visible_text(value.replace("\n", "↵").replace("\t", "→"))
     return f'"{text}"' if not text or " " in text or text == "none" else text
-
-
-def _cut(text: str, width: int) -> str:
-    used = 0
-    for place, character in enumerate(text):
-        used += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        if used > width and place < len(text):
-            return f"{text[: place - 1]}…"
-    return text
 
 
 def _file_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:

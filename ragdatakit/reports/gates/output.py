@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.files.visible_text import visible_text
 from ragdatakit.reports.summary.words import percent
 from ragdatakit.reports.terminal import Painter, cut_to, one_line, painter, width_of, wrapped
 from ragdatakit.schemas.gates import SEVERITIES, Check, GateResult, expectation_words, place_words, share_words
+from ragdatakit.visible_text import visible_text
 
 VERSION = 1
 _SHOWN = 3

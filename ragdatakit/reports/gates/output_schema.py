@@ -1,107 +1,114 @@
 """The JSON Schema of what ``ragdata gate --output-format json`` prints: docs/output-schema-gate.json.
 
-Version 1 may gain fields, so readers should pass over those they do not know; none is renamed or dropped.
+Version 1 may gain fields, so readers should pass over those they do not know; none is renamed or dropped. Values are
+texts, numbers, truth values or null, or lists and objects of them; long ones are cut, with … there.
 """
 
 from __future__ import annotations
 
-from ragdatakit.reports.schema_parts import (
-    VERSION,
-    Schema,
-    count,
-    head_of,
-    list_of,
-    map_of,
-    number,
-    object_of,
-    optional_text,
-    place,
-    text,
-    truth,
-)
-from ragdatakit.schemas.gates import SEVERITIES
+from typing import Any, Literal, TypedDict
 
-_VALUE = "A text, number, truth value or null, or lists and objects of them; long ones are cut, with … there."
+from ragdatakit.reports.derived_schema import Schema, schema_of
+from ragdatakit.schemas.bounds import Place
+
+
+class _Dataset(TypedDict):
+    """The dataset; ``path`` as it was given."""
+
+    path: str
+    name: str
+    format: str
+
+
+class _Library(TypedDict):
+    """What checked the expectations."""
+
+    name: Literal["great_expectations"]
+    version: str
+
+
+class _Severities(TypedDict):
+    info: int
+    warning: int
+    critical: int
+
+
+class _Counts(TypedDict):
+    """Numbers of expectations: ``failed`` do not hold, ``errors`` could not be checked."""
+
+    expectations: int
+    passed: int
+    failed: int
+    errors: int
+    failed_by_severity: _Severities
+
+
+class _Suite(TypedDict):
+    """A suite: what it calls itself (or the name of its file), its file, how many expectations it has."""
+
+    name: str
+    path: str
+    expectations: Place
+
+
+class _Table(TypedDict):
+    """A canonical table, or files.KIND for the files as they are.
+
+    ``checked`` counts the rows that were looked at; rows are counted all. ``sampled``: these are a sample.
+    """
+
+    name: str
+    rows: int
+    checked: int
+    sampled: bool
+
+
+class _Result(TypedDict):
+    """What became of an expectation; ``number`` is its place in the suite, from 1.
+
+    ``status`` error: it could not be checked, and ``fault`` says why, or that the dataset has no such table.
+    ``observed`` is what was found, where that is one value or a list. ``values`` counts the values that were looked at,
+    null where it is not about values; ``unexpected`` those that are not as expected, ``examples`` are some of these,
+    ``missing`` some values of an expected set that are not there.
+    """
+
+    suite: str
+    number: Place
+    table: str
+    type: str
+    kwargs: dict[str, Any]
+    severity: Literal["info", "warning", "critical"]
+    description: str | None
+    status: Literal["pass", "fail", "error"]
+    observed: Any
+    values: int | None
+    unexpected: int | None
+    examples: list[Any]
+    missing: list[Any]
+    fault: str | None
+
+
+class _Gate(TypedDict):
+    """What `ragdata gate --output-format json` prints. Fields may be added; none is renamed or dropped.
+
+    ``success``: the data could be read, and all expectations were checked and hold. ``suites`` are in the order in
+    which they were given, ``results`` suite by suite, in the order of the files. ``notes`` says what was sampled and
+    could not be read, ``unread`` which files could not be read whole, and why: ``success`` is false then.
+    """
+
+    version: Literal[1]
+    success: bool
+    dataset: _Dataset
+    library: _Library
+    counts: _Counts
+    suites: list[_Suite]
+    tables: list[_Table]
+    results: list[_Result]
+    notes: list[str]
+    unread: list[str]
+    seconds: float
 
 
 def gate_schema() -> Schema:
     """The schema of the document."""
-    told = "What `ragdata gate --output-format json` prints. Fields may be added; none is renamed or dropped."
-    dataset = {
-        "path": text("As it was given."),
-        "name": text("What the dataset is called."),
-        "format": text("Its format."),
-    }
-    library = {"name": {"const": "great_expectations"}, "version": text("Its version.")}
-    severities = {word: count(f"Those of severity {word}.") for word in SEVERITIES}
-    counts = {
-        "expectations": count("All expectations."),
-        "passed": count("Those that hold."),
-        "failed": count("Those that do not hold."),
-        "errors": count("Those that could not be checked."),
-        "failed_by_severity": object_of("Those that do not hold.", severities),
-    }
-    properties = {
-        "version": VERSION,
-        "success": truth("Whether the data could be read, and all expectations were checked and hold."),
-        "dataset": object_of("The dataset.", dataset),
-        "library": object_of("What checked the expectations.", library),
-        "counts": object_of("Numbers of expectations.", counts),
-        "suites": list_of("The suites, in the order in which they were given.", "suite"),
-        "tables": list_of("The tables of the dataset that expectations are about.", "table"),
-        "results": list_of("What became of each expectation, suite by suite, in the order of the files.", "result"),
-        "notes": list_of("What was sampled, and what of the data could not be read.", text("A sentence.")),
-        "unread": list_of("The files that could not be read whole, and why: `success` is false.", text("A sentence.")),
-        "seconds": number("How long it took."),
-    }
-    definitions = {"suite": _suite(), "table": _table(), "result": _result()}
-    return {**head_of("output-gate", "Output of ragdata gate"), **object_of(told, properties), "$defs": definitions}
-
-
-def _suite() -> Schema:
-    return object_of(
-        "A suite.",
-        {
-            "name": text("What it calls itself, or the name of its file."),
-            "path": text("Its file."),
-            "expectations": count("How many it has.", 1),
-        },
-    )
-
-
-def _table() -> Schema:
-    return object_of(
-        "A table.",
-        {
-            "name": text("A canonical table, or files.KIND for the files as they are."),
-            "rows": count("Its rows."),
-            "checked": count("How many of them were looked at; rows are counted all."),
-            "sampled": truth("Whether a sample of them was checked."),
-        },
-    )
-
-
-def _result() -> Schema:
-    value: Schema = {"description": _VALUE}
-    return object_of(
-        "What became of an expectation.",
-        {
-            "suite": text("The suite's name."),
-            "number": count("Its place in the suite, from 1.", 1),
-            "table": text("The table that it is about."),
-            "type": text("Its type, as Great Expectations calls it."),
-            "kwargs": map_of("Its arguments.", value),
-            "severity": {"enum": list(SEVERITIES), "description": "How bad it is when it fails."},
-            "description": optional_text("What the suite says about it."),
-            "status": {
-                "enum": ["pass", "fail", "error"],
-                "description": "error: it could not be checked, and `fault` says why.",
-            },
-            "observed": {"description": f"What was found, where that is one value or a list. {_VALUE}"},
-            "values": place("How many values were looked at; null where it is not about values.", 0),
-            "unexpected": place("How many of them are not as expected.", 0),
-            "examples": list_of("Some of these.", value),
-            "missing": list_of("Some values of an expected set that are not there.", value),
-            "fault": optional_text("Why it could not be checked, or that the dataset has no such table."),
-        },
-    )
+    return schema_of(_Gate, "output-gate", "gate")

@@ -17,6 +17,7 @@ from ragdatakit.reports.gates.frames import GateFrames
 from ragdatakit.reports.gates.suites import DIGESTS_DO, NAMES_ONLY, TYPES, columns_of
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError, UnknownNameError
 from ragdatakit.schemas.gates import Check, Expectation, Suite
+from ragdatakit.schemas.texts import shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +140,7 @@ def _reason(error: Exception) -> str:
         text = "; ".join(first.values())
     else:
         text = str(error) or type(error).__name__
-    return _cut(" ".join(text.split()), _LONGEST)
+    return shortened(" ".join(text.split()), _LONGEST)
 
 
 def run_suite(
@@ -281,7 +282,7 @@ def _raised(told: Mapping[str, Any]) -> str:
     """What an expectation raised while it was checked, in one line; empty where it did not."""
     parts = [told] if "raised_exception" in told else [p for p in told.values() if isinstance(p, dict)]
     messages = [str(p.get("exception_message") or "it failed") for p in parts if p.get("raised_exception")]
-    return _cut(" ".join("; ".join(dict.fromkeys(messages)).split()), _LONGEST)
+    return shortened(" ".join("; ".join(dict.fromkeys(messages)).split()), _LONGEST)
 
 
 def _looked_at(result: Mapping[str, Any]) -> int | None:
@@ -297,7 +298,7 @@ def _whole(value: Any) -> int | None:
 def _short(value: Any) -> Any:
     """A value of the library's as one of Python's own, long ones cut."""
     if isinstance(value, str):
-        return _cut(value, _LONGEST)
+        return shortened(value, _LONGEST)
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, Sequence):
@@ -305,8 +306,4 @@ def _short(value: Any) -> Any:
         return [*map(_short, value[:50]), *rest]
     if isinstance(value, dict):
         return {str(name): _short(member) for name, member in value.items()}
-    return value if value is None or isinstance(value, int | float) else _cut(str(value), _LONGEST)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return value if value is None or isinstance(value, int | float) else shortened(str(value), _LONGEST)

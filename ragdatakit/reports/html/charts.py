@@ -9,7 +9,6 @@ from ragdatakit.reports.html.parts import (
     Cell,
     axis_numbers,
     bar,
-    cut,
     details,
     escape,
     number,
@@ -18,6 +17,7 @@ from ragdatakit.reports.html.parts import (
 )
 from ragdatakit.reports.summary.words import labelled, percent, rest_words, rows_counted
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
+from ragdatakit.schemas.texts import shortened
 
 _TOP, _BASE, _STRIP = 18, 112, 118
 _LABELS, _UNIT, _HEIGHT = 139, 155, 160
@@ -254,4 +254,4 @@ def bar_table(
 def _text(value: str) -> str:
     if not value:
         return '<span class="empty">empty</span>'
-    return f"<bdi>{escape(cut(value, 120))}</bdi>"
+    return f"<bdi>{escape(shortened(value, 120))}</bdi>"

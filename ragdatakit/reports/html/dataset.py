@@ -12,7 +12,6 @@ from ragdatakit.reports.html.parts import (
     badge,
     bar,
     cards,
-    cut,
     details,
     escape,
     name_html,
@@ -27,13 +26,13 @@ from ragdatakit.reports.summary.words import (
     file_rows,
     id_words,
     labelled,
-    many,
     percent,
     splits_of,
     unused_columns,
     value_text,
 )
 from ragdatakit.schemas.summaries import ColumnSummary, Example, GraphSummary, Hub, Note, Summary, TableSummary
+from ragdatakit.schemas.texts import many, shortened
 
 _MOST_FILES, _MOST_SPLITS, _MOST_IDS = 40, 8, 5
 _NAME, _VALUE, _ID, _PREVIEW = 120, 4000, 60, 160
@@ -87,7 +86,7 @@ def _shape(summary: Summary) -> str:
     rows = []
     for f in files[:_MOST_FILES]:
         more = f" and {f.count - 1:,} more" if f.count > 1 else ""
-        cells: list[object] = [Cell(f'<bdi class="name">{name_html(cut(f.path, 200))}</bdi>{more}'), f.kind]
+        cells: list[object] = [Cell(f'<bdi class="name">{name_html(shortened(f.path, 200))}</bdi>{more}'), f.kind]
         cells += [f.split or ""] if split else []
         cells += [Cell("–" if f.records is None else number(f.records), numeric=True)] if counted else []
         rows.append([*cells, Cell(size(f.bytes), numeric=True)])
@@ -110,7 +109,7 @@ def _splits(tables: Iterable[TableSummary]) -> str:
         rest = sum(rows for name, rows in t.by_split.items() if name not in shown)
         counts: list[object] = [t.by_split.get(name, 0) for name in shown]
         rows.append([_words(t.name), *counts, *([rest] if more else []), t.rows])
-    heads = ["table", *(cut(name, 40) if name is not None else "no split" for name in shown)]
+    heads = ["table", *(shortened(name, 40) if name is not None else "no split" for name in shown)]
     return table("Rows by split", [*heads, *(["other splits"] if more else []), "in all"], rows)
 
 
@@ -164,7 +163,7 @@ def _ids(summary: Summary) -> str:
             escape(words) if level == "info" else f'<span class="some">{escape(words)}</span>'
             for level, words in id_words(one)
         )
-        some = ", ".join(f"<code>{escape(cut(x, _ID))}</code>" for x in one.examples[:_MOST_IDS])
+        some = ", ".join(f"<code>{escape(shortened(x, _ID))}</code>" for x in one.examples[:_MOST_IDS])
         rows.append((_column_name(one.table, one.column), one.count, Cell(words), Cell(some)))
     return table("Ids", ("ids", "rows", "what they are", "such as"), rows) if rows else ""
 
@@ -246,7 +245,7 @@ def _graph_numbers(graph: GraphSummary) -> str:
 
 
 def _hub(hub: Hub) -> str:
-    name = labelled(cut(hub.name, _NAME), hub.label)
+    name = labelled(shortened(hub.name, _NAME), hub.label)
     return f"{name} ({hub.type})" if hub.type else name
 
 
@@ -293,17 +292,19 @@ def preview(example: Example) -> str:
 
 def _example(example: Example) -> str:
     row = [(str(name), value_text(value), value) for name, value in example.row.items()]
-    line = " ".join(cut(preview(example), _PREVIEW).split())
+    line = " ".join(shortened(preview(example), _PREVIEW).split())
     fields = []
     for name, text, value in row:
         if value is None:
             continue
-        shown = f'<span dir="auto">{escape(cut(text, _VALUE))}</span>' if text else '<span class="empty">empty</span>'
+        shown = (
+            f'<span dir="auto">{escape(shortened(text, _VALUE))}</span>' if text else '<span class="empty">empty</span>'
+        )
         if not isinstance(value, str):
-            shown = f"<code>{escape(cut(text, _VALUE))}</code>"
+            shown = f"<code>{escape(shortened(text, _VALUE))}</code>"
         if name in example.cut or len(text) > _VALUE:
             shown += ' <span class="badge">cut</span>'
-        fields.append(f"<dt>{escape(cut(name, _NAME))}</dt><dd>{shown}</dd>")
+        fields.append(f"<dt>{escape(shortened(name, _NAME))}</dt><dd>{shown}</dd>")
     without = [name for name, _, value in row if value is None]
     if without:
         fields.append(f'<dt>no value</dt><dd class="muted">{escape(", ".join(without))}</dd>')

@@ -19,8 +19,9 @@ from ragdatakit.reports.diff.text import (
     verdict,
 )
 from ragdatakit.reports.html.frame import frame
-from ragdatakit.reports.html.parts import Cell, badge, cut, escape, name_html, plain, section, table
+from ragdatakit.reports.html.parts import Cell, badge, escape, name_html, plain, section, table
 from ragdatakit.schemas.diffs import DatasetDiff, RecordShown, TableDiff, ValueChange
+from ragdatakit.schemas.texts import shortened
 
 _COUNTS = ("added", "removed", "changed")
 _TONES = {"added": "good", "removed": "error", "changed": "warning"}
@@ -34,16 +35,16 @@ def diff_html(diff: DatasetDiff) -> bytes:
     """The page: one file that loads nothing; all data is escaped."""
     changed = [pair for pair in diff.pairs if pair.status == "changed"]
     found = list(_parts(diff, 2))
-    contents = [("overview", "Overview"), *((f"d-{name}", cut(title, 40)) for name, title, _ in found)]
-    contents += [(f"d{n}", cut(pair.place, 40)) for n, pair in enumerate(changed, 1)]
+    contents = [("overview", "Overview"), *((f"d-{name}", shortened(title, 40)) for name, title, _ in found)]
+    contents += [(f"d{n}", shortened(pair.place, 40)) for n, pair in enumerate(changed, 1)]
     body = section("overview", "Overview", _overview(diff))
     for n, pair in enumerate(changed, 1):
         inner = "".join(section(f"d{n}-{name}", title, html, level=3) for name, title, html in _parts(pair.diff, 3))
         counts = _counts(pair.diff) if tables_shown(pair.diff) else ""
-        body += section(f"d{n}", cut(pair.place, _TITLE), counts + _notes(pair.diff) + inner)
+        body += section(f"d{n}", shortened(pair.place, _TITLE), counts + _notes(pair.diff) + inner)
     body += "".join(section(f"d-{name}", title, html) for name, title, html in found)
     return frame(
-        f"{cut(diff.before.path, _TITLE)} → {cut(diff.after.path, _TITLE)}",
+        f"{shortened(diff.before.path, _TITLE)} → {shortened(diff.after.path, _TITLE)}",
         body,
         kind="diff",
         lead=_formats(diff),

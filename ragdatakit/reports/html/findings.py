@@ -9,7 +9,6 @@ from typing import Any
 from ragdatakit.reports.html.parts import (
     Cell,
     badge,
-    cut,
     data_block,
     escape,
     json_text,
@@ -18,9 +17,9 @@ from ragdatakit.reports.html.parts import (
     prose_html,
     table,
 )
-from ragdatakit.reports.summary.words import many
 from ragdatakit.schemas.findings import SEVERITIES, Finding
 from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.texts import many, shortened
 
 _FIRST = 50
 """So many findings stand in the page itself, for a browser without scripts."""
@@ -86,7 +85,9 @@ def _rules(report: Report) -> str:
         first = known.get(code)
         rule = f"<code>{escape(code)}</code> {escape(first.rule if first else '')}"
         severity = Cell(badge(first.severity, first.severity)) if first else ""
-        rows.append((Cell(rule), severity, counts[code], Cell(prose_html(cut(first.hint, _MESSAGE)) if first else "")))
+        rows.append(
+            (Cell(rule), severity, counts[code], Cell(prose_html(shortened(first.hint, _MESSAGE)) if first else ""))
+        )
     return table("By rule", ("rule", "severity", "findings", "what to do"), rows, classes="rules")
 
 
@@ -130,12 +131,12 @@ def _row(finding: Finding, base: str) -> str:
         f"<tr><td>{badge(finding.severity, finding.severity)}</td>"
         f'<td><code>{escape(finding.code)}</code><span class="name">{escape(finding.rule)}</span></td>'
         f'<td class="place"><bdi>{escape(_shown_path(finding.path[len(base) :]))}</bdi>{line}</td>'
-        f'<td><span dir="auto">{escape(cut(finding.message, _MESSAGE))}</span>{excerpt}</td></tr>'
+        f'<td><span dir="auto">{escape(shortened(finding.message, _MESSAGE))}</span>{excerpt}</td></tr>'
     )
 
 
 def _excerpt(finding: Finding) -> str:
-    return cut(finding.excerpt.text, _EXCERPT) if finding.excerpt is not None else ""
+    return shortened(finding.excerpt.text, _EXCERPT) if finding.excerpt is not None else ""
 
 
 def _marked(finding: Finding) -> str:
@@ -172,7 +173,7 @@ def _data(findings: Sequence[Finding], base: str) -> dict[str, Any]:
 
 
 def _parts(finding: Finding) -> list[Any]:
-    parts: list[Any] = [finding.line, cut(finding.message, _MESSAGE)]
+    parts: list[Any] = [finding.line, shortened(finding.message, _MESSAGE)]
     if finding.excerpt is not None and finding.excerpt.text:
         text, place = _excerpt(finding), _mark(finding)
         parts.append(text)

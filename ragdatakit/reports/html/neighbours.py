@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragdatakit.reports.html.parts import cut, data_block, escape, json_text
-from ragdatakit.reports.summary.words import labelled, many
+from ragdatakit.reports.html.parts import data_block, escape, json_text
+from ragdatakit.reports.summary.words import labelled
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
+from ragdatakit.schemas.texts import many, shortened
 
 _NAME = 200
 
@@ -49,26 +50,26 @@ def _data(graph: Neighbourhoods) -> dict[str, Any]:
     types = list(dict.fromkeys(t for t in graph.types if t is not None))
     ordinals = {name: n for n, name in enumerate(types)}
     return {
-        "names": [_shown(graph, name) for name in graph.names],
+        "names": [_label(graph, name) for name in graph.names],
         "degrees": graph.degrees,
-        "typeNames": [cut(name, 80) for name in types],
+        "typeNames": [shortened(name, 80) for name in types],
         "types": [-1 if t is None else ordinals[t] for t in graph.types],
         "marks": {str(n): mark for n, mark in enumerate(graph.marks) if mark},
-        "relations": [_shown(graph, name) for name in graph.relations],
+        "relations": [_label(graph, name) for name in graph.relations],
         "edges": [number for edge in graph.edges for number in edge],
     }
 
 
-def _shown(graph: Neighbourhoods, name: str) -> str:
-    return labelled(cut(name, _NAME), cut(label, _NAME) if (label := graph.labels.get(name)) else None)
+def _label(graph: Neighbourhoods, name: str) -> str:
+    return labelled(shortened(name, _NAME), shortened(label, _NAME) if (label := graph.labels.get(name)) else None)
 
 
 def _fitting(graph: Neighbourhoods, most_bytes: int) -> Neighbourhoods:
     """As many of the first edges as fit, with the nodes that they connect, and lone nodes where all edges fit."""
     if len(json_text(_data(graph))) <= most_bytes:
         return graph
-    names = [len(json_text(_shown(graph, name)).encode()) + 12 for name in graph.names]
-    words = [len(json_text(_shown(graph, name)).encode()) + 1 for name in graph.relations]
+    names = [len(json_text(_label(graph, name)).encode()) + 12 for name in graph.names]
+    words = [len(json_text(_label(graph, name)).encode()) + 1 for name in graph.relations]
     nodes: dict[int, int] = {}
     relations: dict[int, int] = {}
     edges: list[tuple[int, int, int]] = []

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ragdatakit.reports.html.dataset import is_aside, preview
-from ragdatakit.reports.html.parts import badge, cards, cut, details, escape, size
-from ragdatakit.reports.summary.words import bytes_of, counted, losses_of, many, notes_in_order, splits_of
+from ragdatakit.reports.html.parts import badge, cards, details, escape, size
+from ragdatakit.reports.summary.words import bytes_of, counted, losses_of, notes_in_order, splits_of
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.summaries import Example, Summary
+from ragdatakit.schemas.texts import many, shortened
 
 _NAME, _GLIMPSE = 120, 280
 _MOST_NOTES = 6
@@ -25,7 +26,7 @@ def headline_cards(summary: Summary) -> str:
             count, _, noun = counted(one.rows, one.name).partition(" ")
             found = sorted(splits_of(one), key=lambda split: order.index(split[0]))
             splits = ", ".join(f"{name or 'no split'} {rows:,}" for name, rows in found[:3])
-            told.append((count, noun, cut(splits, _NAME)))
+            told.append((count, noun, shortened(splits, _NAME)))
     if summary.files:
         count, _, noun = many(len(summary.files), "file").partition(" ")
         told.append((count, noun, size(bytes_of(summary))))

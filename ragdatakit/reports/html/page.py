@@ -9,19 +9,19 @@ from ragdatakit.reports.html.dataset import Part, Room, parts, section_of
 from ragdatakit.reports.html.findings import FEW, findings_body
 from ragdatakit.reports.html.frame import frame
 from ragdatakit.reports.html.overview import glimpses, headline_cards, notes_body, verdict, verdict_line
-from ragdatakit.reports.html.parts import Cell, badge, cards, cut, details, escape, name_html, section, size, table
+from ragdatakit.reports.html.parts import Cell, badge, cards, details, escape, name_html, section, size, table
 from ragdatakit.reports.summary.words import (
     bytes_of,
     formats_of,
     headline,
     left_out_words,
-    many,
     not_read_words,
     rows_of,
     warnings_of,
 )
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.summaries import LeftOut, NotRead, Summary
+from ragdatakit.schemas.texts import many, shortened
 
 _FINDING_BYTES, _EXAMPLE_BYTES, _GRAPH_BYTES = 250_000, 120_000, 140_000
 _MOST_CHARTS, _FEWEST_CHARTS = 24, 4
@@ -63,11 +63,11 @@ def summary_page(
     if left_out:
         contents.append(("left-out", "Left out"))
         told, listed = left_out_words(left_out, _MOST_NAMES)
-        names = "".join(f"<li><bdi>{escape(cut(name, _TITLE))}</bdi></li>" for name in listed)
+        names = "".join(f"<li><bdi>{escape(shortened(name, _TITLE))}</bdi></li>" for name in listed)
         body += section("left-out", "Left out", f"<p>{escape(told)}:</p><ul>{names}</ul>")
     if listed := not_read_words(not_read, left_out, _MOST_NAMES):
         contents.append(("not-read", "Not read"))
-        names = "".join(f"<li><bdi>{escape(cut(name, _TITLE))}</bdi></li>" for name in listed)
+        names = "".join(f"<li><bdi>{escape(shortened(name, _TITLE))}</bdi></li>" for name in listed)
         told = "Files that no dataset reads:"
         body += section("not-read", "Not read", f"<p>{told}</p><ul>{names}</ul>")
     if findings is not None:
@@ -77,7 +77,7 @@ def summary_page(
         *(["findings.js"] if findings is not None and len(findings.findings) > FEW else []),
         *(["neighbours.js"] if any(s.neighbourhoods is not None for s in summaries) else []),
     ]
-    return frame(cut(title, _TITLE), body, lead=lead, contents=contents, scripts=scripts, made=made)
+    return frame(shortened(title, _TITLE), body, lead=lead, contents=contents, scripts=scripts, made=made)
 
 
 def _alone(summary: Summary, findings: Report | None, room: Room, contents: list[tuple[str, str]]) -> tuple[str, str]:
@@ -106,15 +106,15 @@ def _several(
     folder = _common_folder([s.path for s in summaries])
     names = _names(summaries, folder)
     if len(summaries) <= _MOST_LINKS:
-        contents += [(f"d{n}", cut(name, 40)) for n, name in enumerate(names, 1)]
+        contents += [(f"d{n}", shortened(name, 40)) for n, name in enumerate(names, 1)]
     verdicts = _verdicts(findings)
     noted = any(map(warnings_of, summaries))
     rows = []
     for n, s in enumerate(summaries, 1):
         cells: list[object] = [
-            Cell(f'<a class="name" href="#d{n}"><bdi>{name_html(cut(names[n - 1], _TITLE))}</bdi></a>'),
+            Cell(f'<a class="name" href="#d{n}"><bdi>{name_html(shortened(names[n - 1], _TITLE))}</bdi></a>'),
             Cell(f'<span class="nowrap">{escape(s.format)}</span>'),
-            cut(headline(s), 200),
+            shortened(headline(s), 200),
             Cell(size(bytes_of(s)), numeric=True),
         ]
         if verdicts:
@@ -173,5 +173,5 @@ def _dataset(summary: Summary, name: str, prefix: str, room: Room | None, opened
         more = '<p class="small muted">Its details are left out, the page is full: make a report of it alone.</p>'
     glimpse = glimpses(summary) if room is not None else ""
     body = headline_cards(summary) + notes_body(summary) + glimpse + more
-    shown = section(prefix, cut(name, _TITLE), body, lead=_lead(summary))
+    shown = section(prefix, shortened(name, _TITLE), body, lead=_lead(summary))
     return f'<div class="dataset">{shown}</div>'

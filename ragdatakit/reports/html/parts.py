@@ -221,11 +221,6 @@ def badge(text: str, tone: str = "") -> str:
     return f'<span class="badge {escape(tone)}">{escape(text)}</span>'
 
 
-def cut(text: str, most: int) -> str:
-    """``text``, or its beginning and an ellipsis."""
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def picture_id(*parts: object) -> str:
     """An id for an element, made of any words."""
     return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(map(str, parts))).strip("-") or "part"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.summary.ids import IdNumbers, Place, distinct_texts
+from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, distinct_texts
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import ColumnSummary, IdSummary, TableSummary
 
@@ -31,7 +31,7 @@ _MOST_EXAMPLES = 3
 
 def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]) -> TableSummary:
     """A table, its rows by split and its columns. ``counted`` has the distinct values of columns that are known."""
-    connection, rows = database.load(table), database.rows(table)
+    connection, rows = database.load(table), database.count(table)
     names = tuple(name for name in TABLES[table].columns if name != "field_order")
     wanted = []
     for name in names:
@@ -75,7 +75,7 @@ def id_summary(database: DatasetDatabase, table: str, column: str, ids: IdNumber
     """The ids of a table; None where it has none. Integers are those written as such, without leading zeros."""
     connection = database.load(table)
     gaps: int | None
-    known = ids.integer_ids(Place(table, column))
+    known = ids.integer_ids(IdColumn(table, column))
     if known is not None:
         count, distinct, least, most = known[:4]
         integers, gaps = count, known[4]

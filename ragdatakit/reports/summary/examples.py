@@ -25,7 +25,7 @@ def examples(database: DatasetDatabase, table: str, text: Column | None, number:
     """
     import numpy as np
 
-    rows = database.rows(table)
+    rows = database.count(table)
     if not rows:
         return []
     chosen: dict[int, str] = {0: "first"}

@@ -24,7 +24,7 @@ _WORTH_HASHES = 1 << 15
 _ALL = "true"
 
 
-class Place(NamedTuple):
+class IdColumn(NamedTuple):
     """A column of ids; ``where`` chooses rows."""
 
     table: str
@@ -42,7 +42,7 @@ class IdNumbers:
     def __init__(self, database: DatasetDatabase) -> None:
         self._database = database
         self.connection = database.load().cursor()
-        self._known: dict[Place, _Integers | None] = {}
+        self._known: dict[IdColumn, _Integers | None] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -52,36 +52,36 @@ class IdNumbers:
     ) -> None:
         self.connection.close()
 
-    def of(self, *places: Place) -> tuple[list[Numbers], int]:
+    def of(self, *columns: IdColumn) -> tuple[list[Numbers], int]:
         """The ids of columns as numbers from 0, equal ids as equal numbers, missing ones as -1; how many there may be.
 
         The columns are in the order of their rows. Integers that lie close together are their own numbers, less the
         least of them.
         """
-        for place in places:
-            if place not in self._known:
-                self._known[place] = self._read(place)
-        integers = [found for place in places if (found := self._known[place]) is not None]
-        if len(integers) == len(places):
+        for source in columns:
+            if source not in self._known:
+                self._known[source] = self._read(source)
+        integers = [found for source in columns if (found := self._known[source]) is not None]
+        if len(integers) == len(columns):
             given = [found for found in integers if found.number]
             least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
             if most - least < _MOST_SPREAD * max(sum(f.number for f in given), 1):
                 return [_less(found, least) for found in integers], most - least + 1
-        return _by_names(self.connection, places)
+        return _by_names(self.connection, columns)
 
-    def _read(self, place: Place) -> _Integers | None:
-        name = (place.table, place.column)
-        values = self._database.integer_values.get(name) if place.where == _ALL else None
+    def _read(self, source: IdColumn) -> _Integers | None:
+        name = (source.table, source.column)
+        values = self._database.integer_values.get(name) if source.where == _ALL else None
         if values is not None:
             return _of_values(values)
-        return _integers(self.connection, place, name in self._database.integer_columns)
+        return _integers(self.connection, source, name in self._database.integer_columns)
 
-    def integer_ids(self, place: Place) -> tuple[int, int, int, int, int] | None:
+    def integer_ids(self, source: IdColumn) -> tuple[int, int, int, int, int] | None:
         """Of a column that is known to have integers only: how many, distinct ones, least, greatest, gaps."""
-        if (place.table, place.column) not in self._database.integer_columns:
+        if (source.table, source.column) not in self._database.integer_columns:
             return None
-        (numbers,), count = self.of(place)
-        found = self._known[place]
+        (numbers,), count = self.of(source)
+        found = self._known[source]
         if found is None or not found.number:
             return None
         different = distinct(numbers, count)
@@ -103,19 +103,20 @@ def _of_values(values: Numbers) -> _Integers:
     return _Integers(values, None, least, most, len(values))
 
 
-def _integers(connection: duckdb.DuckDBPyConnection, place: Place, known: bool) -> _Integers | None:
+def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bool) -> _Integers | None:
     """None unless all ids are integers as they are usually written; ``known``: they are."""
     import numpy as np
 
-    column = f'"{place.column}"'
+    column = f'"{source.column}"'
     if known:
-        query = f'select {column}::bigint as number from main."{place.table}" where {place.where}'
+        query = f'select {column}::bigint as number from main."{source.table}" where {source.where}'
         return _of_values(np.asarray(connection.execute(query).fetchnumpy()["number"]))
     query = f"""
         select min(number), max(number), count(id), count(*),
             count(*) filter (id is not null and number::varchar is distinct from id)
         from (
-            select {column} as id, try_cast({column} as bigint) as number from main."{place.table}" where {place.where}
+            select {column} as id, try_cast({column} as bigint) as number from main."{source.table}"
+            where {source.where}
         )
     """
     least, most, count, rows, other = connection.execute(query).fetchall()[0]
@@ -123,10 +124,10 @@ def _integers(connection: duckdb.DuckDBPyConnection, place: Place, known: bool) 
         return None
     least, most = least or 0, most or 0
     column = f"{column}::bigint"
-    query = f'select coalesce({column}, 0) as number, {column} is null as missing from main."{place.table}"'
+    query = f'select coalesce({column}, 0) as number, {column} is null as missing from main."{source.table}"'
     if count == rows:
-        query = f'select {column} as number from main."{place.table}"'
-    found = connection.execute(f"{query} where {place.where}").fetchnumpy()
+        query = f'select {column} as number from main."{source.table}"'
+    found = connection.execute(f"{query} where {source.where}").fetchnumpy()
     missing = np.asarray(found["missing"], np.bool_) if count < rows else None
     return _Integers(np.asarray(found["number"]), missing, least, most, count)
 
@@ -138,21 +139,21 @@ def _less(found: _Integers, least: int) -> Numbers:
     return numbers
 
 
-def _by_names(connection: duckdb.DuckDBPyConnection, places: Sequence[Place]) -> tuple[list[Numbers], int]:
+def _by_names(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
     import numpy as np
 
     union = " union all ".join(
-        f'select "{p.column}" as id from main."{p.table}" where "{p.column}" is not null and {p.where}' for p in places
+        f'select "{p.column}" as id from main."{p.table}" where "{p.column}" is not null and {p.where}' for p in columns
     )
     connection.execute(
         f"create or replace temp table id_numbers as select id, row_number() over () - 1 as number "
         f"from (select distinct id from ({union}))"
     )
     numbers = []
-    for place in places:
+    for source in columns:
         query = (
-            f'select coalesce(n.number, -1) as number from main."{place.table}" t left join id_numbers n '
-            f'on n.id = t."{place.column}" where {place.where} order by t.rowid'
+            f'select coalesce(n.number, -1) as number from main."{source.table}" t left join id_numbers n '
+            f'on n.id = t."{source.column}" where {source.where} order by t.rowid'
         )
         numbers.append(np.asarray(connection.execute(query).fetchnumpy()["number"], np.int64))
     count = connection.execute("select count(*) from id_numbers").fetchall()[0][0]

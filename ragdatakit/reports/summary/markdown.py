@@ -24,7 +24,6 @@ from ragdatakit.reports.summary.words import (
     labels_of,
     left_out_words,
     losses_of,
-    many,
     not_read_words,
     notes_in_order,
     remarks,
@@ -37,6 +36,7 @@ from ragdatakit.reports.summary.words import (
 )
 from ragdatakit.reports.terminal import cut_head, cut_to, one_line
 from ragdatakit.reports.text import size
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report

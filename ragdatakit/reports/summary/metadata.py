@@ -32,7 +32,7 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
     found: list[Frequencies | None] = []
     notes: list[Note] = []
     for table, column in _TABLES:
-        if not database.rows(table):
+        if not database.count(table):
             continue
         connection = database.load(table)
         given = f"(select {column} as object from main.{table} where json_valid({column}) and {column} like '{{%')"

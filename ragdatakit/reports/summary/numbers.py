@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
+from ragdatakit.schemas.texts import shortened
 
 if TYPE_CHECKING:
     import duckdb
@@ -175,9 +176,5 @@ def from_rows(rows: Sequence[tuple[Any, ...]], name: str, title: str) -> Frequen
     """Frequencies of rows of value, count, number of distinct values and sum of all counts."""
     if not rows:
         return None
-    values = tuple((_cut(str(value)), int(count)) for value, count, _, _ in rows)
+    values = tuple((shortened(str(value), _LONGEST_VALUE), int(count)) for value, count, _, _ in rows)
     return Frequencies(name, title, values, int(rows[0][2]), int(rows[0][3]) - sum(count for _, count in values))
-
-
-def _cut(value: str) -> str:
-    return value if len(value) <= _LONGEST_VALUE else value[: _LONGEST_VALUE - 1] + "…"

@@ -5,256 +5,207 @@ Version 1 may gain fields, so readers should pass over those they do not know; n
 
 from __future__ import annotations
 
-from ragdatakit.reports.schema_parts import (
-    VERSION,
-    Schema,
-    count,
-    head_of,
-    list_of,
-    map_of,
-    number,
-    object_of,
-    optional,
-    optional_text,
-    place,
-    share,
-    text,
-    truth,
-)
-from ragdatakit.schemas.findings import SEVERITIES
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from ragdatakit.reports.derived_schema import Schema, schema_of
+from ragdatakit.reports.output_schema import SeverityCounts
+from ragdatakit.schemas.bounds import Share, Signed
+from ragdatakit.schemas.results import FileSummary
+from ragdatakit.schemas.summaries import ColumnSummary, Example, Hub, LeftOut
+
+_Integer = Signed | str | None
+"""A text where it has more than 64 bits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File(FileSummary):
+    """One file that was read, and the split it belongs to; ``records`` is null where it has none."""
+
+    split: str | None
+
+
+class _Split(TypedDict):
+    """Rows of a split."""
+
+    split: str | None
+    rows: int
+
+
+class _Table(TypedDict):
+    """A canonical table."""
+
+    name: str
+    rows: int
+    splits: list[_Split]
+    columns: list[ColumnSummary]
+
+
+class _Ids(TypedDict):
+    """The ids of a table; ``minimum``, ``maximum`` and ``gaps`` (integers in between) are null unless all are integers.
+
+    ``count`` is of the rows that have an id.
+    """
+
+    table: str
+    column: str
+    count: int
+    distinct: int
+    integers: int
+    minimum: _Integer
+    maximum: _Integer
+    gaps: _Integer
+    examples: list[str]
+
+
+class _Bin(TypedDict):
+    """A bar, from ``low`` to ``high`` (which is not in it, but for the last)."""
+
+    low: float | None
+    high: float | None
+    count: int
+
+
+class _Distribution(TypedDict):
+    """How a number is distributed; ``name`` is an identifier, as documents.text.characters.
+
+    ``unit`` is what is counted, ``by`` the split or stage (null: all together), ``quantiles`` are by per cent: 5, 25,
+    50, 75, 95, 99. ``logarithmic``: each of the ``bins`` is larger by a factor than the one before.
+    """
+
+    name: str
+    title: str
+    unit: str
+    by: str | None
+    count: int
+    minimum: float | None
+    maximum: float | None
+    mean: float | None
+    quantiles: dict[str, float | None]
+    bins: list[_Bin]
+    logarithmic: bool
+
+
+class _Value(TypedDict):
+    """A value, how many rows have it, and what a file beside the data calls it."""
+
+    value: str
+    count: int
+    label: str | None
+
+
+class _Frequencies(TypedDict):
+    """How often values occur; ``name`` is an identifier, as edges.relation.
+
+    ``values`` are the most frequent, ``distinct`` counts all values, ``rest`` the rows with another than these.
+    """
+
+    name: str
+    title: str
+    values: list[_Value]
+    distinct: int
+    rest: int
+
+
+class _Reached(TypedDict):
+    """The share of the questions that reach their targets within so many edges."""
+
+    edges: int
+    share: Share
+
+
+class _Graph(TypedDict):
+    """The graph; components are without regard to direction.
+
+    ``isolated`` nodes have no edge, ``self_loops`` go from a node to itself, ``parallel_edges`` repeat the ends and the
+    relation of another. ``hubs`` have most edges. ``questions`` are those with start nodes and targets.
+    """
+
+    nodes: int
+    edges: int
+    relations: int
+    components: int
+    largest_component: int
+    isolated: int
+    self_loops: int
+    parallel_edges: int
+    hubs: list[Hub]
+    reachable: list[_Reached]
+    questions: int
+
+
+class _Note(TypedDict):
+    """A fact in a sentence, with the share or count in it; ``level`` warning: something is to be done about it."""
+
+    name: str
+    words: str
+    value: float | None
+    level: Literal["info", "warning"]
+
+
+class _Dataset(TypedDict):
+    """One dataset.
+
+    ``graph`` is null where there is none. ``losses`` says what could not be read, ``unread`` that nothing could be.
+    """
+
+    path: str
+    name: str
+    format: str
+    files: list[_File]
+    tables: list[_Table]
+    ids: list[_Ids]
+    distributions: list[_Distribution]
+    frequencies: list[_Frequencies]
+    graph: _Graph | None
+    notes: list[_Note]
+    examples: list[Example]
+    losses: list[str]
+    unread: bool
+    seconds: float
+
+
+class _NotRead(TypedDict):
+    """A file, and its size as it is."""
+
+    path: str
+    bytes: int
+
+
+class _Checked(TypedDict):
+    """What was checked together: a dataset for its profiles, or one of its splits."""
+
+    path: str
+    format: str
+    profile: str | None
+    split: str | None
+    errors: int
+    warnings: int
+
+
+class _Findings(TypedDict):
+    """With --findings: what `ragdata validate` counts; ``unrecognised`` are data files that belong to no dataset."""
+
+    counts: SeverityCounts
+    by_rule: dict[str, int]
+    datasets: list[_Checked]
+    unrecognised: list[str]
+
+
+class _Report(TypedDict):
+    """What `ragdata report --output-format json` prints. Fields may be added; none is renamed or dropped.
+
+    ``datasets`` are in the order of the paths. ``left_out`` are folders whose data is of no known format, or without
+    permission to read, where other data is of one; ``not_read`` are the files at the paths that no dataset reads.
+    """
+
+    version: Literal[1]
+    datasets: list[_Dataset]
+    left_out: list[LeftOut]
+    not_read: list[_NotRead]
+    findings: _Findings | None
 
 
 def summary_schema() -> Schema:
     """The schema of the whole document."""
-    findings = object_of(
-        "With --findings: what `ragdata validate` counts.",
-        {
-            "counts": object_of(
-                "All findings by severity.", {severity: count(f"Findings: {severity}.") for severity in SEVERITIES}
-            ),
-            "by_rule": map_of("All findings by the code of the rule.", count("Findings of this rule.")),
-            "datasets": list_of("Errors and warnings by dataset, profile and split.", "checked"),
-            "unrecognised": list_of("Data files that belong to no dataset.", text("A path.")),
-        },
-    )
-    left_out = object_of(
-        "A folder.",
-        {
-            "path": text("Its path."),
-            "files": optional(count("Its data files, those of its subfolders, too; null where permission is denied.")),
-        },
-    )
-    not_read = object_of("A file.", {"path": text("Its path."), "bytes": count("Its size as it is.")})
-    body = object_of(
-        "What `ragdata report --output-format json` prints. Fields may be added; none is renamed or dropped.",
-        {
-            "version": VERSION,
-            "datasets": list_of("What was found, in the order of the paths.", "dataset"),
-            "left_out": list_of(
-                "Folders whose data is of no known format, or without permission to read, where other data is of one.",
-                left_out,
-            ),
-            "not_read": list_of("Files at the paths that no dataset reads.", not_read),
-            "findings": optional(findings),
-        },
-    )
-    head = head_of("output-report", "Output of ragdata report")
-    definitions = {
-        "dataset": _dataset(),
-        "table": _table(),
-        "ids": _ids(),
-        "distribution": _distribution(),
-        "frequencies": _frequencies(),
-        "example": _example(),
-        "checked": _checked(),
-    }
-    return {**head, **body, "$defs": definitions}
-
-
-def _dataset() -> Schema:
-    file = object_of(
-        "One file.",
-        {
-            "path": text("The path."),
-            "kind": text("The kind of file, see `ragdata formats`."),
-            "records": place("Records in it; null where a file has none, or could not be read.", 0),
-            "bytes": count("Its size, uncompressed."),
-            "split": optional_text("The split it belongs to."),
-        },
-    )
-    note = object_of(
-        "A fact in words.",
-        {
-            "name": text("What it is about: an identifier."),
-            "words": text("A sentence."),
-            "value": optional(number("The share or count in it.")),
-            "level": {"enum": ["info", "warning"], "description": "Whether something is to be done about it."},
-        },
-    )
-    return object_of(
-        "One dataset.",
-        {
-            "path": text("Its folder or file."),
-            "name": text("What it is called."),
-            "format": text("Its format, see `ragdata formats`."),
-            "files": list_of("Its files.", file),
-            "tables": list_of("Its canonical tables.", "table"),
-            "ids": list_of("The ids of its tables.", "ids"),
-            "distributions": list_of("How numbers are distributed.", "distribution"),
-            "frequencies": list_of("The most frequent values of columns that have few.", "frequencies"),
-            "graph": optional(_graph()),
-            "notes": list_of("What a reader should know.", note),
-            "examples": list_of("Rows to look at.", "example"),
-            "losses": list_of("What could not be read, in sentences.", text("A sentence.")),
-            "unread": truth("Whether nothing of it could be read; the losses say why."),
-            "seconds": number("What the summary took."),
-        },
-    )
-
-
-def _table() -> Schema:
-    split = object_of("Rows of a split.", {"split": optional_text("The split."), "rows": count("Its rows.")})
-    column = object_of(
-        "A column.",
-        {
-            "name": text("Its name."),
-            "missing": count("Rows without a value."),
-            "empty": count("Rows with an empty value."),
-            "distinct": place("Distinct values; null where they were not counted.", 0),
-            "duplicates": place("Rows whose value stood before; null where this says nothing.", 0),
-        },
-    )
-    return object_of(
-        "A canonical table.",
-        {
-            "name": text("Its name."),
-            "rows": count("Its rows."),
-            "splits": list_of("Its rows by split.", split),
-            "columns": list_of("Its columns.", column),
-        },
-    )
-
-
-def _ids() -> Schema:
-    integer: Schema = {"type": ["integer", "string", "null"]}  # a string where it has more than 64 bits
-    return object_of(
-        "The ids of a table.",
-        {
-            "table": text("The table."),
-            "column": text("The column."),
-            "count": count("Rows that have an id."),
-            "distinct": count("Distinct ids."),
-            "integers": count("Ids that are integers."),
-            "minimum": {**integer, "description": "The smallest integer, where all are integers."},
-            "maximum": {**integer, "description": "The largest."},
-            "gaps": {**integer, "description": "Integers in between that are not an id."},
-            "examples": list_of("Some ids.", text("An id.")),
-        },
-    )
-
-
-def _distribution() -> Schema:
-    value = {"type": ["number", "null"]}
-    bin_ = object_of(
-        "A bar.",
-        {
-            "low": {**value, "description": "Where it begins."},
-            "high": {**value, "description": "Where it ends (not in it, but for the last)."},
-            "count": count("Values in it."),
-        },
-    )
-    return object_of(
-        "How a number is distributed.",
-        {
-            "name": text("An identifier, as documents.text.characters."),
-            "title": text("The same in words."),
-            "unit": text("What is counted."),
-            "by": optional_text("The split or stage; null for all together."),
-            "count": count("How many values there are."),
-            "minimum": {**value, "description": "The smallest."},
-            "maximum": {**value, "description": "The largest."},
-            "mean": {**value, "description": "The mean."},
-            "quantiles": map_of("By per cent: 5, 25, 50, 75, 95, 99.", {**value, "description": "The quantile."}),
-            "bins": list_of("The histogram.", bin_),
-            "logarithmic": truth("Whether each bin is larger by a factor than the one before."),
-        },
-    )
-
-
-def _frequencies() -> Schema:
-    value = object_of(
-        "A value.",
-        {
-            "value": text("The value."),
-            "count": count("How many rows have it."),
-            "label": optional_text("What a file beside the data calls it."),
-        },
-    )
-    return object_of(
-        "How often values occur.",
-        {
-            "name": text("An identifier, as edges.relation."),
-            "title": text("The same in words."),
-            "values": list_of("The most frequent, in this order.", value),
-            "distinct": count("How many values there are."),
-            "rest": count("Rows that have another value than those listed."),
-        },
-    )
-
-
-def _graph() -> Schema:
-    hub = object_of(
-        "A node with many edges.",
-        {
-            "name": text("The node."),
-            "degree": count("Its edges."),
-            "type": optional_text("Its type."),
-            "label": optional_text("What a file beside the data calls it."),
-        },
-    )
-    reached = object_of(
-        "How many questions reach their targets.",
-        {"edges": count("Within so many edges."), "share": share("The share of the questions.")},
-    )
-    return object_of(
-        "The graph, where there is one.",
-        {
-            "nodes": count("Nodes."),
-            "edges": count("Edges."),
-            "relations": count("Distinct relations."),
-            "components": count("Connected components, without regard to direction."),
-            "largest_component": count("Nodes of the largest."),
-            "isolated": count("Nodes without an edge."),
-            "self_loops": count("Edges from a node to itself."),
-            "parallel_edges": count("Edges whose ends and relation stood before."),
-            "hubs": list_of("The nodes with most edges.", hub),
-            "reachable": list_of("By the number of edges.", reached),
-            "questions": count("Questions with start nodes and targets."),
-        },
-    )
-
-
-def _example() -> Schema:
-    return object_of(
-        "A row to look at.",
-        {
-            "table": text("Its table."),
-            "why": text("Why it is shown: first, longest, shortest, random."),
-            "row": {"type": "object", "description": "Its columns."},
-            "cut": list_of("The columns whose texts are cut.", text("A column.")),
-        },
-    )
-
-
-def _checked() -> Schema:
-    return object_of(
-        "What was checked together.",
-        {
-            "path": text("The dataset's folder or file."),
-            "format": text("The format."),
-            "profile": optional_text("The loaders it was checked for."),
-            "split": optional_text("The split."),
-            "errors": count("Findings that are errors."),
-            "warnings": count("Findings that are warnings."),
-        },
-    )
+    return schema_of(_Report, "output-report", "report")

@@ -26,7 +26,6 @@ from ragdatakit.reports.summary.words import (
     labels_of,
     left_out_words,
     losses_of,
-    many,
     not_read_words,
     notes_in_order,
     remarks,
@@ -52,6 +51,7 @@ from ragdatakit.reports.terminal import (
     wrapped,
 )
 from ragdatakit.reports.text import size
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report

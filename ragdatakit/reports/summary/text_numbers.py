@@ -1,4 +1,4 @@
-"""Numbers of many texts at once: characters, tokens (as `ragdatakit.files.plain_tokens` counts them), and the script.
+"""Numbers of many texts at once: characters, tokens (as `plain_tokens` counts them), and the script.
 
 Texts come as Arrow arrays and are looked at as bytes. Most texts of most sets are ASCII with some accented letters;
 those are counted from their bytes. The others are decoded, all of a batch together.
@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ragdatakit.files import plain_tokens
-from ragdatakit.files.plain_tokens import LONGEST, SINGLE, WORD
+from ragdatakit.files.texts import plain_tokens
+from ragdatakit.files.texts.plain_tokens import LONGEST, SINGLE, WORD
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]

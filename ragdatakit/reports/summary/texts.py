@@ -106,7 +106,7 @@ def _in_turn(pool: ThreadPoolExecutor, work: Callable[[Any], Any], given: Iterat
 
 
 def _batches(database: DatasetDatabase, table: str, column: str, step: int, size: int) -> Iterator[Any]:
-    rows = max(2048, min(_BATCH_ROWS, int(_BATCH_BYTES * database.rows(table) / max(size, 1))))
+    rows = max(2048, min(_BATCH_ROWS, int(_BATCH_BYTES * database.count(table) / max(size, 1))))
     where = f" where rowid % {step} = 0" if step > 1 else ""
     with database.load(table).cursor() as cursor:
         for batch in cursor.sql(f'select "{column}" from main."{table}"{where}').to_arrow_reader(rows):

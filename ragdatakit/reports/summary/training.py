@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.sql_text import sql_text
-from ragdatakit.reports.summary.ids import IdNumbers, Place, distinct, distinct_per_id, per_id
+from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, distinct, distinct_per_id, per_id
 from ragdatakit.reports.summary.numbers import of_numbers, of_query
 from ragdatakit.schemas.summaries import Distribution, Note
 
@@ -85,8 +85,10 @@ class Triplets:
 
 def read_triplets(ids: IdNumbers) -> Triplets:
     """Number the questions and passages of the triplets."""
-    (questions,), question_count = ids.of(Place("triplets", "question_id"))
-    (positives, negatives), passage_count = ids.of(Place("triplets", "positive_id"), Place("triplets", "negative_id"))
+    (questions,), question_count = ids.of(IdColumn("triplets", "question_id"))
+    (positives, negatives), passage_count = ids.of(
+        IdColumn("triplets", "positive_id"), IdColumn("triplets", "negative_id")
+    )
     return Triplets(questions, positives, negatives, question_count, passage_count)
 
 
@@ -113,12 +115,12 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
     """Questions without a positive, passages that nothing names."""
     notes = []
     positives = [
-        place
-        for place in (Place("qrels", "question_id", "grade > 0"), Place("triplets", "question_id"))
-        if database.rows(place.table)
+        source
+        for source in (IdColumn("qrels", "question_id", "grade > 0"), IdColumn("triplets", "question_id"))
+        if database.count(source.table)
     ]
-    if positives and database.rows("questions"):
-        asked, covered = _covered(ids, Place("questions", "question_id", "question_id is not null"), positives)
+    if positives and database.count("questions"):
+        asked, covered = _covered(ids, IdColumn("questions", "question_id", "question_id is not null"), positives)
         if asked:
             words = "every question has a positive" if covered else "no question has a positive"
             if 0 < covered < asked:
@@ -127,20 +129,20 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
             notes.append(Note("coverage.questions", words, covered / asked, "warning" if covered < asked else "info"))
     for table, key, kind in (("documents", "doc_id", "document"), ("chunks", "chunk_id", "chunk")):
         naming = [
-            place
-            for place in (
-                Place("qrels", "target_id", f"target_kind = '{kind}'"),
-                Place("triplets", "positive_id"),
-                Place("triplets", "negative_id"),
-                Place("pair_scores", "doc_id"),
+            source
+            for source in (
+                IdColumn("qrels", "target_id", f"target_kind = '{kind}'"),
+                IdColumn("triplets", "positive_id"),
+                IdColumn("triplets", "negative_id"),
+                IdColumn("pair_scores", "doc_id"),
             )
-            if database.rows(place.table)
+            if database.count(source.table)
         ]
-        if not naming or not database.rows(table):
+        if not naming or not database.count(table):
             continue
-        rows, named = _covered(ids, Place(table, key), naming)
+        rows, named = _covered(ids, IdColumn(table, key), naming)
         if named or _is_judged(database, ids, kind):
-            *others, last = dict.fromkeys(_NAMING[place.table] for place in naming)
+            *others, last = dict.fromkeys(_NAMING[source.table] for source in naming)
             by = f"{', '.join(others)} or {last}" if others else last
             words = f"{named:,} of {rows:,} {table} are named by {by}"
             if named in (0, rows):
@@ -151,17 +153,17 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
 
 def _is_judged(database: DatasetDatabase, ids: IdNumbers, kind: str) -> bool:
     """Whether there are judgements of passages of this kind; those of another kind name no such passage anyway."""
-    if not database.rows("qrels"):
+    if not database.count("qrels"):
         return False
     query = f"select 1 from main.qrels where target_kind = '{kind}' limit 1"
     return bool(ids.connection.execute(query).fetchall())
 
 
-def _covered(ids: IdNumbers, place: Place, naming: list[Place]) -> tuple[int, int]:
+def _covered(ids: IdNumbers, source: IdColumn, naming: list[IdColumn]) -> tuple[int, int]:
     """The rows of a column of ids, and how many of them are named in others."""
     import numpy as np
 
-    (own, *others), count = ids.of(place, *naming)
+    (own, *others), count = ids.of(source, *naming)
     marks = np.zeros(count + 1, np.bool_)
     for numbers in others:
         marks[numbers] = True

@@ -23,6 +23,7 @@ from ragdatakit.schemas.summaries import (
     Summary,
     TableSummary,
 )
+from ragdatakit.schemas.texts import many
 
 _SINGULAR = {
     "summaries": "summary",
@@ -48,11 +49,6 @@ class Signs:
 
 PLAIN_SIGNS = Signs(bars=".:+*#", more="...", none="-", point="-")
 """For a terminal whose encoding has no others than those of ASCII."""
-
-
-def many(number: int, noun: str) -> str:
-    """A count with its noun: ``1 file``, ``2 files``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def counted(number: int, table: str) -> str:

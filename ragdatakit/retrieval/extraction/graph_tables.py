@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ragdatakit.files.canonical_tables import CanonicalTables, RowSource
-from ragdatakit.files.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.retrieval.extraction.graph_store import GraphStore, Triple
 from ragdatakit.retrieval.extraction.model import ModelOptions, fill_from_model
 from ragdatakit.retrieval.extraction.names import NameCounter, extract_names, known_key, name_key, names_by_sentence
 from ragdatakit.retrieval.extraction.start_links import make_linker
-from ragdatakit.retrieval.options import SearchOptions
 from ragdatakit.retrieval.parts import Progress
 from ragdatakit.schemas.canonical import Edge, Node, Qrel, Relation, StartNode
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.options import SearchOptions
 
 EXTRACTORS = ("names", "openai")
 LINKERS = ("bm25", "embeddings")

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files import json_text, plain_tokens
-from ragdatakit.files.canonical_tables import CanonicalTables
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.texts import plain_tokens
 from ragdatakit.retrieval.connections import in_order
 from ragdatakit.retrieval.endpoint import SAME_FOR_ALL, Endpoint, EndpointError
 from ragdatakit.retrieval.extraction.names import name_key

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ragdatakit.retrieval.extraction.names import extract_names, stands_as_name
-from ragdatakit.retrieval.options import SearchOptions
+from ragdatakit.schemas.options import SearchOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,7 @@ def make_linker(names: Sequence[str], kind: str, search: SearchOptions) -> Linke
     """A linker for these names. ``kind`` tells what is done for a question that names none of them: ``bm25`` takes the
     names that share words with it, ``embeddings`` the nearest ones."""
     from ragdatakit.retrieval.linking import NodeLinker
-    from ragdatakit.retrieval.tokens import Tokenizer
+    from ragdatakit.retrieval.terms.tokens import Tokenizer
 
     named = NodeLinker(names, Tokenizer(search.analyzer, search.stemmer))
     nearest = _Nearest(names, search) if kind == "embeddings" else None
@@ -42,7 +42,7 @@ class _Nearest:
     def __init__(self, names: Sequence[str], search: SearchOptions) -> None:
         import numpy as np
 
-        from ragdatakit.retrieval.embedders import make_embedder
+        from ragdatakit.retrieval.vectors.embedders import make_embedder
 
         self._embedder = make_embedder(search)
         starts = range(0, len(names), _BATCH)

@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.json_text import fields_of, loads
+from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.retrieval.lightrag.context import Asked, EntityInfo, Mode, Pair, RelationInfo, Settings, retrieve
 from ragdatakit.retrieval.lightrag.vector_store import GraphStore
 from ragdatakit.retrieval.parts import Ranking
 
 if TYPE_CHECKING:
-    from ragdatakit.files.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.retrieval.tokens import Tokenizer
+    from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.schemas.retrieved import Query
 
 VERSION = 1

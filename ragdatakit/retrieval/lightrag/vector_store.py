@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.lightrag.graphml import GraphReader
 from ragdatakit.files.lightrag.names import SEPARATOR
 from ragdatakit.files.lightrag.vectors import VectorRows, row_values
-from ragdatakit.files.sources import Source
 from ragdatakit.retrieval.lightrag.context import EntityInfo, Pair, RelationInfo
 
 if TYPE_CHECKING:

@@ -113,6 +113,7 @@ HIPPORAG = Format(
             description="The branch legacy: one JSON object of titles and lists of sentences, under the same name.",
             records=(LEGACY_PASSAGE,),
             suffixes=(".json",),
+            instead_of="corpus",
         ),
         File(
             kind="questions",

@@ -9,6 +9,7 @@ from ragdatakit.schemas.declarations import (
     INT64_MAX,
     INT64_MIN,
     Adopted,
+    ConfigFile,
     Consistency,
     Coverage,
     Disjoint,
@@ -243,6 +244,7 @@ LIGHT_SPLADE = Format(
     homepage="https://github.com/bizreach-inc/light-splade",
     files=FILES,
     rules=RULES,
+    config=ConfigFile(suffixes=(".yaml", ".yml"), reader="ragdatakit.files.light_splade.config:read_config"),
     profiles=("triplet", "distil"),
     profile_needs={"triplet": "triplets", "distil": "scores"},
     layouts=(

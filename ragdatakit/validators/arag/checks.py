@@ -14,7 +14,6 @@ from ragdatakit.validators.arag.chunks import (
     id_and_text,
     id_problems,
     is_ragged,
-    is_sound,
     point_into_string,
     text_digest,
     text_problems,
@@ -27,11 +26,13 @@ from ragdatakit.validators.arag.corpus import (
 )
 from ragdatakit.validators.arag.predictions import Remembered, prediction_problems
 from ragdatakit.validators.arag.questions import gold_answer, id_key, question_problems
-from ragdatakit.validators.checks import Emit, FormatChecks
-from ragdatakit.validators.sets import Hits
+from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 DOTS_LOOKED_FOR = 1000
 """In how many chunks a sentence cut inside is looked for: one example a file is enough, and the search is slow."""
@@ -47,7 +48,6 @@ class ARagChecks(FormatChecks):
         self._order = ChunkOrder()
         self._dots_left = DOTS_LOOKED_FOR
         self._dotted_text: str | None = None
-        self._cut: tuple[list[Any], list[tuple[Any, Any]]] = ([], [])
         self._search = AnswerSearch() if self._wants_search() else None
         self._remembered = Remembered()
         self._published: dict[str, Subset | None] = {}
@@ -61,15 +61,17 @@ class ARagChecks(FormatChecks):
         size = file_bytes(chunks[0].path)
         return size is not None and size <= CORPUS_BYTES
 
-    def record_checks(self, kind: str) -> bool:
-        """All records have something that the declaration does not say."""
-        return kind in ("chunks", "questions", "predictions")
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """All records: what depends on the records before is found batch by batch, when each comes once, in order."""
+        checked = kind in ("chunks", "questions", "predictions")
+        return Needs(records=checked, values=checked)
 
-    def derive(self, kind: str, value: Any) -> dict[str, str | None]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """The keys that are not fields: the chunk's id and text, the id that the runner uses, the question.
 
-        ``@qid`` is what predictions refer to, ``@own_qid`` what must not stand twice: in the published novel
-        questions one does, which `batch` says more mildly. ``@start`` only fills a message.
+        ``@qid`` is what predictions refer to, ``@own_qid`` what must not appear twice: in the published novel
+        questions one does, which `batch` says more mildly. ``@start`` only fills a message. Texts are compared by the
+        hash of this process, which is quickest, and shown by a digest that is always the same.
         """
         if kind == "chunks":
             if not self._is_chunk(value):
@@ -78,8 +80,8 @@ class ARagChecks(FormatChecks):
             has_text = isinstance(text, str) and text and not text.isspace()
             return {
                 "@id": chunk_id if isinstance(chunk_id, str) else None,
-                "@text": text_digest(text) if has_text else None,
-                "@start": text[:12] if has_text else None,
+                "@text": (text_digest(text) if to_show else hash(text)) if has_text else None,
+                "@start": text[:12] if has_text and to_show else None,
             }
         key = id_key(value)
         if kind != "questions":
@@ -98,33 +100,6 @@ class ARagChecks(FormatChecks):
         if file.kind == "predictions":
             return self._prediction(value)
         return ()
-
-    def derive_columns(self, kind: str, values: list[Any]) -> dict[str, list[Any]] | None:
-        """Ids and texts of chunks; one is compared with another by the hash of this process, which is quickest."""
-        if kind != "chunks":
-            return None
-        cut = self._ids_and_texts(values)
-        return {
-            "@id": [chunk_id if isinstance(chunk_id, str) else None for chunk_id, _ in cut],
-            "@text": [hash(t) if isinstance(t, str) and t and not t.isspace() else None for _, t in cut],
-        }
-
-    def suspect_values(self, kind: str, values: list[Any]) -> Iterable[int] | None:
-        """Chunks that may have a fault, and those in which a dot inside a sentence is to be looked for."""
-        looks_for_dots = self._dots_left > 0 and self._dotted_text is None
-        if kind != "chunks" or looks_for_dots or not self._are_strings(values):
-            return None
-        dotted = self._dotted_text
-        return [i for i, v in enumerate(values) if not is_sound(v) or (dotted is not None and v.endswith(dotted))]
-
-    def _are_strings(self, values: list[Any]) -> bool:
-        return bool(values) and self._is_chunk(values[0]) and not self._as_objects
-
-    def _ids_and_texts(self, values: list[Any]) -> list[tuple[Any, Any]]:
-        """The ids and texts of elements that are chunks, (None, None) for others; of one batch they are kept."""
-        if self._cut[0] is not values:
-            self._cut = values, [id_and_text(v) if self._is_chunk(v) else (None, None) for v in values]
-        return self._cut[1]
 
     def _is_chunk(self, value: Any) -> bool:
         """Whether the readers keep an element: the first one decides which form the array has."""
@@ -182,23 +157,21 @@ class ARagChecks(FormatChecks):
         if key is not None:
             yield from self._remembered.compare(key, value)
 
-    def needs_values(self, kind: str) -> bool:
-        """What depends on the records before it is told batch by batch, when each comes once and in order."""
-        return self.record_checks(kind)
-
-    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
-        """The order of chunks, ids that stand twice; and texts and answers for the count at the end."""
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
+        """The order of chunks, ids that appear twice; and texts and answers for the count at the end."""
         if kind == "chunks":
-            return self._chunk_hits(values or [], batch.first_row)
+            return self._of_chunks(values or [], batch.first_row)
         rows = list(enumerate(values or (), batch.first_row))
         if kind == "questions":
-            return self._question_hits(rows)
-        return self._prediction_hits(rows)
+            return self._of_questions(rows)
+        return self._of_predictions(rows)
 
-    def _chunk_hits(self, values: list[Any], first_row: int) -> Iterator[Hits]:
+    def _of_chunks(self, values: list[Any], first_row: int) -> Iterator[RowProblems]:
         disordered, objects, ragged = [], [], []
-        cut = self._ids_and_texts(values)
-        for row, (value, (chunk_id, text)) in enumerate(zip(values, cut, strict=True), first_row):
+        for row, value in enumerate(values, first_row):
+            chunk_id, text = id_and_text(value) if self._is_chunk(value) else (None, None)
             if self._order.is_out_of_order(chunk_id):
                 disordered.append(row)
             if self._as_objects and isinstance(value, dict):
@@ -208,12 +181,11 @@ class ARagChecks(FormatChecks):
                     ragged.append(row)
                 if self._search:
                     self._search.add_text(text)
-        self._cut = [], []
-        yield Hits("chunk-ids-out-of-order", "chunks", "@id", disordered)
-        yield Hits("chunks-as-objects", "chunks", "id", objects)
-        yield Hits("ragged-chunk-start", "chunks", "@start", ragged)
+        yield RowProblems("chunk-ids-out-of-order", "chunks", "@id", disordered)
+        yield RowProblems("chunks-as-objects", "chunks", "id", objects)
+        yield RowProblems("ragged-chunk-start", "chunks", "@start", ragged)
 
-    def _question_hits(self, rows: list[tuple[int, Any]]) -> Iterator[Hits]:
+    def _of_questions(self, rows: list[tuple[int, Any]]) -> Iterator[RowProblems]:
         repeated = []
         published = self._repeats_as_published()
         for row, value in rows:
@@ -226,11 +198,11 @@ class ARagChecks(FormatChecks):
                 gold = gold_answer(value)[1]
                 if isinstance(gold, str):
                     self._search.add_answer(gold)
-        yield Hits("published-duplicate-question-id", "questions", "@qid", repeated)
+        yield RowProblems("published-duplicate-question-id", "questions", "@qid", repeated)
 
-    def _prediction_hits(self, rows: list[tuple[int, Any]]) -> Iterator[Hits]:
+    def _of_predictions(self, rows: list[tuple[int, Any]]) -> Iterator[RowProblems]:
         repeats = [(row, first) for row, v in rows if (first := self._remembered.first_row(id_key(v), row)) != row]
-        yield Hits(
+        yield RowProblems(
             "repeated-prediction",
             "predictions",
             "@qid",
@@ -253,13 +225,13 @@ class ARagChecks(FormatChecks):
         published = self._subset(files[0]) if len(files) == 1 else None
         return published is not None and published.name == REPEATS_A_QUESTION
 
-    def start(self, emit: Emit) -> None:
+    def start(self) -> Iterator[Placed]:
         """Questions without the chunks that they are asked about, where they are looked at as a dataset."""
         if self.dataset.layout != "file" and not self.dataset.of_kind("chunks"):
             for file in self.dataset.of_kind("questions"):
-                emit(file, Problem("missing-chunks"))
+                yield file, Problem("missing-chunks")
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """Compare with the published files; another file of predictions may answer the same questions again."""
         if file.kind == "predictions":
             self._remembered.forget_predictions()
@@ -267,26 +239,26 @@ class ARagChecks(FormatChecks):
             return
         published, called = self._subset(file), subset_named(self._folder)
         if published:
-            emit(file, Problem("published-file", facts={"subset": published.name, "records": records}))
+            yield file, Problem("published-file", facts={"subset": published.name, "records": records})
         elif called:
             expected = called.chunks if file.kind == "chunks" else called.questions
             if records != expected:
                 facts = {"subset": called.name, "records": records, "expected": expected}
-                emit(file, Problem("unlike-published-file", facts=facts))
+                yield file, Problem("unlike-published-file", facts=facts)
 
-    def finish(self, emit: Emit) -> None:
+    def finish(self) -> Iterator[Placed]:
         """Answers in the chunks, and an index that is older than they are."""
-        self._count_answers(emit)
+        yield from self._count_answers()
         for chunks in self.dataset.of_kind("chunks"):
             for index in self.dataset.of_kind("index"):
                 lag = lag_seconds(index.path, chunks.path)
                 if lag is not None:
-                    emit(index, Problem("stale-index", facts={"age": in_words(lag), "chunks": chunks.name}))
+                    yield index, Problem("stale-index", facts={"age": in_words(lag), "chunks": chunks.name})
 
-    def _count_answers(self, emit: Emit) -> None:
+    def _count_answers(self) -> Iterator[Placed]:
         if not self._search or not self._search.texts:
             return
         found, looked_for = self._search.found()
         if looked_for:
             facts = {"found": found, "answers": looked_for, "percent": round(100 * found / looked_for)}
-            emit(self.dataset.of_kind("questions")[0], Problem("answers-in-chunks", facts=facts))
+            yield self.dataset.of_kind("questions")[0], Problem("answers-in-chunks", facts=facts)

@@ -23,8 +23,6 @@ _DOT_INSIDE = re.compile(
     r"\d+\.\d+|\b(?:https?://|www\.)\S+|\b(?:e\.g|i\.e|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|Inc|Ltd|Vol|pp)\."
 )
 _DECIMAL_ID = re.compile(r"[0-9]+")
-# A decimal id, a text that begins with neither a blank nor ##, a first sentence that is long enough, and its end.
-_SOUND = re.compile(r"(?:0|[1-9][0-9]*):(?!##)[^\s.!?][^.!?\n]{9,}?[^\s.!?][^.!?\n]*+[.!?\n]")
 
 
 def id_and_text(value: Any) -> tuple[Any, Any]:
@@ -37,11 +35,6 @@ def id_and_text(value: Any) -> tuple[Any, Any]:
     return None, None
 
 
-def is_sound(value: Any) -> bool:
-    """Whether an element is surely a string without fault, but for its place and the dots inside its sentences."""
-    return type(value) is str and _SOUND.match(value) is not None
-
-
 def text_digest(text: str) -> str:
     """A short fingerprint: texts are compared in sets that may not hold them all."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
@@ -50,7 +43,7 @@ def text_digest(text: str) -> str:
 def point_into_string(found: Iterable[Problem], chunk_id: str, id_is_meant: bool) -> Iterator[Problem]:
     """Say where in the string ``"id:text"`` the id, or the text, is at fault.
 
-    Only where the id surely stands in the file as it is read: an escape would shift what follows it.
+    Only where the id is certainly in the file as it is read: an escape would shift what follows it.
     """
     plain = chunk_id.isascii() and chunk_id.isprintable() and not set(chunk_id) & {'"', "\\"}
     for problem in found:
@@ -102,7 +95,7 @@ def dot_inside(text: str) -> str | None:
 
 
 class ChunkOrder:
-    """Follows the ids through one array and tells where they leave 0, 1, 2 …
+    """Follows the ids through one array and finds where they leave 0, 1, 2 …
 
     An element without a number (dropped, or with an odd id) may stand for one number: it has a finding of its own, and
     what follows it is not to blame. Neither is a repeated id blamed here as long as all before it was in order.

@@ -9,14 +9,14 @@ import string
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragdatakit.files.compared_answers import as_arag_compares
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.texts.compared_answers import without_articles
 
 PUBLISHED_BYTES = 16 << 20
 """No published file is larger; larger ones are not fingerprinted."""
 
 CORPUS_BYTES = 16 << 20
-"""Answers are looked for in smaller corpora only: the text stands in memory, and 16 MB take about a second."""
+"""Answers are looked for in smaller corpora only: the text is in memory, and 16 MB take about a second."""
 
 SCANNED_CHARACTERS = 2_000_000_000
 """How many characters the search for answers may walk over (about a third of a second)."""
@@ -60,7 +60,7 @@ class AnswerSearch:
 
     def add_answer(self, answer: str) -> None:
         """One gold answer; those that normalise to nothing do not count."""
-        if found := as_arag_compares(answer):
+        if found := without_articles(answer):
             self.answers.append(found)
 
     def found(self) -> tuple[int, int]:

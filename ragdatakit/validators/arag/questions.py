@@ -7,7 +7,7 @@ import string
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.files.compared_answers import as_arag_compares
+from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.schemas.arag.published import Evidence, Subset, subset_named, subset_of_source
 from ragdatakit.schemas.findings import Problem
 
@@ -94,7 +94,7 @@ def _answer_problems(value: dict[str, Any]) -> Iterator[Problem]:
     elif not isinstance(gold, str):
         found = "a list" if isinstance(gold, list) else "an object"
         yield Problem("answer-not-text", pointer, gold, {**facts, "found": found})
-    elif not (compared := as_arag_compares(gold)):
+    elif not (compared := without_articles(gold)):
         yield Problem("vacuous-answer", pointer, gold, facts)
     elif _MARK_INSIDE.search(gold):
         yield Problem("punctuation-in-answer", pointer, gold, {**facts, "compared": f'"{_short(compared)}"'})

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.flat_text import is_blank
+from ragdatakit.files.texts.flat_text import is_blank
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
+
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 MEASURED = range(-(2**63), 1_000_000)
 """The scores that pytrec_eval measures: see the rules."""
@@ -29,60 +30,57 @@ class BeirChecks(FormatChecks):
         self._split = ""
         self._judgements: Counter[str | None] = Counter()  # by prefix
 
-    def record_checks(self, kind: str) -> bool:
-        return True
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        return Needs(records=True, may_be_empty=kind == "qrels")  # each split is loaded by itself: see `finish_file`
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         if not isinstance(value, dict):
             return ()
         return _judgement_problems(value) if file.kind == "qrels" else _record_problems(value)
 
-    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
-        from ragdatakit.validators.beir.columns import suspect_judgements, suspect_records
+    def candidates(self, kind: str, table: pa.Table) -> Candidates:
+        from ragdatakit.validators.beir.columns import judgement_candidates, record_candidates
 
-        return suspect_judgements(table, MEASURED) if kind == "qrels" else suspect_records(table)
-
-    def may_be_empty(self, kind: str, split: str | None) -> bool:
-        return kind == "qrels"  # each split is loaded by itself: see `finish_file`
+        return Candidates(judgement_candidates(table, MEASURED) if kind == "qrels" else record_candidates(table))
 
     def start_file(self, file: DataFile) -> None:
         self._split = file.name
 
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         if kind != "qrels" or not isinstance(value, dict):
             return {}
         query, document, score = value.get("query-id"), value.get("corpus-id"), value.get("score")
         relevant = query if isinstance(score, int) and score > 0 else None
         return {"@judged": f"{self._split}\n{query}\n{document}", "@relevant": relevant, "@split": self._split}
 
-    def start(self, emit: Emit) -> None:
+    def start(self) -> Iterator[Placed]:
         for file in self.dataset.files:
             if file.path.name.endswith(".gz"):
-                emit(file, Problem("compressed-file"))
+                yield file, Problem("compressed-file")
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         if file.kind == "qrels":
             self._judgements[file.split] += records
             if not records and file.readable:
-                emit(file, Problem("no-records"))
+                yield file, Problem("no-records")
 
-    def finish(self, emit: Emit) -> None:
+    def finish(self) -> Iterator[Placed]:
         if self.dataset.layout == "file":
             return
         files = self.dataset.files
         if not self.dataset.of_kind("corpus"):
-            _tell_missing(files[0], "corpus.jsonl", self._judgements.total(), emit)
+            yield _missing(files[0], "corpus.jsonl", self._judgements.total())
         for prefix in list(dict.fromkeys(f.split for f in files if f.kind != "corpus")) or [None]:
             there = [f for f in files if f.kind != "corpus" and f.split == prefix]
             for kind, name in _OF_SETS.items():
                 if all(f.kind != kind for f in there):
                     beside, name = (there[0], f"{prefix}-{name}") if prefix else (files[0], name)
-                    _tell_missing(beside, name, self._judgements[prefix], emit)
+                    yield _missing(beside, name, self._judgements[prefix])
 
 
-def _tell_missing(beside: DataFile, name: str, judgements: int, emit: Emit) -> None:
-    told = f", and {judgements:,} judgements need it" if judgements else ""
-    emit(beside, Problem("missing-file", facts={"file": name, "counted": told}))
+def _missing(beside: DataFile, name: str, judgements: int) -> Placed:
+    counted = f", and {judgements:,} judgements need it" if judgements else ""
+    return beside, Problem("missing-file", facts={"file": name, "counted": counted})
 
 
 def _record_problems(value: dict[str, Any]) -> Iterator[Problem]:

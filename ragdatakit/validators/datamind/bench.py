@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.files.compared_answers import as_datamind_compares
+from ragdatakit.files.texts.compared_answers import words_only
 from ragdatakit.schemas.findings import Problem
 
 
@@ -25,7 +25,7 @@ def reference_problems(value: Any) -> Iterator[Problem]:
     reference = value.get("reference_answer") if isinstance(value, dict) else None
     if not isinstance(reference, str):
         return
-    words = as_datamind_compares(reference)
+    words = words_only(reference)
     if not words:
         yield Problem("empty-reference", "/reference_answer", reference)
     elif len(words) <= 2 and words.isascii():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem, Related
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
 from ragdatakit.validators.datamind.bench import plain_questions, question_problems, reference_problems
 from ragdatakit.validators.datamind.chunks import FATAL_RULES, chunk_problems, v2_hash, v2_id
 from ragdatakit.validators.datamind.csv import csv_problems
@@ -22,11 +22,11 @@ from ragdatakit.validators.datamind.tallies import Tally, record_traits
 from ragdatakit.validators.datamind.triples import triple_problems
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
 
     from ragdatakit.files.datasets import Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 _LINES = ("chunks", "triplets", "bench")
 _UTF8 = ("tables", "plain-bench", "claude-skills", "uploads-csv", "documents")
@@ -66,9 +66,9 @@ class DataMindChecks(FormatChecks):
                     file.kind = "not-read"
         return found
 
-    def record_checks(self, kind: str) -> bool:
+    def needs(self, kind: str, split: str | None = None) -> Needs:
         """All JSON kinds have something that the declaration does not say."""
-        return kind in ("chunks", "triplets", "bench", "results")
+        return Needs(records=kind in ("chunks", "triplets", "bench", "results"))
 
     def start_file(self, file: DataFile) -> None:
         """A chunk without a source gets the file's name for one; question ids are compared within a file."""
@@ -91,18 +91,18 @@ class DataMindChecks(FormatChecks):
         self._tally.add(record_traits(file.kind, value, self._name))
         return problems
 
-    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
+    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
         """Rows to look at; what all other rows give to the tallies is counted here."""
         if kind not in ("chunks", "triplets"):
             return None
-        from ragdatakit.validators.datamind.columns import chunk_suspects, column_traits, triple_suspects
+        from ragdatakit.validators.datamind.columns import chunk_candidates, column_traits, triple_candidates
 
-        rows = chunk_suspects(table) if kind == "chunks" else triple_suspects(table)
+        rows = chunk_candidates(table) if kind == "chunks" else triple_candidates(table)
         self._tally.add(column_traits(kind, table, rows, self._name))
-        return rows
+        return Candidates(rows)
 
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
-        """v2's ids, the texts that stand under several ids, and the set that a question belongs to."""
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
+        """v2's ids, the texts that have several ids, and the set that a question belongs to."""
         if kind == "bench":
             return {"@set": self._name}
         if kind != "chunks":
@@ -154,40 +154,40 @@ class DataMindChecks(FormatChecks):
         else:
             self._skills[skill.name] = (file, skill.name_line)
 
-    def start(self, emit: Emit) -> None:
+    def start(self) -> Iterator[Placed]:
         """The layout, and files that are not lines of JSON."""
         for file, problem in layout_problems(self.dataset):
-            emit(file, problem)
+            yield file, problem
         for file, rule, found in self._shapes:
-            emit(file, Problem(rule, facts={"found": found}))
+            yield file, Problem(rule, facts={"found": found})
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """What was counted in the file."""
         for problem in self._tally.problems():
-            emit(file, problem)
+            yield file, problem
         if file.kind == "chunks":
             self._chunks += records
 
-    def finish(self, emit: Emit) -> None:
+    def finish(self) -> Iterator[Placed]:
         """What shows only when all files were read: late tables, half-built indexes, images that nothing names."""
         chunk_files = self.dataset.of_kind("chunks")
         if self._fatal and self._chunks > _BATCH:
             facts = {"count": f"{self._fatal:,}", "records": f"{self._chunks:,}"}
-            emit(chunk_files[0], Problem("partial-index", facts=facts))
+            yield chunk_files[0], Problem("partial-index", facts=facts)
         named_in = [*chunk_files, *self.dataset.of_kind("triplets")]
         for name in self._images.unnamed() if all(f.readable for f in named_in) else ():
             path = self.dataset.root / name
-            emit(DataFile(path, str(path), name, "images"), Problem("unused-image"))
-        self._finish_trial(emit)
+            yield DataFile(path, str(path), name, "images"), Problem("unused-image")
+        yield from self._finish_trial()
 
-    def _finish_trial(self, emit: Emit) -> None:
+    def _finish_trial(self) -> Iterator[Placed]:
         if self._trial is None:
             return
         files = {f.name: f for f in self.dataset.files}
         # A lone file may need tables that its neighbours create.
         waiting = () if self.dataset.layout == "file" else self._trial.waiting()
         for name, problem in (*waiting, *self._trial.row_problems()):
-            emit(files[name], problem)
+            yield files[name], problem
         self._trial.close()
 
 

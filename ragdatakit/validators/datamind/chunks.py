@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.files.strict_json import escape
+from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.datamind.images import ImageFolder
 from ragdatakit.validators.excerpts import show

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragdatakit.files import arrow_columns
-from ragdatakit.files.arrow_columns import scalar
+from ragdatakit.files.containers import arrow_columns
+from ragdatakit.files.containers.arrow_columns import scalar
 from ragdatakit.validators.datamind.chunks import FORBIDDEN_KEYS, SHORT_CHARACTERS, WINDOW_BYTES, taken_keys
 from ragdatakit.validators.datamind.tallies import Trait
 from ragdatakit.validators.datamind.triples import ENTITY_PROPERTIES, NAMES, UNUSED_FIELDS
@@ -27,7 +27,7 @@ _WIDE_BLANKS = {
 }
 
 
-def chunk_suspects(table: pa.Table) -> Rows:
+def chunk_candidates(table: pa.Table) -> Rows:
     """Chunks that `chunk_problems` may have a word on."""
     names = table.column_names
     mask = np.zeros(table.num_rows, dtype=np.bool_)
@@ -45,7 +45,7 @@ def chunk_suspects(table: pa.Table) -> Rows:
     return np.flatnonzero(mask)
 
 
-def triple_suspects(table: pa.Table) -> Rows:
+def triple_candidates(table: pa.Table) -> Rows:
     """Triples that `triple_problems` may have a word on."""
     names = table.column_names
     mask = np.zeros(table.num_rows, dtype=np.bool_)
@@ -170,7 +170,7 @@ def mask_of(values: Any) -> Mask:
 
 
 def column_traits(kind: str, table: pa.Table, looked_at: Rows, file_name: str) -> Counter[Trait]:
-    """What the rows that nobody looks at give to the tallies; the others are counted one by one."""
+    """What the rows that are not candidates give to the tallies; the others are counted one by one."""
     rest = np.ones(table.num_rows, dtype=np.bool_)
     rest[looked_at] = False
     counts: Counter[Trait] = Counter()

@@ -1,4 +1,4 @@
-"""What stands at an image_path of a DataMind profile, looked at without ever leaving the profile."""
+"""What is at an image_path of a DataMind profile, looked at without ever leaving the profile."""
 
 from __future__ import annotations
 

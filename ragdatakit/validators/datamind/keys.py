@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragdatakit.columnar.string_hash import hash_columns, hash_strings
-from ragdatakit.files.arrow_columns import int64_array, scalar, string_array
+from ragdatakit.files.containers.arrow_columns import int64_array, scalar, string_array
 from ragdatakit.validators.datamind.columns import Mask, Strings, is_text, mask_of, one_array
 
 

@@ -1,4 +1,4 @@
-"""What a .jsonl file of DataMind really holds, told from its first and last bytes: lines, one array, plain text."""
+"""What a .jsonl file of DataMind really holds, found from its first and last bytes: lines, one array, plain text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import stat
 from pathlib import Path
 from typing import Literal
 
-from ragdatakit.files.sources import GZIP_MAGIC, LFS_PREFIX
+from ragdatakit.files.containers.sources import GZIP_MAGIC, LFS_PREFIX
 
 HEAD_BYTES = 1 << 16
 Shape = Literal["lines", "array", "spread objects", "plain text"]
 
 
 def shape_of(path: Path, plain_allowed: bool) -> Shape:
-    """The shape of a file; "lines" wherever there is doubt, since lines are then judged one by one."""
+    """The shape of a file; "lines" wherever there is doubt, since lines are then checked one by one."""
     ends = _read_ends(path)
     if ends is None:
         return "lines"

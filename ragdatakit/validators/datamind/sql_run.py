@@ -70,7 +70,7 @@ class Waiting:
 class TrialDatabase:
     """Runs the files of one profile one after the other, as DataMind does.
 
-    Call `run` for each file in the order of their names, then `waiting` tells which tables came too late.
+    Call `run` for each file in the order of their names, then `waiting` gives the tables that came too late.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class TrialDatabase:
         return int(self._steps > STATEMENT_STEPS or time.monotonic() > self._deadline)
 
     def run(self, file_name: str, sql: str) -> Iterator[Problem]:
-        """Run one file; yields what SQLite refuses. A fault is told once, not for all that follows from it."""
+        """Run one file; yields what SQLite refuses. A fault is reported once, not for all that follows from it."""
         lines = Lines(sql)
         for statement in statements(sql):
             if self._stopped:

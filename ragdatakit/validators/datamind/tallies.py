@@ -1,4 +1,4 @@
-"""Fields that one loader throws away: in nearly every record of real data, so counted per file and told once."""
+"""Fields that one loader throws away: in nearly every record of real data, so counted per file and reported once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._counts: Counter[Trait] = Counter()
-        # Blocks are judged in several threads.
+        # Blocks are checked in several threads.
         self._lock = threading.Lock()
 
     def add(self, counts: Counter[Trait]) -> None:

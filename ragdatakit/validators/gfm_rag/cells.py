@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph
-from ragdatakit.files.python_literals import Judgement, judge
+from ragdatakit.files.containers.python_literals import Judgement, judge
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.missing import MISSING
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
 from ragdatakit.validators.gfm_rag.graph import DOCUMENT, GraphFindings
 from ragdatakit.validators.gfm_rag.tables import GraphTables
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.validators.checks import CellSuspects
+    from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
-    from ragdatakit.validators.sets import Hits
+    from ragdatakit.validators.row_problems import RowProblems
 
 _NOTHING = ("{}", "None")
 _NAMES = {"nodes": ("uid", "name", "type"), "relations": ("uid", "name"), "edges": ()}
@@ -63,9 +63,10 @@ class TableChecks(FormatChecks):
 
     # rows
 
-    def record_checks(self, kind: str) -> bool:
-        """Every row has attributes."""
-        return True
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """Every row has attributes; the graph must know something of a node or relation besides its key."""
+        of_table = {"nodes": ("@spelled", "type", "@key"), "relations": ("@spelled", "@key")}
+        return Needs(records=True, columns=of_table.get(kind, ("@source", "@relation", "@target")))
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of the cells of one row."""
@@ -74,26 +75,20 @@ class TableChecks(FormatChecks):
             if cell and (cell[0].isspace() or cell[-1].isspace()):
                 yield Problem("untrimmed-name", f"/{column}", cell, {"column": column})
         if "attributes" in value:
-            judged = judge(value["attributes"])
-            yield from _attribute_problems(file.kind, value["attributes"], judged)
-            readable = judged.kind in ("none", "empty", "dict")
-            if file.kind == "nodes" and value.get("type") == DOCUMENT and readable and not judged.has_content:
+            judgement = judge(value["attributes"])
+            yield from _attribute_problems(file.kind, value["attributes"], judgement)
+            readable = judgement.kind in ("none", "empty", "dict")
+            if file.kind == "nodes" and value.get("type") == DOCUMENT and readable and not judgement.has_content:
                 yield Problem("document-without-content", "/attributes", value.get("uid", value.get("name")))
 
-    def cell_suspects(self, kind: str, table: pa.Table) -> CellSuspects | None:
+    def candidates(self, kind: str, table: pa.Table) -> Candidates:
         """Rows whose names have blanks at an end, or whose attributes are not plainly in order."""
         from ragdatakit.columnar.literal_cells import LearntForms
-        from ragdatakit.validators.gfm_rag.columns import suspects
+        from ragdatakit.validators.gfm_rag.columns import candidates
 
-        return suspects(kind, table, self._learnt.setdefault(kind, LearntForms()))
+        return candidates(kind, table, self._learnt.setdefault(kind, LearntForms()))
 
-    def key_columns(self, kind: str) -> tuple[str, ...]:
-        """What the graph needs to know of a node or relation besides its key."""
-        return {"nodes": ("@spelled", "type", "@key"), "relations": ("@spelled", "@key")}.get(
-            kind, ("@source", "@relation", "@target")
-        )
-
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """Of a document ``@document``, its key as the loader spells it, and ``@title``, its name."""
         if kind != "nodes" or not isinstance(value, dict) or value.get("type") != DOCUMENT:
             return {}
@@ -111,7 +106,9 @@ class TableChecks(FormatChecks):
 
     # tables
 
-    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
         """Hand the rows to the graph."""
         self._tables.batch(kind, batch, sets)
         return ()
@@ -120,59 +117,57 @@ class TableChecks(FormatChecks):
         """Whether names of this kind can be found at all."""
         return self._tables.accepts(kind, column, inferred)
 
-    def finish_table(self, file: DataFile, table: CsvTable) -> Iterator[Hits]:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[RowProblems]:
         """What type inference did to the columns."""
-        return self._tables.finish_table(table)
+        if table is not None:
+            yield from self._tables.finish_table(table)
 
-    def finish_sets(self) -> Iterator[Hits]:
-        """Edges that repeat, names that mislead."""
-        return self._findings.hits()
-
-    def finish(self, emit: Emit) -> None:
-        """The graph as a whole."""
-        self._findings.tell(emit)
+    def finish(self) -> Iterator[Placed | RowProblems]:
+        """Edges that repeat, names that mislead; the graph as a whole."""
+        yield from self._findings.of_rows()
+        yield from self._findings.of_files()
 
 
-def _attribute_problems(table: str, cell: str, judged: Judgement) -> Iterator[Problem]:
+def _attribute_problems(table: str, cell: str, judgement: Judgement) -> Iterator[Problem]:
     """The faults of one attributes cell."""
     pointer = "/attributes"
     if not cell.strip():
         yield Problem(_EMPTY_RULE[table], pointer, cell)
         return
-    if judged.kind == "unjudged":
+    if judgement.kind == "unjudged":
         yield Problem("line-too-long", pointer, None, {"bytes": len(cell)})
         return
-    if judged.kind == "invalid" and table == "edges" and cell in MISSING:
+    if judgement.kind == "invalid" and table == "edges" and cell in MISSING:
         yield Problem("edge-attributes-like-missing", pointer, cell)
         return
-    if judged.kind == "invalid":
-        yield Problem("attributes-not-literal", pointer, cell, {"reason": judged.reason})
+    if judgement.kind == "invalid":
+        yield Problem("attributes-not-literal", pointer, cell, {"reason": judgement.reason})
         return
     if table != "edges":  # of an edge, they are parsed and not looked at
-        yield from _misread(cell, judged)
-    if judged.kind == "dict":
-        if not judged.portable:
-            yield Problem("attributes-not-portable", pointer, cell, {"reason": _why_not_portable(judged, cell)})
+        yield from _misread(cell, judgement)
+    if judgement.kind == "dict":
+        if not judgement.portable:
+            yield Problem("attributes-not-portable", pointer, cell, {"reason": _why_not_portable(judgement, cell)})
         if table == "edges":
             yield Problem("edge-attributes-unused", pointer, cell)
 
 
-def _misread(cell: str, judged: Judgement) -> Iterator[Problem]:
+def _misread(cell: str, judgement: Judgement) -> Iterator[Problem]:
     """Attributes that are not what they seem, or no attributes at all."""
     pointer = "/attributes"
-    if judged.kind == "other":
-        yield Problem("attributes-not-dict", pointer, cell, {"kind": _TYPES.get(judged.type, f"a {judged.type}")})
+    if judgement.kind == "other":
+        yield Problem("attributes-not-dict", pointer, cell, {"kind": _TYPES.get(judgement.type, f"a {judgement.type}")})
         return
-    for key in judged.repeated:
+    for key in judgement.repeated:
         yield Problem("attributes-repeated-key", pointer, cell, {"key": key})
-    if judged.surrogate:
-        yield Problem("attributes-surrogate", pointer, cell, {"surrogate": judged.surrogate})
-    if judged.escaped_slash:
+    if judgement.surrogate:
+        yield Problem("attributes-surrogate", pointer, cell, {"surrogate": judgement.surrogate})
+    if judgement.escaped_slash:
         yield Problem("attributes-escaped-slash", pointer, cell)
 
 
-def _why_not_portable(judged: Judgement, cell: str) -> str:
-    if judged.is_json:
+def _why_not_portable(judgement: Judgement, cell: str) -> str:
+    if judgement.is_json:
         return "a JSON reader reads another value"
     if "'" in cell:
         return "single quotes"

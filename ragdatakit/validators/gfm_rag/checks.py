@@ -1,4 +1,4 @@
-"""The checks of a GFM-RAG dataset that its declaration cannot say: which module judges which kind of file."""
+"""The checks of a GFM-RAG dataset that its declaration cannot say: which module checks which kind of file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.gfm_rag.layout import layout_problems, mark_built
 from ragdatakit.validators.gfm_rag.legacy import KINDS as LEGACY_KINDS
 from ragdatakit.validators.gfm_rag.legacy import LegacyChecks
@@ -15,14 +15,13 @@ from ragdatakit.validators.gfm_rag.questions import NoTables, QuestionChecks
 from ragdatakit.validators.gfm_rag.raw import RawChecks
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
 
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.validators.checks import CellSuspects
+    from ragdatakit.validators.checks import Candidates, Placed
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.gfm_rag.cells import TableChecks
+    from ragdatakit.validators.row_problems import RowProblems
 
 TABLES = ("nodes", "relations", "edges")
 RAW = ("documents", "built-documents", "raw-questions", "built-raw-questions")
@@ -60,37 +59,25 @@ class GfmRagChecks(FormatChecks):
     def _all(self) -> Iterator[FormatChecks]:
         yield from dict.fromkeys(self._parts.values())
 
-    def record_checks(self, kind: str) -> bool:
+    def needs(self, kind: str, split: str | None = None) -> Needs:
         """As the part that knows the kind says."""
-        return self._of(kind).record_checks(kind)
+        return self._of(kind).needs(kind, split)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one record."""
         return self._of(file.kind).record(file, value)
 
-    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
+    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
         """Rows to be looked at one by one."""
-        return self._of(kind).suspects(kind, table)
-
-    def cell_suspects(self, kind: str, table: pa.Table) -> CellSuspects | None:
-        """Rows of a table to be looked at one by one."""
-        return self._of(kind).cell_suspects(kind, table)
-
-    def may_be_empty(self, kind: str, split: str | None) -> bool:
-        """Whether a file without records is no fault by itself."""
-        return self._of(kind).may_be_empty(kind, split)
+        return self._of(kind).candidates(kind, table)
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of a text file."""
         return self._of(file.kind).text(file, data)
 
-    def key_columns(self, kind: str) -> tuple[str, ...]:
-        """Further key columns."""
-        return self._of(kind).key_columns(kind)
-
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """Key columns made from a record."""
-        return self._of(kind).derive(kind, value)
+        return self._of(kind).derive(kind, value, to_show)
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
         """The same for a clean columnar block."""
@@ -100,40 +87,27 @@ class GfmRagChecks(FormatChecks):
         """Further set checks."""
         return self._of(kind).batch(kind, split, values, batch, sets)
 
-    def needs_values(self, kind: str) -> bool:
-        """Whether `batch` wants the decoded records."""
-        return self._of(kind).needs_values(kind)
-
-    def start(self, emit: Emit) -> None:
+    def start(self) -> Iterator[Placed]:
         """The layout, then what each part does first."""
-        for file, problem in layout_problems(self.dataset):
-            emit(file, problem)
+        yield from layout_problems(self.dataset)
         for part in self._all():
-            part.start(emit)
+            yield from part.start()
 
     def start_file(self, file: DataFile) -> None:
         """Before the first record of a file."""
         self._of(file.kind).start_file(file)
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(
+        self, file: DataFile, records: int, table: CsvTable | None = None
+    ) -> Iterable[Placed | RowProblems]:
         """After the last record of a file."""
-        self._of(file.kind).finish_file(file, records, emit)
+        return self._of(file.kind).finish_file(file, records, table)
 
     def accepts(self, kind: str, column: str, inferred: str) -> bool:
         """Whether a column can match what it refers to."""
         return self._of(kind).accepts(kind, column, inferred)
 
-    def finish_table(self, file: DataFile, table: CsvTable) -> Iterable[Any]:
-        """After the last row of a table."""
-        return self._of(file.kind).finish_table(file, table)
-
-    def finish_sets(self) -> Iterable[Any]:
-        """What can be told only when all files are read."""
-        parts = list(self._all())
-        for part in sorted(parts, key=lambda part: part is self._parts.get("edges")):  # which is busy meanwhile
-            yield from part.finish_sets()
-
-    def finish(self, emit: Emit) -> None:
-        """After the last file."""
-        for part in self._all():
-            part.finish(emit)
+    def finish(self) -> Iterator[Placed | RowProblems]:
+        """After the last file; the tables come last: their repeated edges are looked for in another thread."""
+        for part in sorted(self._all(), key=lambda part: part is self._parts.get("edges")):
+            yield from part.finish()

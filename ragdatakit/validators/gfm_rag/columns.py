@@ -1,4 +1,4 @@
-"""The quick look at blocks of GFM-RAG's tables: which rows need to be judged one by one."""
+"""The quick look at blocks of GFM-RAG's tables: which rows need to be checked one by one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 
 from ragdatakit.columnar.literal_cells import LearntForms, has_content, plain_cells
 from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.files.arrow_columns import int64_array, int64_values, mask_of, offsets_of, one_array, scalar
-from ragdatakit.files.csv_columns import first_and_last_bytes
+from ragdatakit.files.containers.arrow_columns import int64_array, int64_values, mask_of, offsets_of, one_array, scalar
+from ragdatakit.files.containers.csv_columns import first_and_last_bytes
+from ragdatakit.validators.checks import Candidates
 from ragdatakit.validators.gfm_rag.graph import DOCUMENT
 
 _PLAIN_ENDS = np.ones(256, np.bool_)
@@ -19,18 +20,15 @@ _BEYOND_ASCII = 128  # from here on a byte may belong to a blank that only Unico
 _BRACES = b"{}"
 
 
-def suspects(kind: str, table: Any, learnt: LearntForms) -> tuple[Any, dict[str, Any]]:
-    """Rows of a clean block that `TableChecks.record` must see (a superset of those with faults).
-
-    With them, by rule, the rows of what is told once a file.
-    """
+def candidates(kind: str, table: Any, learnt: LearntForms) -> Candidates:
+    """Rows of a clean block that `TableChecks.record` must see (a superset of those with problems)."""
     names = {"nodes": ("uid", "name", "type"), "relations": ("uid", "name")}.get(kind, ())
     found = [_untrimmed(one_array(table, n)) for n in names if n in table.column_names]
-    told: dict[str, Any] = {}
+    counted: dict[str, Any] = {}
     if "attributes" in table.column_names:
-        found += _attributes(kind, table, told, learnt)
+        found += _attributes(kind, table, counted, learnt)
     named = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
-    return named, told
+    return Candidates(named, counted)
 
 
 def _untrimmed(column: Any) -> Any:
@@ -44,17 +42,17 @@ def _untrimmed(column: Any) -> Any:
     return np.concatenate([found, doubtful[next(lengths) != next(lengths)]])
 
 
-def _attributes(kind: str, table: Any, told: dict[str, Any], learnt: LearntForms) -> list[Any]:
-    """Rows with suspicious attributes; of what is told once a file the first row, and all of them in ``told``."""
+def _attributes(kind: str, table: Any, counted: dict[str, Any], learnt: LearntForms) -> list[Any]:
+    """Rows with suspicious attributes; of what is reported once a file the first row, and all rows in ``counted``."""
     column = one_array(table, "attributes")
     rows = _not_braces(column)
     cells = column.take(int64_array(rows)) if len(rows) < len(column) else column
     plain = plain_cells(cells, learnt)
     found = [rows[plain.suspects]]
-    told["attributes-not-portable"] = rows[plain.python_only[plain.filled[plain.python_only]]]
+    counted["attributes-not-portable"] = rows[plain.python_only[plain.filled[plain.python_only]]]
     if kind == "edges":
-        told["edge-attributes-unused"] = rows[plain.filled]
-    found += [of_rule[:1] for of_rule in told.values()]
+        counted["edge-attributes-unused"] = rows[plain.filled]
+    found += [of_rule[:1] for of_rule in counted.values()]
     if kind == "nodes" and "type" in table.column_names:
         documents = _documents(table)
         bare = documents.copy()

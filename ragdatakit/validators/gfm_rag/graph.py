@@ -1,4 +1,4 @@
-"""What is told of a GFM-RAG graph when all its tables are read: unusable, unreachable, repeated, badly named parts."""
+"""The checks of a GFM-RAG graph once all its tables are read: unusable, unreachable, repeated, badly named parts."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.missing import MISSING
 from ragdatakit.validators.gfm_rag.tables import ENDS, MENTION, GraphTables
-from ragdatakit.validators.sets import Hits
+from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.validators.checks import Emit
+    from ragdatakit.validators.checks import Placed
 
 ENTITY, DOCUMENT = "entity", "document"
 MENTION_RELATION = "is_mentioned_in"
 FEW_NODES = 10
 """Nodes that a type must have for the trainer to predict as many (``predict_top_k``)."""
 
-TYPES_SHOWN, TYPES_TOLD = 6, 100
-"""How many types a message lists, and of how many (the most frequent) it is said that nobody asks for them."""
+TYPES_SHOWN, TYPES_REPORTED = 6, 100
+"""How many types a message lists, and how many (the most frequent) get a finding that no loader asks for them."""
 
 INVERSE = "inverse_"
 
 
 class GraphFindings:
-    """The findings of one graph: `hits` at rows, `tell` at files."""
+    """The problems of one graph: at rows, and at files as wholes."""
 
     def __init__(self, dataset: Dataset, tables: GraphTables) -> None:
         self._dataset = dataset
@@ -38,110 +38,110 @@ class GraphFindings:
     def _whole(self, *kinds: str) -> bool:
         return all(k in self._tables.read and k in self._files and self._files[k].readable for k in kinds)
 
-    def hits(self) -> Iterator[Hits]:
-        """Findings at rows of the tables."""
+    def of_rows(self) -> Iterator[RowProblems]:
+        """Problems at rows of the tables."""
         tables = self._tables
         if self._whole("relations"):
             yield from self._relation_names()
-        if not self._whole("nodes", "relations", "edges") or tables.held is None or not tables.edge_rows:
+        if not self._whole("nodes", "relations", "edges") or tables.stored is None or not tables.edge_rows:
             return
         yield from self._missing_names()
         yield from self._backwards()
         yield from self._repeated_edges()
 
-    def tell(self, emit: Emit) -> None:
-        """Findings at files as wholes."""
+    def of_files(self) -> Iterator[Placed]:
+        """Problems of files as wholes."""
         tables = self._tables
         if self._whole("nodes") and tables.types:
-            self._tell_types(emit)
-        if self._whole("nodes", "relations", "edges") and tables.held is not None:
-            self._tell_edges(emit)
+            yield from self._of_types()
+        if self._whole("nodes", "relations", "edges") and tables.stored is not None:
+            yield from self._of_edges()
 
     # relations
 
-    def _relation_names(self) -> Iterator[Hits]:
+    def _relation_names(self) -> Iterator[RowProblems]:
         rows = dict(zip(self._tables.relation_names, self._tables.relation_rows, strict=True))
         inverse = [(row, n.removeprefix(INVERSE)) for n, row in rows.items() if n.startswith(INVERSE)]
         taken = [(row, name) for row, name in inverse if name in rows]
         facts = [{"relation": name} for _, name in taken]
-        yield Hits("reserved-inverse-name", "relations", "@key", [row for row, _ in taken], facts=facts)
+        yield RowProblems("reserved-inverse-name", "relations", "@key", [row for row, _ in taken], facts=facts)
         if MENTION_RELATION not in rows:
             like = [(row, name) for name, row in rows.items() if MENTION.search(name)]
             facts = [{"relation": name} for _, name in like]
-            yield Hits("no-mention-relation", "relations", "@key", [row for row, _ in like], facts=facts)
+            yield RowProblems("no-mention-relation", "relations", "@key", [row for row, _ in like], facts=facts)
 
     # edges
 
-    def _missing_names(self) -> Iterator[Hits]:
+    def _missing_names(self) -> Iterator[RowProblems]:
         """Names that pandas' defaults take for missing values, in edges that the graph loader keeps."""
-        held = self._tables.held
-        assert held is not None
+        stored = self._tables.stored
+        assert stored is not None
         for end in ENDS:
-            numbers = held.numbers_of(MISSING, relations=end == "relation")
+            numbers = stored.numbers_of(MISSING, relations=end == "relation")
             for name, number in sorted(numbers.items()):
-                rows = held.edges_with(end, number)
+                rows = stored.edges_with(end, number)
                 if len(rows):
-                    yield Hits("name-read-as-missing", "edges", f"@{end}", rows, [name] * len(rows))
+                    yield RowProblems("name-read-as-missing", "edges", f"@{end}", rows, [name] * len(rows))
 
-    def _backwards(self) -> Iterator[Hits]:
-        held, tables = self._tables.held, self._tables
-        assert held is not None
+    def _backwards(self) -> Iterator[RowProblems]:
+        stored, tables = self._tables.stored, self._tables
+        assert stored is not None
         document, entity = tables.type_number(DOCUMENT), tables.type_number(ENTITY)
-        number = held.numbers_of([MENTION_RELATION], relations=True).get(MENTION_RELATION, -1)
+        number = stored.numbers_of([MENTION_RELATION], relations=True).get(MENTION_RELATION, -1)
         if min(document, entity, number) >= 0:
-            yield Hits("mention-backwards", "edges", "@relation", held.edges_between(document, number, entity))
+            yield RowProblems("mention-backwards", "edges", "@relation", stored.edges_between(document, number, entity))
 
-    def _repeated_edges(self) -> Iterator[Hits]:
+    def _repeated_edges(self) -> Iterator[RowProblems]:
         graph, repeated = self._tables.graph(), self._tables.repeated_edges()
-        yield self._edge_hits("duplicate-edge", repeated.duplicates, repeated.duplicate_firsts, "first listed here")
-        yield self._edge_hits("edge-both-ways", repeated.reversals, repeated.reversal_firsts, "the other way here")
-        yield self._edge_hits("self-loop", graph.self_loops())
+        yield self._at_edges("duplicate-edge", repeated.duplicates, repeated.duplicate_firsts, "first listed here")
+        yield self._at_edges("edge-both-ways", repeated.reversals, repeated.reversal_firsts, "the other way here")
+        yield self._at_edges("self-loop", graph.self_loops())
 
-    def _edge_hits(self, rule: str, rows: Any, firsts: Any = None, note: str = "") -> Hits:
-        first_row = self._tables.held.row_of_edge(0) if self._tables.held is not None else 0
+    def _at_edges(self, rule: str, rows: Any, firsts: Any = None, note: str = "") -> RowProblems:
+        first_row = self._tables.stored.row_of_edge(0) if self._tables.stored is not None else 0
         rows = [int(r) + first_row for r in rows] if isinstance(rows, list) else rows + first_row
         if firsts is None:
-            return Hits(rule, "edges", "@source", rows)
+            return RowProblems(rule, "edges", "@source", rows)
         firsts = [int(r) + first_row for r in firsts] if isinstance(firsts, list) else firsts + first_row
-        return Hits(rule, "edges", "@target", rows, None, firsts, "edges", note)
+        return RowProblems(rule, "edges", "@target", rows, None, firsts, "edges", note)
 
     # files
 
-    def _tell_types(self, emit: Emit) -> None:
+    def _of_types(self) -> Iterator[Placed]:
         types, nodes = self._tables.types, self._files["nodes"]
         listed = ", ".join(name[:40] for name in sorted(types)[:TYPES_SHOWN] if name) or "none with a name"
         if len(types) > TYPES_SHOWN:
             listed += f" and {len(types) - TYPES_SHOWN:,} more"
         if ENTITY not in types:
-            emit(nodes, Problem("no-entity-node", facts={"types": listed}))
+            yield nodes, Problem("no-entity-node", facts={"types": listed})
         if DOCUMENT not in types:
-            emit(nodes, Problem("no-document-node", facts={"types": listed}))
+            yield nodes, Problem("no-document-node", facts={"types": listed})
         for name in (DOCUMENT, ENTITY):
             if self._dataset.of_kind("questions") and 0 < types.get(name, 0) < FEW_NODES:
-                emit(nodes, Problem("few-nodes-of-type", facts={"type": name, "nodes": types[name]}))
-        for name, number in sorted(types.items(), key=lambda t: -t[1])[:TYPES_TOLD]:
+                yield nodes, Problem("few-nodes-of-type", facts={"type": name, "nodes": types[name]})
+        for name, number in sorted(types.items(), key=lambda t: -t[1])[:TYPES_REPORTED]:
             if name and name not in (DOCUMENT, ENTITY):
-                emit(nodes, Problem("unasked-node-type", facts={"type": name, "nodes": number}))
+                yield nodes, Problem("unasked-node-type", facts={"type": name, "nodes": number})
 
-    def _tell_edges(self, emit: Emit) -> None:
+    def _of_edges(self) -> Iterator[Placed]:
         tables, edges = self._tables, self._files["edges"]
         rows = tables.edge_rows
-        if not tables.types or not tables.relation_names:  # a table without rows is told as such
+        if not tables.types or not tables.relation_names:  # a table without rows is reported as such
             return
         graph = tables.graph()
         if not rows or not graph.usable():
-            emit(edges, Problem("no-usable-edge", facts={"rows": rows}))
+            yield edges, Problem("no-usable-edge", facts={"rows": rows})
             return
-        assert tables.held is not None
+        assert tables.stored is not None
         entity, document = tables.type_number(ENTITY), tables.type_number(DOCUMENT)
-        if entity >= 0 and not tables.held.leads(entity, entity):
-            emit(edges, Problem("no-entity-edge", facts={"rows": rows}))
-        if entity >= 0 and document >= 0 and not tables.held.leads(entity, document):
-            emit(edges, Problem("no-mention-edge", facts={"rows": rows}))
-        self._tell_components(emit)
+        if entity >= 0 and not tables.stored.leads(entity, entity):
+            yield edges, Problem("no-entity-edge", facts={"rows": rows})
+        if entity >= 0 and document >= 0 and not tables.stored.leads(entity, document):
+            yield edges, Problem("no-mention-edge", facts={"rows": rows})
+        yield from self._of_components()
 
-    def _tell_components(self, emit: Emit) -> None:
-        """Parts that no message passes between; nodes without any edge are told one by one."""
+    def _of_components(self) -> Iterator[Placed]:
+        """Parts that no message passes between; nodes without any edge are reported one by one."""
         graph = self._tables.graph()
         parts = graph.components()
         connected = [int(size) for size in parts.sizes if size > 1] if isinstance(parts.sizes, list) else None
@@ -152,7 +152,5 @@ class GraphFindings:
             several, largest = len(connected), max(connected, default=0)
         if several > 1:
             share = 100 * largest / max(graph.node_count, 1)
-            emit(
-                self._files["edges"],
-                Problem("disconnected-graph", facts={"components": several, "largest": largest, "share": share}),
-            )
+            facts = {"components": several, "largest": largest, "share": share}
+            yield self._files["edges"], Problem("disconnected-graph", facts=facts)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.folders import is_regular
+from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.ages import in_words, lag_seconds
 
@@ -24,8 +24,8 @@ _LEGACY_STAGE1 = ("legacy-triples", "legacy-entities", "legacy-questions")
 _LEGACY_RAW = ("legacy-documents", "legacy-raw-questions")
 
 
-class Places:
-    """Where the parts of a dataset are, or would be: ``stage1``, ``raw`` and ``stage2`` (None: nobody can tell)."""
+class DatasetFolders:
+    """Where the parts of a dataset are, or would be: ``stage1``, ``raw`` and ``stage2`` (None: not known)."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -64,25 +64,25 @@ def _above(folder: Path) -> Path:
 
 
 def mark_built(dataset: Dataset) -> None:
-    """Give raw files from which all was built already the kinds that say so: nobody reads them any more."""
-    places = Places(dataset)
+    """Give raw files from which all was built already the kinds that say so: they are not read any more."""
+    folders = DatasetFolders(dataset)
     for file in dataset.files:
-        if file.kind == "documents" and places.graph_is_built():
+        if file.kind == "documents" and folders.graph_is_built():
             file.kind = "built-documents"
-        elif file.kind == "raw-questions" and places.stage1 and is_regular(places.stage1 / file.path.name):
+        elif file.kind == "raw-questions" and folders.stage1 and is_regular(folders.stage1 / file.path.name):
             file.kind = "built-raw-questions"
 
 
 def layout_problems(dataset: Dataset) -> Iterator[Placed]:
     """What names, places and times of a dataset's files say; nothing is opened."""
-    places = Places(dataset)
-    yield from _legacy(dataset, places)
+    folders = DatasetFolders(dataset)
+    yield from _legacy(dataset, folders)
     if dataset.layout == "file":
         return
-    yield from _missing_graph(dataset, places)
-    yield from _missing_documents(dataset, places)
-    yield from _missing_legacy(dataset, places)
-    yield from cache_problems(dataset, places)
+    yield from _missing_graph(dataset, folders)
+    yield from _missing_documents(dataset, folders)
+    yield from _missing_legacy(dataset, folders)
+    yield from cache_problems(dataset, folders)
 
 
 def _first(dataset: Dataset, kinds: tuple[str, ...]) -> DataFile | None:
@@ -90,57 +90,57 @@ def _first(dataset: Dataset, kinds: tuple[str, ...]) -> DataFile | None:
     return found[0] if found else None
 
 
-def _missing_graph(dataset: Dataset, places: Places) -> Iterator[Placed]:
+def _missing_graph(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed]:
     first = _first(dataset, _STAGE1_KINDS)
-    if first is None or places.stage1 is None:
+    if first is None or folders.stage1 is None:
         return
-    there = [name for name in GRAPH_FILES if os.path.lexists(places.stage1 / name)]
-    if not there and not _named(places.stage1, "stage1"):
+    there = [name for name in GRAPH_FILES if os.path.lexists(folders.stage1 / name)]
+    if not there and not _named(folders.stage1, "stage1"):
         return  # questions in a folder of their own
     for name in GRAPH_FILES:
         if name not in there:
             others = " and ".join(there) or first.name.rsplit("/", 1)[-1]
-            if alike := [n for n in _files(places.stage1) if n != name and n.casefold().startswith(name[:-3])]:
+            if alike := [n for n in _files(folders.stage1) if n != name and n.casefold().startswith(name[:-3])]:
                 others += f" (and {alike[0]}, which nothing reads)"
-            missing = _absent(dataset, places.stage1 / name, name.removesuffix(".csv"))
+            missing = _absent(dataset, folders.stage1 / name, name.removesuffix(".csv"))
             yield missing, Problem("missing-graph-file", facts={"file": name, "others": others})
 
 
-def _missing_documents(dataset: Dataset, places: Places) -> Iterator[Placed]:
+def _missing_documents(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed]:
     first = _first(dataset, (*_STAGE1_KINDS, "raw-questions", "built-raw-questions"))
-    if first is None or places.raw is None or dataset.of_kind("documents") or dataset.of_kind("built-documents"):
+    if first is None or folders.raw is None or dataset.of_kind("documents") or dataset.of_kind("built-documents"):
         return
-    wanted = places.raw / "documents.json"
+    wanted = folders.raw / "documents.json"
     if not os.path.lexists(wanted):
         missing = _absent(dataset, wanted, "documents")
-        yield missing, Problem("missing-documents-file", facts={"file": places.shown(wanted)})
+        yield missing, Problem("missing-documents-file", facts={"file": folders.shown(wanted)})
 
 
-def _legacy(dataset: Dataset, places: Places) -> Iterator[Placed]:
+def _legacy(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed]:
     """The layout of release 1, unless it is left over beside the tables that replaced it."""
     first = _first(dataset, (*_LEGACY_STAGE1, *_LEGACY_RAW))
-    if first is not None and not (places.stage1 is not None and is_regular(places.stage1 / "nodes.csv")):
+    if first is not None and not (folders.stage1 is not None and is_regular(folders.stage1 / "nodes.csv")):
         yield first, Problem("legacy-layout")
 
 
-def _missing_legacy(dataset: Dataset, places: Places) -> Iterator[Placed]:
+def _missing_legacy(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed]:
     """A graph of release 1 that was built wants all three files."""
     first = _first(dataset, _LEGACY_STAGE1)
-    if first is None or places.stage1 is None or is_regular(places.stage1 / "nodes.csv"):
+    if first is None or folders.stage1 is None or is_regular(folders.stage1 / "nodes.csv"):
         return
-    wanted = [places.stage1 / "kg.txt", places.stage1 / "document2entities.json"]
-    if places.raw is not None:
-        wanted.append(places.raw / "dataset_corpus.json")
+    wanted = [folders.stage1 / "kg.txt", folders.stage1 / "document2entities.json"]
+    if folders.raw is not None:
+        wanted.append(folders.raw / "dataset_corpus.json")
     for path in wanted:
         if not os.path.lexists(path):
-            yield first, Problem("missing-legacy-file", facts={"file": places.shown(path)})
+            yield first, Problem("missing-legacy-file", facts={"file": folders.shown(path)})
 
 
-def cache_problems(dataset: Dataset, places: Places) -> Iterator[Placed]:
+def cache_problems(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed]:
     """What the loaders take from ``stage2/`` instead of from the files they were given."""
-    if places.stage2 is None or places.stage1 is None or not dataset.of_kind("nodes"):
+    if folders.stage2 is None or folders.stage1 is None or not dataset.of_kind("nodes"):
         return
-    for folder in _folders(places.stage2):
+    for folder in _folders(folders.stage2):
         names = _files(folder)
         cached = [n for n in QUESTION_FILES if n.replace(".json", ".pt") in names]
         if not cached and "graph.pt" not in names:
@@ -152,11 +152,11 @@ def cache_problems(dataset: Dataset, places: Places) -> Iterator[Placed]:
             yield place, Problem("partial-cache", facts={"missing": " and ".join(missing)})
         for name in cached:
             pt = name.replace(".json", ".pt")
-            if not os.path.lexists(places.stage1 / name):
+            if not os.path.lexists(folders.stage1 / name):
                 facts = {"cached": pt, "file": name}
                 yield _cached(dataset, folder, pt), Problem("cache-without-questions", facts=facts)
         if not missing:
-            yield from _stale(dataset, places.stage1, folder, cached)
+            yield from _stale(dataset, folders.stage1, folder, cached)
 
 
 def _stale(dataset: Dataset, stage1: Path, folder: Path, cached: list[str]) -> Iterator[Placed]:

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.sources import BOM, LFS_PREFIX, lfs_size
+from ragdatakit.files.containers.sources import BOM, LFS_PREFIX, lfs_size
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 KINDS = ("legacy-documents", "legacy-triples", "legacy-entities", "legacy-raw-questions", "legacy-questions")
 NAME_LISTS = ("question_entities", "supporting_entities", "supporting_facts")
@@ -124,9 +126,9 @@ class LegacyChecks(FormatChecks):
         self._samples = 0
         self._raises = False
 
-    def record_checks(self, kind: str) -> bool:
+    def needs(self, kind: str, split: str | None = None) -> Needs:
         """Lists of names are looked up."""
-        return kind in ("legacy-entities", "legacy-questions")
+        return Needs(records=kind in ("legacy-entities", "legacy-questions"))
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The triples."""
@@ -200,12 +202,13 @@ class LegacyChecks(FormatChecks):
                 yield Problem("legacy-sample-skipped", f"/{field}", value[field], {"list": field})
         self._kept += kept
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterable[Placed]:
         """Nothing is missing from titles that could not all be read."""
         if file.kind == "legacy-entities" and not file.readable:
             self._titles = None
+        return ()
 
-    def finish(self, emit: Emit) -> None:
+    def finish(self) -> Iterator[Placed]:
         """Release 1 could not do without a usable sample."""
         triples = self.dataset.of_kind("legacy-triples")
         files = self.dataset.of_kind("legacy-questions")
@@ -213,4 +216,4 @@ class LegacyChecks(FormatChecks):
             return
         if self._entities is None or not all(f.readable for f in (*files, *self.dataset.of_kind("legacy-entities"))):
             return
-        emit((files or triples)[-1], Problem("no-usable-legacy-sample", facts={"samples": self._samples}))
+        yield (files or triples)[-1], Problem("no-usable-legacy-sample", facts={"samples": self._samples})

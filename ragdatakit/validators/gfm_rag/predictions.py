@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files import strict_json
+from ragdatakit.files.containers import strict_json
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 
 def prediction_problems(value: dict[str, Any]) -> Iterator[Problem]:
@@ -48,15 +50,15 @@ def kind_of(value: Any) -> str:
 class PredictionChecks(FormatChecks):
     """The predictions of one or more runs."""
 
-    def record_checks(self, kind: str) -> bool:
+    def needs(self, kind: str, split: str | None = None) -> Needs:
         """Only those in a list are opened."""
-        return kind == "predictions"
+        return Needs(records=kind == "predictions")
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The predictions of one sample."""
         return prediction_problems(value) if isinstance(value, dict) else ()
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """Say what the file is: no dataset."""
         if file.kind == "predictions" and records:
-            emit(file, Problem("predictions-file"))
+            yield file, Problem("predictions-file")

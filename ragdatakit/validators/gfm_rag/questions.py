@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph
-from ragdatakit.files import strict_json
+from ragdatakit.files.containers import strict_json
 from ragdatakit.schemas.declarations import INT64_MAX, INT64_MIN
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.excerpts import show
-from ragdatakit.validators.sets import Hits
+from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -89,7 +91,7 @@ class Tables(Protocol):
 
 
 class NoTables:
-    """The tables of a dataset without them: nobody can say what is a node."""
+    """The tables of a dataset without them: it is not known what is a node."""
 
     usable = False
     types: Mapping[str, int] = MappingProxyType({})
@@ -203,16 +205,16 @@ def shape_problems(value: dict[str, Any]) -> Iterator[Problem]:
     for where in SIDES:
         nodes = value.get(where)
         for key, names in nodes.items() if isinstance(nodes, dict) else ():
-            pointer, told = f"/{where}/{strict_json.escape(key)}", f"{where}.{key}"
+            pointer, shown_field = f"/{where}/{strict_json.escape(key)}", f"{where}.{key}"
             if isinstance(names, str):
                 if names:
-                    yield Problem("node-list-is-text", pointer, names, {"type": key, "field": told})
+                    yield Problem("node-list-is-text", pointer, names, {"type": key, "field": shown_field})
             elif isinstance(names, list):
                 for i, name in enumerate(names):
                     if not isinstance(name, str):
-                        yield Problem("node-name-not-text", f"{pointer}/{i}", name, {"field": f"{told}[{i}]"})
+                        yield Problem("node-name-not-text", f"{pointer}/{i}", name, {"field": f"{shown_field}[{i}]"})
             elif not isinstance(names, dict):  # the keys of an object are taken as names
-                yield Problem("node-list-not-list", pointer, names, {"type": key, "field": told})
+                yield Problem("node-list-not-list", pointer, names, {"type": key, "field": shown_field})
 
 
 def id_kind(value: Any) -> str:
@@ -290,9 +292,12 @@ class QuestionChecks(FormatChecks):
     def _whole(self, *kinds: str) -> bool:
         return all(file.readable for kind in kinds for file in self.dataset.of_kind(kind))
 
-    def record_checks(self, kind: str) -> bool:
-        """Each question has names to look up."""
-        return True
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """Each question has names to look up; what depends on the samples before is found batch by batch.
+
+        What an empty list means is known at the end only, when all files were read.
+        """
+        return Needs(records=True, columns=("@id",), values=True, may_be_empty=True)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one sample."""
@@ -341,17 +346,9 @@ class QuestionChecks(FormatChecks):
             if wanted not in there and wanted in self._tables.types:
                 yield Problem(rule, "/target_nodes")
 
-    def derive(self, kind: str, value: Any) -> dict[str, str | None]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, str | None]:
         """``@id``: the id as a key of its kind."""
         return {"@id": id_key(value.get("id")) if isinstance(value, dict) else None}
-
-    def key_columns(self, kind: str) -> tuple[str, ...]:
-        """`batch` needs one, to be called at all."""
-        return ("@id",)
-
-    def needs_values(self, kind: str) -> bool:
-        """What depends on the samples before is told batch by batch."""
-        return True
 
     def start_file(self, file: DataFile) -> None:
         """Questions of the files before are compared with those of this one."""
@@ -361,8 +358,10 @@ class QuestionChecks(FormatChecks):
         self._earlier.update((text, row) for text, row in self._here.items() if text not in self._earlier)
         self._here = {}
 
-    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
-        """Ids of several kinds, questions that stand in two files; and what the end needs to know."""
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
+        """Ids of several kinds, questions that are in two files; and what the end needs to know."""
         mixed: list[int] = []
         kinds: list[dict[str, str]] = []
         leaked: list[int] = []
@@ -386,8 +385,8 @@ class QuestionChecks(FormatChecks):
             sets.missed.add("nodes")
         self._looked_up = {}
         begin = [self._first_id[0]] * len(mixed)
-        yield Hits("mixed-question-ids", kind, "id", mixed, None, begin, kind, "the first id", kinds)
-        yield Hits("question-in-train-and-test", kind, "question", leaked, None, firsts, kind, "also asked here")
+        yield RowProblems("mixed-question-ids", kind, "id", mixed, None, begin, kind, "the first id", kinds)
+        yield RowProblems("question-in-train-and-test", kind, "question", leaked, None, firsts, kind, "also asked here")
 
     def _place(self, row: int) -> str:
         name = self._file.name.rsplit("/", 1)[-1] if self._file is not None else "this file"
@@ -404,7 +403,7 @@ class QuestionChecks(FormatChecks):
             self._asked.add(row, start.known, target.known)
         elif walk_fails(value.get("start_nodes")) or walk_fails(value.get("target_nodes")):
             self._raises = True
-        self._raises = self._raises or "question" not in value  # which nobody asks of a sample that is skipped
+        self._raises = self._raises or "question" not in value  # which is not read of a sample that is skipped
         if self._file is not None:
             self._kept[self._file.display] = self._kept.get(self._file.display, 0) + 1
         return True
@@ -417,15 +416,17 @@ class QuestionChecks(FormatChecks):
         self._here.setdefault(text, row)
         return self._earlier.get(text)
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterable[Placed]:
         """Rows are counted over the files of a kind."""
         self._file_row += records
+        return ()
 
-    def may_be_empty(self, kind: str, split: str | None) -> bool:
-        """What an empty list means is told at the end, when all files are known."""
-        return True
+    def finish(self) -> Iterator[Placed | RowProblems]:
+        """Targets out of reach; how many samples are left, and how large their masks will be."""
+        yield from self._out_of_reach()
+        yield from self._left()
 
-    def finish_sets(self) -> Iterable[Hits]:
+    def _out_of_reach(self) -> Iterator[RowProblems]:
         """Questions with targets that no walk within the limit leads to."""
         if not self._usable or not self._whole("nodes", "relations", "edges") or not self._tables.graph().usable():
             return
@@ -444,7 +445,7 @@ class QuestionChecks(FormatChecks):
                 rows.append(row)
                 facts.append({"hops": hops, "start": self._start_names, "targets": self._names_at(missed)})
             for rule, (rows, facts) in found.items():
-                yield Hits(rule, "questions", "target_nodes", rows, facts=facts)
+                yield RowProblems(rule, "questions", "target_nodes", rows, facts=facts)
 
     def _start_names(self, value: Any) -> str:
         return in_words(resolve(value.get("start_nodes"), "", self._tables).names if isinstance(value, dict) else ())
@@ -458,20 +459,20 @@ class QuestionChecks(FormatChecks):
 
         return name
 
-    def finish(self, emit: Emit) -> None:
+    def _left(self) -> Iterator[Placed]:
         """How many samples are left, and how large their masks will be."""
         files = self.dataset.of_kind("questions")
         if not files or self._raises or not all(f.readable and f.records is not None for f in files):
             return
         kept = sum(self._kept.values())
         if kept == 0:
-            emit(files[-1], Problem("no-usable-sample", facts={"samples": sum(f.records or 0 for f in files)}))
+            yield files[-1], Problem("no-usable-sample", facts={"samples": sum(f.records or 0 for f in files)})
             return
         for file in files:
             if not self._kept.get(file.display):
-                emit(file, Problem("empty-split", facts={"samples": file.records or 0}))
+                yield file, Problem("empty-split", facts={"samples": file.records or 0})
         nodes = sum(self._tables.types.values()) if self._usable else 0
         size = MASK_BYTES_PER_CELL * nodes * kept
         if size > LARGE_MASKS:
             facts = {"bytes": f"{size / 1e9:,.1f} GB", "nodes": nodes, "samples": kept}
-            emit(files[-1], Problem("large-masks", facts=facts))
+            yield files[-1], Problem("large-masks", facts=facts)

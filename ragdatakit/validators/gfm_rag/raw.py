@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
@@ -19,7 +19,7 @@ JUDGED_LETTERS = 4
 """A text with fewer letters says nothing about its script."""
 
 SEARCHED_CHARACTERS = 4000
-"""How much of a text is searched for its own title: what a text is about stands at its beginning."""
+"""How much of a text is searched for its own title: a text says at its beginning what it is about."""
 
 _OUTSIDE = re.compile("[^a-z0-9 ]")
 _NO_LETTERS = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
@@ -81,9 +81,9 @@ def raw_question_problems(value: dict[str, Any]) -> Iterator[Problem]:
 class RawChecks(FormatChecks):
     """Raw files from which the graph and the samples are still to be built."""
 
-    def record_checks(self, kind: str) -> bool:
-        """What was built already is read by nobody."""
-        return kind in ("documents", "raw-questions")
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """Files from which all was built already are not read again."""
+        return Needs(records=kind in ("documents", "raw-questions"))
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one document or question."""
@@ -91,7 +91,7 @@ class RawChecks(FormatChecks):
             return ()
         return document_problems(value) if file.kind == "documents" else raw_question_problems(value)
 
-    def derive(self, kind: str, value: Any) -> dict[str, str | None]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, str | None]:
         """``@id``: the id as a key."""
         found = value.get("id") if isinstance(value, dict) else None
         usable = isinstance(found, str | int) and not isinstance(found, bool)

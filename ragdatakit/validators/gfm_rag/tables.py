@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph, RepeatedEdges
-from ragdatakit.files.csv_cells import Kind
+from ragdatakit.files.containers.csv_cells import Kind
 from ragdatakit.validators.python_keys import PythonBatch
-from ragdatakit.validators.sets import Hits
+from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -48,7 +48,7 @@ class GraphTables:
         self._first_rows: dict[str, int] = {}
         self._type_numbers: dict[str, int] = {}
         self._type_names: list[str] = []
-        self._held: _Plain | _Arrays | None = None
+        self._stored: _Plain | _Arrays | None = None
         self._graph: Graph | None = None
         self._repeats: Future[RepeatedEdges] | None = None
 
@@ -56,16 +56,16 @@ class GraphTables:
 
     def batch(self, kind: str, batch: Any, sets: Any) -> None:
         """Take in rows of one of the tables; the references of edges have been looked up before."""
-        if self._held is None:
-            self._held = _Plain() if isinstance(batch, PythonBatch) else _Arrays(self.wants_names, sets)
+        if self._stored is None:
+            self._stored = _Plain() if isinstance(batch, PythonBatch) else _Arrays(self.wants_names, sets)
         if kind == "nodes":
-            self._held.add_nodes(batch, self._count_types)
+            self._stored.add_nodes(batch, self._count_types)
         elif kind == "relations":
-            names, rows = self._held.relations(batch)
+            names, rows = self._stored.relations(batch)
             self.relation_names += names
             self.relation_rows += rows
         else:
-            self.edge_rows += self._held.add_edges(batch)
+            self.edge_rows += self._stored.add_edges(batch)
 
     def _count_types(self, names: Sequence[str], numbers: Sequence[int]) -> list[int]:
         """The numbers of these types, each of which so many more nodes have."""
@@ -83,7 +83,7 @@ class GraphTables:
         kinds = self._kinds.get(_KEY_TABLE[column])
         return not kinds or _CLASS[inferred] in {_CLASS[k] for k in kinds}
 
-    def finish_table(self, table: CsvTable) -> Iterator[Hits]:
+    def finish_table(self, table: CsvTable) -> Iterator[RowProblems]:
         """What type inference did to the columns of one table."""
         self.read.add(table.kind)
         for column in table.inferred:
@@ -96,15 +96,15 @@ class GraphTables:
             self._chunk_rows[table.kind], self._first_rows[table.kind] = table.chunk_rows, table.first_row
             if kinds and all(k != "text" for k in kinds):
                 facts = {"kind": _KIND_IN_WORDS[kinds[0]]}
-                yield Hits(_ALL_NUMERIC[table.kind], table.kind, "@key", [table.first_row], facts=[facts])
+                yield RowProblems(_ALL_NUMERIC[table.kind], table.kind, "@key", [table.first_row], facts=[facts])
             return
         for column in table.inferred:
             yield from self._mismatches(table, column, table.kinds[column])
             yield from self._bare_mismatches(table, column)
-        if len(self.read) == len(TABLES) and isinstance(self._held, _Arrays):
+        if len(self.read) == len(TABLES) and isinstance(self._stored, _Arrays):
             self._look_for_repeats()
 
-    def _mismatches(self, table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[Hits]:
+    def _mismatches(self, table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[RowProblems]:
         """Chunks of edges whose names are of a kind that no key is; chunks of keys whose kind no edge has."""
         keys_of = _KEY_TABLE[column]
         keys = self._kinds.get(keys_of, [])
@@ -114,23 +114,27 @@ class GraphTables:
             if not self.accepts("edges", column, kind):
                 facts = {"column": column, "kind": _CLASS[kind], "rows": rows}
                 facts |= {"keys": _KEYS_IN_WORDS[keys_of], "other": _CLASS[keys[0]]}
-                yield Hits("kind-mismatch", "edges", f"@{column}", [table.first_row + first], facts=[facts])
+                yield RowProblems("kind-mismatch", "edges", f"@{column}", [table.first_row + first], facts=[facts])
         used = {_CLASS[k] for k in kinds}
         if len(keys) > 1 and len({_CLASS[k] for k in keys}) > 1 and column != "target":
             for first, rows, kind in _runs(keys, self._chunk_rows[keys_of], 1 << 62):
                 if _CLASS[kind] not in used:
                     facts = {"column": "name", "kind": _CLASS[kind], "rows": min(rows, self._chunk_rows[keys_of])}
                     facts |= {"keys": f"the column {column} of edges.csv", "other": _CLASS[kinds[0]]}
-                    yield Hits("kind-mismatch", keys_of, "@key", [self._first_rows[keys_of] + first], facts=[facts])
+                    yield RowProblems(
+                        "kind-mismatch", keys_of, "@key", [self._first_rows[keys_of] + first], facts=[facts]
+                    )
 
-    def _bare_mismatches(self, table: CsvTable, column: str) -> Iterator[Hits]:
+    def _bare_mismatches(self, table: CsvTable, column: str) -> Iterator[RowProblems]:
         """Chunks of edges that are text only thanks to cells that the entity loader takes for missing."""
         bare, kinds = table.bare_kinds[column], table.kinds[column]
         for first, rows, kind in _runs(bare, table.chunk_rows, table.rows):
             chunk = first // table.chunk_rows
             if bare[chunk] != kinds[chunk] and not self.accepts("edges", column, kind):
                 facts = {"column": column, "kind": _CLASS[kind], "rows": rows}
-                yield Hits("numbers-but-for-missing", "edges", f"@{column}", [table.first_row + first], facts=[facts])
+                yield RowProblems(
+                    "numbers-but-for-missing", "edges", f"@{column}", [table.first_row + first], facts=[facts]
+                )
 
     def _look_for_repeats(self) -> None:
         """Begin to look for repeated edges: the questions are read and followed meanwhile."""
@@ -149,17 +153,17 @@ class GraphTables:
     @property
     def usable(self) -> bool:
         """Whether the nodes could be read, so that names can be looked up."""
-        return "nodes" in self.read and self._held is not None and bool(self.types)
+        return "nodes" in self.read and self._stored is not None and bool(self.types)
 
     def node(self, name: str) -> tuple[int, str] | None:
         """(number, type) of the node that the loader finds under a name; None if there is none."""
-        found = self._held.node(name) if self._held is not None else None
+        found = self._stored.node(name) if self._stored is not None else None
         return (found[0], self._type_names[found[1]]) if found is not None else None
 
     def expect(self, names: list[str]) -> None:
         """These names will be asked for (a list without repeats)."""
-        if isinstance(self._held, _Arrays):
-            self._held.expect(names)
+        if isinstance(self._stored, _Arrays):
+            self._stored.expect(names)
 
     def type_number(self, name: str) -> int:
         """The number of a type, -1 where no node has it."""
@@ -168,13 +172,13 @@ class GraphTables:
     def graph(self) -> Graph:
         """The graph that the graph loader makes of the tables."""
         if self._graph is None:
-            self._graph = self._held.graph() if self._held is not None else PlainGraph(0, [], [], [])
+            self._graph = self._stored.graph() if self._stored is not None else PlainGraph(0, [], [], [])
         return self._graph
 
     @property
-    def held(self) -> _Plain | _Arrays | None:
+    def stored(self) -> _Plain | _Arrays | None:
         """The tables, as lists or as arrays."""
-        return self._held
+        return self._stored
 
 
 def _runs(kinds: list[Kind], chunk_rows: int, rows: int) -> Iterator[tuple[int, int, Kind]]:
@@ -187,7 +191,7 @@ def _runs(kinds: list[Kind], chunk_rows: int, rows: int) -> Iterator[tuple[int, 
             start = number
 
 
-def _fragile(table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[Hits]:
+def _fragile(table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[RowProblems]:
     """Columns of text that more rows, or one cell less, would turn into numbers."""
     scan = table.scans.get(column)
     if scan is None or not kinds or any(kind != "text" for kind in kinds):
@@ -195,18 +199,20 @@ def _fragile(table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[Hits]:
     field = f"@{column}"
     alone = scan.first_text if scan.texts == 1 else scan.first_huge if not scan.texts and scan.huge == 1 else -1
     if alone >= 0 and scan.numbers and scan.cells > 2:
-        yield Hits("number-like-name", table.kind, field, [table.first_row + alone], facts=[{"column": column}])
+        yield RowProblems("number-like-name", table.kind, field, [table.first_row + alone], facts=[{"column": column}])
     elif table.rows > table.chunk_rows and table.numbers[column]:
         facts = {"column": column, "numeric": table.numbers[column], "rows": table.rows}
-        yield Hits("mixed-name-kinds", table.kind, field, [table.first_row], facts=[facts])
+        yield RowProblems("mixed-name-kinds", table.kind, field, [table.first_row], facts=[facts])
 
 
-def _number_attributes(table: CsvTable) -> Iterator[Hits]:
+def _number_attributes(table: CsvTable) -> Iterator[RowProblems]:
     """Attributes that are nothing but numbers, chunk by chunk: there is no text to be parsed."""
     for first, _, kind in _runs(table.kinds.get("attributes", []), table.chunk_rows, table.rows):
         if kind != "text":
             facts = {"reason": f"every cell is {_KIND_IN_WORDS[kind]}, and pandas leaves no text to be parsed"}
-            yield Hits("attributes-not-literal", table.kind, "attributes", [table.first_row + first], facts=[facts])
+            yield RowProblems(
+                "attributes-not-literal", table.kind, "attributes", [table.first_row + first], facts=[facts]
+            )
 
 
 class _Plain:
@@ -303,7 +309,7 @@ class _Arrays:
     def add_nodes(self, batch: Any, count_types: Any) -> None:
         import numpy as np
 
-        from ragdatakit.files.arrow_columns import int64_values, one_array
+        from ragdatakit.files.containers.arrow_columns import int64_values, one_array
 
         valid = batch.valid["@key"]
         column = one_array(batch.table, "type").fill_null("") if "type" in batch.table.column_names else None
@@ -376,7 +382,7 @@ class _Arrays:
         return (number, int(self.node_types[number])) if number >= 0 else None
 
     def _number_of(self, name: str) -> int:
-        """The number of a node that nobody expected to be asked for: by Python's own hashes, made when first needed."""
+        """The number of a node whose name `expect` was not given: by Python's own hashes, made when first needed."""
         import numpy as np
 
         if self._sorted is None:
@@ -391,7 +397,7 @@ class _Arrays:
 
     def numbers_of(self, names: Iterable[str], relations: bool = False) -> dict[str, int]:
         from ragdatakit.columnar.string_hash import hash_strings
-        from ragdatakit.files.arrow_columns import string_array
+        from ragdatakit.files.containers.arrow_columns import string_array
 
         index = self._sets.lookup("relations" if relations else "nodes", "@key") if self._sets is not None else None
         names = list(names)

@@ -1,11 +1,12 @@
-"""The checks of HippoRAG data that its declaration cannot say: passages, and which module judges which file."""
+"""The checks of HippoRAG data that its declaration cannot say: passages, and which module checks which file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.hipporag_passages import (
+from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.hipporag.passages import (
     CORPUS_END,
     corpus_of,
     joiner_of,
@@ -15,15 +16,16 @@ from ragdatakit.files.hipporag_passages import (
     set_name,
     set_of_results,
 )
-from ragdatakit.files.sniffing import json_container
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.hipporag.openie import ResultsCheck
 from ragdatakit.validators.hipporag.questions import question_problems
-from ragdatakit.validators.sets import Hits, unreliable_keys
+from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 CORPORA = ("corpus", "legacy-corpus")
 _NOT_FOUND = {"gold-passage-not-in-corpus", "paragraph-not-in-corpus", "results-without-passage"}
@@ -51,9 +53,9 @@ class HippoRagChecks(FormatChecks):
         self._unchecked.add(name)
         return None
 
-    def record_checks(self, kind: str) -> bool:
-        """All records have something that the declaration does not say."""
-        return kind in (*CORPORA, "questions", "openie")
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """All records have something that the declaration does not say; the passages are remembered."""
+        return Needs(records=kind in (*CORPORA, "questions", "openie"), values=kind in CORPORA)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one passage, of one question, or of a whole file of results."""
@@ -75,7 +77,7 @@ class HippoRagChecks(FormatChecks):
             self._missed.add(name)
         return problems
 
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """``@passage``: the passage's id; ``@id``: the question's; both are unique within their ``@set``."""
         if kind == "questions":
             return {"@set": self._name, "@id": _question_key(value)}
@@ -92,11 +94,9 @@ class HippoRagChecks(FormatChecks):
             text = joiner_of(self._name).join(sentences) if isinstance(sentences, list) and usable else None
         return passage_text(value["title"], text) if isinstance(text, str) else None
 
-    def needs_values(self, kind: str) -> bool:
-        """The passages are remembered."""
-        return kind in CORPORA
-
-    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
         """Remember the passages; idx that are no places."""
         if kind not in CORPORA:
             return
@@ -113,16 +113,16 @@ class HippoRagChecks(FormatChecks):
                 rows.append(row)
                 facts.append({"expected": self._place})
             self._place += 1
-        yield Hits("idx-out-of-order", kind, "idx", rows, facts=facts)
+        yield RowProblems("idx-out-of-order", kind, "idx", rows, facts=facts)
 
-    def start(self, emit: Emit) -> None:
+    def start(self) -> Iterator[Placed]:
         """Questions without a corpus, where they are looked at as a dataset."""
         if self.dataset.layout == "file":
             return
         for file in self.dataset.of_kind("questions"):
             name = set_name(file.name)
             if not corpus_of(name, self.dataset):
-                emit(file, Problem("questions-without-corpus", facts={"expected": f"{name}{CORPUS_END}"}))
+                yield file, Problem("questions-without-corpus", facts={"expected": f"{name}{CORPUS_END}"})
 
     def start_file(self, file: DataFile) -> None:
         """From here on records are of this file's data set."""
@@ -131,34 +131,32 @@ class HippoRagChecks(FormatChecks):
         if file.kind in CORPORA:
             self._passages.setdefault(self._name, set())
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
-        """What is told of a file as a whole."""
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
+        """What is reported of a file as a whole."""
         if file.kind == "legacy-corpus":
-            emit(file, Problem("legacy-corpus"))
+            yield file, Problem("legacy-corpus")
         elif file.kind == "openie" and file.readable:
             if records > 1 or json_container(file.path, file.boundary) == "json-array":
-                emit(file, Problem("openie-as-list"))
+                yield file, Problem("openie-as-list")
             for problem in self._results.finish():
-                emit(file, problem)
+                yield file, problem
 
-    def finish_sets(self) -> Iterable[Hits]:
-        """Passages that could not be read, where some are not found."""
+    def finish(self) -> Iterator[Placed | RowProblems]:
+        """Passages that could not be read, where some are not found; corpora that nothing could be compared with; and
+        what an index left behind."""
         for name in sorted(self._missed & self._keyless.keys()):
             kind, rows = self._keyless[name]
             yield unreliable_keys(kind, "", rows)
-
-    def finish(self, emit: Emit) -> None:
-        """Corpora that nothing could be compared with, and what an index left behind."""
         for file in (f for name in sorted(self._unchecked) for f in corpus_of(name, self.dataset) if not f.to_end):
-            emit(file, Problem("unchecked-references"))
+            yield file, Problem("unchecked-references")
         for file in self.dataset.of_kind("graph"):
-            emit(file, Problem("pickled-graph"))
+            yield file, Problem("pickled-graph")
         for file in self.dataset.of_kind("embeddings"):
             if file.readable:
                 from ragdatakit.validators.hipporag.embeddings import embedding_problems
 
                 for problem in embedding_problems(file):
-                    emit(file, problem)
+                    yield file, problem
 
 
 def _question_key(value: Any) -> str | None:

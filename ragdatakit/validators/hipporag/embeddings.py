@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.hipporag_passages import passage_id
+from ragdatakit.files.hipporag.passages import passage_id
 from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _COLUMNS = ("hash_id", "content", "embedding")
 
 
 def embedding_problems(table: DataFile) -> Iterator[Problem]:
-    """The faults of one table; its name tells the prefix of its ids."""
+    """The faults of one table; its name gives the prefix of its ids."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

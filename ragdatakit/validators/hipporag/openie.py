@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from ragdatakit.files.hipporag_passages import passage_code, passage_id
+from ragdatakit.files.hipporag.passages import passage_code, passage_id
 from ragdatakit.schemas.findings import Problem
 
 _OUTSIDE = re.compile("[^A-Za-z0-9 ]")
@@ -19,7 +19,7 @@ def processed(name: str) -> str:
 
 
 class ResultsCheck:
-    """Judges one file of results; `finish` tells what is known when it has been read whole."""
+    """Checks one file of results; `finish` gives what is known when it has been read whole."""
 
     def __init__(self) -> None:
         self._corpus: Collection[int] | None = None
@@ -74,19 +74,19 @@ class ResultsCheck:
         seen: set[tuple[str, ...]] = set()
         for i, triple in enumerate(triples):
             where = f"{pointer}/{i}"
-            told = tuple(map(str, triple))
-            if len(told) != 3:
-                yield Problem("triple-not-three", where, triple, {"members": len(told)})
+            parts = tuple(map(str, triple))
+            if len(parts) != 3:
+                yield Problem("triple-not-three", where, triple, {"members": len(parts)})
                 continue
-            if told in seen:
+            if parts in seen:
                 yield Problem("repeated-triple", where, triple)
                 continue
-            seen.add(told)
+            seen.add(parts)
             for place in (0, 2):
-                if not processed(told[place]):
+                if not processed(parts[place]):
                     yield Problem("vanishing-name", f"{where}/{place}", triple[place])
-            if processed(told[0]) == processed(told[2]) and processed(told[0]):
-                yield Problem("self-loop", where, told[0])
+            if processed(parts[0]) == processed(parts[2]) and processed(parts[0]):
+                yield Problem("self-loop", where, parts[0])
 
     def finish(self) -> Iterator[Problem]:
         """After the last record of a file."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from ragdatakit.files.hipporag_passages import (
+from ragdatakit.files.hipporag.passages import (
     contexts_of,
     gold_answers,
     is_context,
@@ -144,7 +144,7 @@ def _hotpot_problems(value: dict[str, Any]) -> Iterator[Problem]:
 
 def _support_problems(value: dict[str, Any], joiner: str) -> Iterator[Problem]:
     unnamed = "supporting_facts" in value and supporting_titles(value) and value.get("context")
-    if unnamed:  # titles that no context has are told of by themselves
+    if unnamed:  # titles that no context has are reported by themselves
         return
     if not any(p.supporting for p in paragraphs_of(value, joiner)):
         field = next((f for f in ("supporting_facts", "contexts", "paragraphs") if f in value), None)

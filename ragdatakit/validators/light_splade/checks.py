@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.strict_json import escape
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
-from ragdatakit.validators.sets import Hits
+from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
+from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
+
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 LONG_TEXT = 8192
 """Characters from which on a text surely has more than 512 tokens (no tokenizer makes tokens of 16 characters)."""
@@ -40,11 +41,10 @@ class LightSpladeChecks(FormatChecks):
         self._numeric: dict[DataFile, bool] = {}
         self._records: dict[tuple[str, str | None], int] = {}
 
-    def record_checks(self, kind: str) -> bool:
-        return kind != "triplets"
-
-    def may_be_empty(self, kind: str, split: str | None) -> bool:
-        return kind == "triplets" and split == "validation"
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        if kind == "scores":
+            return Needs(records=True, columns=("@doc_ids",), values=True)
+        return Needs(records=kind != "triplets", may_be_empty=kind == "triplets" and split == "validation")
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         if not isinstance(value, dict):
@@ -70,12 +70,12 @@ class LightSpladeChecks(FormatChecks):
         if self._numeric.get(file, True):
             self._numeric[file] = _NUMBER.fullmatch(text) is not None
 
-    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
-        from ragdatakit.validators.light_splade.columns import suspect_masters, suspect_positives
+    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
+        from ragdatakit.validators.light_splade.columns import master_candidates, positive_candidates
 
         if kind == "positives":
-            return suspect_positives(table)
-        return suspect_masters(table, LONG_TEXT) if kind in ("queries", "documents") else None
+            return Candidates(positive_candidates(table))
+        return Candidates(master_candidates(table, LONG_TEXT)) if kind in ("queries", "documents") else None
 
     def _scores(self, file: DataFile, value: dict[str, Any]) -> Iterator[Problem]:
         scores = value.get("scores")
@@ -95,26 +95,22 @@ class LightSpladeChecks(FormatChecks):
             yield Problem("constant-scores", "/scores", value.get("qid"))
         self._scales.setdefault(file, _Scale()).add(numbers)
 
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         scores = value.get("scores") if isinstance(value, dict) else None
         if kind != "scores" or not isinstance(scores, dict):
             return {}
         return {"@doc_ids": [d for d in map(score_key, scores) if d is not None and -(2**63) <= d < 2**63]}
 
-    def key_columns(self, kind: str) -> tuple[str, ...]:
-        return ("@doc_ids",) if kind == "scores" else ()
-
-    def needs_values(self, kind: str) -> bool:
-        return kind == "scores"
-
-    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
         if kind == "queries" and self._has_scores:
             self._queries.update(_integers(batch.codes(("qid",))[0]))
         if kind == "positives" and self._has_scores:
             self._remember_positives(split, batch)
         if kind == "scores" and values is not None:
             self._scored.update(_integers(batch.codes(("qid",))[0]))
-            return list(self._judge_scores(split, values, batch, sets))
+            return list(self._check_scores(split, values, batch, sets))
         return ()
 
     def _remember_positives(self, split: str | None, batch: Any) -> None:
@@ -129,7 +125,7 @@ class LightSpladeChecks(FormatChecks):
             found.setdefault(row, []).append(document)
         self._positives.update({of_row[row]: tuple(found[row]) for row in sorted(found) if row in of_row})
 
-    def _judge_scores(self, split: str | None, values: list[Any], batch: Any, sets: Any) -> Iterator[Hits]:
+    def _check_scores(self, split: str | None, values: list[Any], batch: Any, sets: Any) -> Iterator[RowProblems]:
         """What a query's scores lack or contradict, given its positive list and the document master."""
         documents, rows = batch.codes(("@doc_ids",))
         index = sets.lookup("documents", "doc_id")
@@ -145,14 +141,14 @@ class LightSpladeChecks(FormatChecks):
             row = batch.first_row + i
             if not isinstance(value, dict) or not isinstance(value.get("scores"), dict) or unreliable:
                 continue
-            for rule, told in self._judge_query(split, of_row.get(row), by_row.get(row, []), value["scores"]):
+            for rule, shown in self._check_query(split, of_row.get(row), by_row.get(row, []), value["scores"]):
                 rows_, values_ = found.setdefault(rule, ([], []))
                 rows_.append(row)
-                values_.append(told)
+                values_.append(shown)
         for rule, (rows_, values_) in found.items():
-            yield Hits(rule, "scores", "scores" if rule in _ABOUT_DOCUMENTS else "qid", rows_, values_)
+            yield RowProblems(rule, "scores", "scores" if rule in _ABOUT_DOCUMENTS else "qid", rows_, values_)
 
-    def _judge_query(
+    def _check_query(
         self, split: str | None, query: int | None, scored: list[tuple[int, bool]], scores: dict[str, Any]
     ) -> Iterator[tuple[str, Any]]:
         positives = self._positives.get(query) if query is not None else None
@@ -173,22 +169,22 @@ class LightSpladeChecks(FormatChecks):
         if above and below and max(above) < min(below):
             yield "reversed-scores", query
 
-    def start(self, emit: Emit) -> None:
+    def start(self) -> Iterator[Placed]:
         dataset = self.dataset
         if dataset.layout in ("splits", "split"):
-            self._missing_files(emit)
+            yield from self._missing_files()
         for file in dataset.files:
             if file.kind in _READ and not file.path.name.endswith((".ndjson", ".ndjson.gz")):
-                emit(file, Problem("wrong-suffix"))
+                yield file, Problem("wrong-suffix")
         for file in dataset.ignored:
-            emit(file, Problem("ignored-shard"))
-        self._doubles(emit)
+            yield file, Problem("ignored-shard")
+        yield from self._doubles()
         for file in dataset.of_kind("triplets", "validation"):
-            emit(file, Problem("unused-triplets"))
+            yield file, Problem("unused-triplets")
         if dataset.config is not None:
-            self._config(dataset.config, emit)
+            yield from self._config(dataset.config)
 
-    def _missing_files(self, emit: Emit) -> None:
+    def _missing_files(self) -> Iterator[Placed]:
         splits: list[str | None] = list(dict.fromkeys(f.split for f in self.dataset.files if f.split))
         splits = splits or [None]
         stems = {"queries": "query_master", "documents": "doc_master", "positives": "positive_lists"}
@@ -197,47 +193,47 @@ class LightSpladeChecks(FormatChecks):
             folder = f"{split}/" if split else "the folder"
             for kind, stem in stems.items():
                 if not self.dataset.of_kind(kind, split):
-                    emit(place, Problem("missing-file", facts={"file": f"{stem}.ndjson", "split": folder}))
+                    yield place, Problem("missing-file", facts={"file": f"{stem}.ndjson", "split": folder})
             without_samples = not self.dataset.of_kind("triplets", split) and not self._has_scores
             if self.profiles == ("distil",) and not self._has_scores and split in ("train", None):
-                emit(place, Problem("missing-file", facts={"file": "file of teacher scores", "split": "the dataset"}))
+                yield place, Problem("missing-file", facts={"file": "file of teacher scores", "split": "the dataset"})
             elif split in ("train", None) and without_samples and self.dataset.layout == "splits":
                 facts = {"file": "triplets.ndjson (nor a file of teacher scores)", "split": folder}
-                emit(place, Problem("missing-file", facts=facts))
+                yield place, Problem("missing-file", facts=facts)
 
-    def _doubles(self, emit: Emit) -> None:
+    def _doubles(self) -> Iterator[Placed]:
         names = {f.path for f in self.dataset.files}
         for file in self.dataset.files:
             if file.path.name.endswith(".ndjson.gz") and (plain := file.path.with_suffix("")) in names:
-                emit(file, Problem("loaded-twice", facts={"other": plain.name}))
+                yield file, Problem("loaded-twice", facts={"other": plain.name})
 
-    def _config(self, config: DataFile, emit: Emit) -> None:
+    def _config(self, config: DataFile) -> Iterator[Placed]:
         options = self.dataset.options
         lines: dict[str, int] = options["lines"]
         for key in options["missing_keys"]:
-            emit(config, Problem("missing-config-key", facts={"key": key}))
+            yield config, Problem("missing-config-key", facts={"key": key})
         for key, reason in options["problems"]:
-            emit(config, Problem("broken-config", facts={"reason": reason}, line=lines.get(key)))
+            yield config, Problem("broken-config", facts={"reason": reason}, line=lines.get(key))
         for key, value, reason in options["missing_paths"]:
             facts = {"key": key, "reason": reason}
-            emit(config, Problem("missing-path", value=value, facts=facts, line=lines.get(key)))
+            yield config, Problem("missing-path", value=value, facts=facts, line=lines.get(key))
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         self._records[file.kind, file.split] = self._records.get((file.kind, file.split), 0) + records
         if records > 1 and file.kind in ("queries", "documents") and self._numeric.get(file):
-            emit(file, Problem("numeric-texts", facts={"records": records}))
+            yield file, Problem("numeric-texts", facts={"records": records})
         scale = self._scales.get(file)
         if scale is not None and (what := scale.suspicion()):
-            emit(file, Problem("suspicious-score-scale", facts={"what": what}))
+            yield file, Problem("suspicious-score-scale", facts={"what": what})
 
-    def finish(self, emit: Emit) -> None:
+    def finish(self) -> Iterator[Placed]:
         unknown = self._scored - self._queries
         queries = self.dataset.of_kind("queries")
         if unknown and queries and all(f.readable for f in queries):
             facts = {
                 "what": f"query {min(unknown)}" + (f" (and {len(unknown) - 1:,} more)" if len(unknown) > 1 else "")
             }
-            emit(self.dataset.of_kind("scores")[0], Problem("scores-for-unknown", facts=facts))
+            yield self.dataset.of_kind("scores")[0], Problem("scores-for-unknown", facts=facts)
         config, options = self.dataset.config, self.dataset.options
         if config is None or "eval_loss_size" in options["missing_keys"]:
             return
@@ -245,14 +241,10 @@ class LightSpladeChecks(FormatChecks):
         kinds = ["triplets"] if self.dataset.of_kind("triplets", "train") else ["queries"]
         samples = sum(self._records.get((kind, "train"), 0) for kind in kinds)
         if not isinstance(size, int) or isinstance(size, bool):
-            emit(
-                config,
-                Problem(
-                    "broken-config", facts={"reason": "gives an eval_loss_size that is not a whole number"}, line=line
-                ),
-            )
+            reason = "gives an eval_loss_size that is not a whole number"
+            yield config, Problem("broken-config", facts={"reason": reason}, line=line)
         elif size >= samples:
-            emit(config, Problem("eval-loss-size-too-large", value=size, facts={"samples": samples}, line=line))
+            yield config, Problem("eval-loss-size-too-large", value=size, facts={"samples": samples}, line=line)
 
 
 class _Scale:

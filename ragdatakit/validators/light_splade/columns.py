@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragdatakit.columnar.numpy_keys import mix
-from ragdatakit.files.arrow_columns import int64_values, one_array
+from ragdatakit.files.containers.arrow_columns import int64_values, one_array
 
 # First bytes of a white-space text: ASCII white space and the lead bytes of U+0085..U+00A0, U+1680, U+2000.., U+3000.
 _SPACE_FIRST = np.zeros(256, np.bool_)
@@ -18,25 +18,25 @@ _NUMBER_FIRST = np.zeros(256, np.bool_)
 _NUMBER_FIRST[list(b"0123456789+-. \t")] = True
 
 
-def suspect_masters(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
+def master_candidates(table: pa.Table, long_text: int) -> npt.NDArray[np.intp]:
     """Texts that are empty, begin like white space and are short, or are very long; texts that look like numbers."""
     array = one_array(table, "text")
     offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
     widths = np.diff(offsets)
     data = np.frombuffer(array.buffers()[2], np.uint8) if array.buffers()[2] is not None else np.empty(0, np.uint8)
-    suspect = (widths == 0) | (widths > long_text)
+    chosen = (widths == 0) | (widths > long_text)
     filled = np.flatnonzero(widths)
     first = data[offsets[:-1][filled]]
     space = filled[_SPACE_FIRST[first]]
     if len(space):
-        suspect[[row for row in space.tolist() if not array[row].as_py().strip()]] = True
-    suspect[0] = True  # one row of each block tells the order of the fields ...
+        chosen[[row for row in space.tolist() if not array[row].as_py().strip()]] = True
+    chosen[0] = True  # one row of each block gives the order of the fields ...
     if len(filled):  # ... and one that is no number that not all texts are
-        suspect[filled[np.argmin(_NUMBER_FIRST[first])]] = True
-    return np.flatnonzero(suspect)
+        chosen[filled[np.argmin(_NUMBER_FIRST[first])]] = True
+    return np.flatnonzero(chosen)
 
 
-def suspect_positives(table: pa.Table) -> npt.NDArray[np.intp]:
+def positive_candidates(table: pa.Table) -> npt.NDArray[np.intp]:
     """Lists of more than one document: one may appear twice."""
     column = one_array(table, "positive_doc_ids")
     lists = int64_values(pc.list_value_length(column))

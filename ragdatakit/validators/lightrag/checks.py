@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.lightrag.extraction import extraction_problems
 from ragdatakit.validators.lightrag.graph import GraphCheck
 from ragdatakit.validators.lightrag.known import Known
@@ -20,9 +20,11 @@ from ragdatakit.validators.lightrag.tracking import LISTS, tracking_problems
 from ragdatakit.validators.lightrag.vectors import VectorCheck
 
 if TYPE_CHECKING:
+    from ragdatakit.files.containers.positions import Located
+    from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.files.positions import Located
-    from ragdatakit.files.sources import Source
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 _NEEDED = {"chunks": "kv_store_text_chunks.json", "graph": "graph_chunk_entity_relation.graphml"}
 _VECTORS = {
@@ -48,28 +50,27 @@ class LightRagChecks(FormatChecks):
             self._known.chunks = {}
         self._chunks = ChunkStore(self._known)
         self._reported: set[str] = set()
-        self._emit: Emit = lambda file, problem: None
+        self._vectors: VectorCheck | None = None
 
-    def start(self, emit: Emit) -> None:
+    def start(self) -> Iterator[Placed]:
         """Files that are missing, or packed."""
-        self._emit = emit
         if self.dataset.layout != "working directory":
             return
         kinds = {file.kind: file for file in reversed(self.dataset.files)}
         place = self.dataset.files[0]
         for kind, name in _NEEDED.items():
             if kind not in kinds:
-                emit(place, Problem("missing-store", facts={"expected": name}))
+                yield place, Problem("missing-store", facts={"expected": name})
         for kind, name in _VECTORS.items():
             if kind not in kinds and not (self._nano and kind != "entity-vectors"):
-                emit(place, Problem("missing-vectors", facts={"expected": name}))
+                yield place, Problem("missing-vectors", facts={"expected": name})
         for file in self.dataset.files:
             if file.name.endswith(".gz"):
-                emit(file, Problem("packed-store", facts={"expected": file.name.removesuffix(".gz")}))
+                yield file, Problem("packed-store", facts={"expected": file.name.removesuffix(".gz")})
 
-    def record_checks(self, kind: str) -> bool:
+    def needs(self, kind: str, split: str | None = None) -> Needs:
         """All records have something that the declaration does not say."""
-        return kind in _JUDGED
+        return Needs(records=kind in _JUDGED)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one record, or of a whole payload."""
@@ -95,11 +96,18 @@ class LightRagChecks(FormatChecks):
             return report_problems(key, record, self._known)
         return tracking_problems(file.kind, value, self._known)
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
-        """What is told of a store as a whole; one that was not read to its end is compared with nothing."""
+    def stream(self, file: DataFile, source: Source) -> Iterable[tuple[Problem, Located | None]]:
+        """The graph, or a store of vectors."""
+        if file.kind == "graph":
+            return GraphCheck(self._known, self._nano).problems(file, source)
+        self._vectors = VectorCheck(file.kind, self._known, self._nano)
+        return self._vectors.problems(file, source)
+
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
+        """What is wrong with a store as a whole; one that was not read to its end is compared with nothing."""
         if file.kind == "chunks":
             for problem in self._chunks.gaps():
-                emit(file, problem)
+                yield file, problem
         if not file.to_end or (file.kind in ("documents", "chunks") and not records):
             if file.kind == "documents":
                 self._known.documents = None
@@ -107,19 +115,11 @@ class LightRagChecks(FormatChecks):
                 self._known.chunks = None
         if file.kind == "reports" and file.to_end:
             for cluster in sorted((self._known.clusters or set()) - self._reported):
-                emit(file, Problem("cluster-without-report", None, cluster))
-
-    def stream(self, file: DataFile, source: Source) -> Iterator[tuple[Problem, Located | None]]:
-        """The graph, or a store of vectors."""
-        if file.kind == "graph":
-            yield from GraphCheck(self._known, self._nano).problems(file, source)
-            return
-        check = VectorCheck(file.kind, self._known, self._nano)
-        yield from check.problems(file, source)
-        if file.to_end and not source.faults:
+                yield file, Problem("cluster-without-report", None, cluster)
+        if file.kind in _VECTORS and file.to_end and self._vectors is not None:
             homes = {home.kind: home for home in reversed(self.dataset.files)}
-            for kind, problem in check.missing():
-                self._emit(homes.get(kind, file), problem)
+            for kind, problem in self._vectors.missing():
+                yield homes.get(kind, file), problem
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of one extraction."""

@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.lightrag.graphml import Fault, GraphReader, Item
 from ragdatakit.files.lightrag.names import SEPARATOR, normalised, pair_of, sources_of
-from ragdatakit.files.positions import Located
-from ragdatakit.files.sources import Source
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.lightrag.known import Known, Told
 

@@ -7,14 +7,14 @@ import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.arrays import TOO_LONG
+from ragdatakit.files.containers.arrays import TOO_LONG
+from ragdatakit.files.containers.element_scans import Element
+from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.record_forms import JSON, REFUSED
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.element_scans import Element
 from ragdatakit.files.lightrag.names import entity_id, pair_of, relation_ids
 from ragdatakit.files.lightrag.vectors import VectorRows
-from ragdatakit.files.positions import Located
-from ragdatakit.files.record_forms import JSON, REFUSED
-from ragdatakit.files.sources import Source
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.lightrag.known import Known
 

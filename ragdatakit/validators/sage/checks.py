@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.folders import size_of
-from ragdatakit.files.sniffing import json_container
+from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
+from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
 from ragdatakit.validators.sage.files import (
     COMPARED_BYTES,
     Documents,
     benchmark_problems,
+    document_candidates,
     document_id,
     document_problems,
     dump_problems,
     mapping_problems,
-    suspect_documents,
 )
 from ragdatakit.validators.sage.keys import generation, key_problems
 from ragdatakit.validators.sage.older import older_problems
@@ -29,11 +29,11 @@ from ragdatakit.validators.sage.stages import prompt_problems, stage_problems, s
 from ragdatakit.validators.sage.times import time_problems
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
 
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 _CALLED = {
     "documented": "as documented",
@@ -52,15 +52,15 @@ class SageChecks(FormatChecks):
         self._generations: Counter[str] = Counter()
         self._documents = Documents() if self._compares() else None
         self._document_count: int | None = None
-        self._all_read = False
 
     def _compares(self) -> bool:
         files = self.dataset.of_kind("documents")
         return len(files) == 1 and bool(self.dataset.of_kind("records")) and size_of(files[0].path) <= COMPARED_BYTES
 
-    def record_checks(self, kind: str) -> bool:
-        """Benchmark questions are declared in full."""
-        return kind != "benchmark-questions"
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """Benchmark questions are declared in full; documents are kept for the results that name them."""
+        compared = kind == "documents" and self._documents is not None
+        return Needs(records=kind != "benchmark-questions", values=compared)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one record of any kind."""
@@ -92,25 +92,25 @@ class SageChecks(FormatChecks):
         if self._documents is not None:
             yield from self._documents.problems(stages)
 
-    def suspects(self, kind: str, table: pa.Table) -> npt.NDArray[np.intp] | None:
-        """Only documents can be told from their columns."""
-        return suspect_documents(table) if kind == "documents" else None
+    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
+        """Only documents can be checked by their columns."""
+        return Candidates(document_candidates(table)) if kind == "documents" else None
 
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """The id of a document, and of the sample in a record's question; numbers by their digits. A record without
         such an id is compared as a whole.
 
         Few long records at a time are read line by line: there a hash of Python's costs much less than a query to hash
-        a column. When all is read, the id itself is asked for, to be shown.
+        a column.
         """
         if kind == "documents":
             key = document_id(value)
-            return {"@id": key if self._all_read or self._documents is None or key is None else hash(key)}
+            return {"@id": key if to_show or self._documents is None or key is None else hash(key)}
         question = value.get("question") if isinstance(value, dict) else None
         key = document_id(question)
         whole = repr(value) if key is None and isinstance(value, dict) else None
         found = {"@question_id": key, "@record": whole}
-        return {name: k if self._all_read or k is None else hash(k) for name, k in found.items()}
+        return {name: k if to_show or k is None else hash(k) for name, k in found.items()}
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
         """The ids of a clean block of documents."""
@@ -120,10 +120,6 @@ class SageChecks(FormatChecks):
 
         return fill_ids(table, batch)
 
-    def needs_values(self, kind: str) -> bool:
-        """Documents are kept for comparison with the results that name them."""
-        return kind == "documents" and self._documents is not None
-
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
         """Take in the documents, in order."""
         if kind == "documents" and self._documents is not None:
@@ -131,27 +127,23 @@ class SageChecks(FormatChecks):
                 self._documents.add(value)
         return ()
 
-    def start(self, emit: Emit) -> None:
+    def start(self) -> Iterator[Placed]:
         """Documents that are no lines."""
         for file in self.dataset.of_kind("documents"):
             container = json_container(file.path, file.boundary)
             if container == "json-array":
-                emit(file, Problem("documents-as-array"))
+                yield file, Problem("documents-as-array")
             elif container == "json-single":
-                emit(file, Problem("document-not-json", facts={"reason": "one object over several lines"}))
+                yield file, Problem("document-not-json", facts={"reason": "one object over several lines"})
 
     def start_file(self, file: DataFile) -> None:
         """Each file has generations of its own."""
         self._generations.clear()
 
-    def finish(self, emit: Emit) -> None:
-        """From now on keys are asked for to be shown."""
-        self._all_read = True
-
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """How many documents there are, and whether there is anything; records of another generation."""
         if not records and file.readable and file.kind != "mapping":
-            emit(file, Problem("empty-file", facts={"kind": file.kind}))
+            yield file, Problem("empty-file", facts={"kind": file.kind})
         if file.kind == "documents":
             loaded = records if self._documents is None else self._documents.count
             self._document_count = (self._document_count or 0) + loaded
@@ -161,4 +153,4 @@ class SageChecks(FormatChecks):
         for name in _CALLED if file.kind == "records" else ():
             if self._generations[name] and name not in expected and not (self._operators and name == "operators"):
                 facts = {"count": self._generations[name], "records": records, "generation": _CALLED[name]}
-                emit(file, Problem("records-of-another-generation", facts=facts))
+                yield file, Problem("records-of-another-generation", facts=facts)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.files.arrow_columns import mask_of, one_array
+from ragdatakit.files.containers.arrow_columns import mask_of, one_array
 
 
 def fill_ids(table: pa.Table, batch: Any) -> bool:

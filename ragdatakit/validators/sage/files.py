@@ -31,12 +31,12 @@ def document_problems(value: Any) -> Iterator[Problem]:
         yield Problem("differing-contents-and-text", "/text", text, {"other": _shown(contents)})
 
 
-def suspect_documents(table: pa.Table) -> npt.NDArray[np.intp]:
+def document_candidates(table: pa.Table) -> npt.NDArray[np.intp]:
     """Documents that begin with white space, or have a text beside contents."""
     import numpy as np
     import pyarrow.compute as pc
 
-    from ragdatakit.files.arrow_columns import mask_of, one_array
+    from ragdatakit.files.containers.arrow_columns import mask_of, one_array
 
     contents = one_array(table, "contents")
     mask = mask_of(pc.match_substring_regex(contents, r"^\s"))

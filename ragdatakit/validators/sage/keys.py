@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.files.strict_json import escape
+from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.sage.older import OLDER, TIMES
 from ragdatakit.schemas.sage.records import RECORD

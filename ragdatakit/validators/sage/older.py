@@ -62,7 +62,7 @@ def _of_metrics(record: dict[str, Any], value: Any) -> tuple[str, Any, str]:
 
 
 def _of_results(record: dict[str, Any], value: Any) -> tuple[str, Any, str]:
-    """Which stage results are of, their company tells: an empty list contradicts nothing."""
+    """Which stage results are of is known by their company: an empty list contradicts nothing."""
     stage = stage_of_results(record)
     objects = isinstance(value, list) and any(isinstance(v, dict) for v in value)
     kept = f"{stage}_results, with the texts as {stage}_docs" if objects else f"{stage}_docs"

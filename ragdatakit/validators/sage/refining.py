@@ -94,7 +94,7 @@ def _half_a_digit(value: float) -> float:
 
 
 def _unit(element: dict[str, Any]) -> str:
-    """Which unit of the text its refined_length counts, if it is one that can be told."""
+    """Which unit of the text its refined_length counts, if that can be known."""
     text, length = element.get("text"), element.get("refined_length")
     if not isinstance(text, str) or type(length) is not int:
         return ""

@@ -81,7 +81,7 @@ def _stage(record: dict[str, Any], name: str) -> Stage:
 
 
 def text_of(element: Any) -> str | None:
-    """The text of a result, also where it is a bare string or stands under another key."""
+    """The text of a result, also where it is a bare string or is under another key."""
     if isinstance(element, dict):
         text = element.get("text")
         if "text" not in element:
@@ -92,10 +92,10 @@ def text_of(element: Any) -> str | None:
 
 def stage_problems(record: dict[str, Any], stages: Stages, operators_only: bool) -> Iterator[Problem]:
     """Everything about the stages but numbers; ``operators_only``: what the documentation reads is not asked for."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for stage in stages.each():
         if stage.results is not None:
-            yield from _result_problems(stage, told)
+            yield from _result_problems(stage, reported)
             yield from _pairing(stage)
         if stage.texts:
             yield from _text_problems(stage)
@@ -104,8 +104,8 @@ def stage_problems(record: dict[str, Any], stages: Stages, operators_only: bool)
     yield from _empty_stages(stages, operators_only)
 
 
-def _result_problems(stage: Stage, told: set[str]) -> Iterator[Problem]:
-    """What is wrong with results one by one; ``told``: rules of which one finding a record is enough."""
+def _result_problems(stage: Stage, reported: set[str]) -> Iterator[Problem]:
+    """What is wrong with results one by one; ``reported``: rules of which one finding a record is enough."""
     strings: list[int] = []
     before = math.inf
     scored = stage.name != "refining"
@@ -124,7 +124,7 @@ def _result_problems(stage: Stage, told: set[str]) -> Iterator[Problem]:
                     continue
                 if element.keys().isdisjoint(("score", "similarity_score", "metadata")):
                     continue
-            yield from _element_problems(stage, i, element, before, told)
+            yield from _element_problems(stage, i, element, before, reported)
             score = element.get("similarity_score") if "score" not in element else score
             before = score if scored and is_finite(score) else before
         elif isinstance(element, str):
@@ -140,7 +140,7 @@ def _result_problems(stage: Stage, told: set[str]) -> Iterator[Problem]:
 
 
 def _element_problems(
-    stage: Stage, i: int, element: dict[str, Any], before: float, told: set[str]
+    stage: Stage, i: int, element: dict[str, Any], before: float, reported: set[str]
 ) -> Iterator[Problem]:
     """The text and the scores of one result; ``before`` is the score of the one before it."""
     if type(element.get("text")) is not str:
@@ -155,12 +155,12 @@ def _element_problems(
             if key in element:
                 yield Problem("score-not-number", f"{pointer}/{key}", value, {"field": f"{where}.{key}"})
             continue
-        if rule not in told and not 0 <= value <= 1:
-            told.add(rule)
+        if rule not in reported and not 0 <= value <= 1:
+            reported.add(rule)
             yield Problem(rule, f"{pointer}/{key}", value, {"field": f"{where}.{key}"})
         disorder = f"{stage.name} order"
-        if value > before and disorder not in told and (key == "score" or "score" not in element):
-            told.add(disorder)
+        if value > before and disorder not in reported and (key == "score" or "score" not in element):
+            reported.add(disorder)
             facts = {"field": f"{where}.{key}", "before": before, "stage": stage.name}
             yield Problem("scores-not-descending", f"{pointer}/{key}", value, facts)
 
@@ -208,7 +208,7 @@ def _quoted(text: str) -> str:
 
 
 def _text_problems(stage: Stage) -> Iterator[Problem]:
-    """Blank texts, and texts that stand in the stage twice."""
+    """Blank texts, and texts that are in the stage twice."""
     blanks = any(text is not None and is_blank(text) for text in stage.texts)
     if not blanks and len(set(stage.texts)) == len(stage.texts):
         return

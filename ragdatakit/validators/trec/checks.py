@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.tagged_text import UNCLOSED
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.tagged_text import UNCLOSED
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Emit, FormatChecks
-from ragdatakit.validators.sets import Hits
+from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.row_problems import RowProblems
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
 
 _IDS = {"documents": "docno", "topics": "num", "topic-lines": "qid"}
 _TEXTS = {"documents": "text", "topics": "title", "topic-lines": "text"}
@@ -29,8 +33,8 @@ class TrecChecks(FormatChecks):
         self._strangers: set[str] = set()
         self._results = _Results()
 
-    def record_checks(self, kind: str) -> bool:
-        return kind in _IDS
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        return Needs(records=kind in _IDS, columns=("qid",) if kind in ("qrels", "run") else (), values=True)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         return self._record_problems(file.kind, value) if isinstance(value, dict) else ()
@@ -46,22 +50,18 @@ class TrecChecks(FormatChecks):
         if not text.strip():
             yield Problem("blank-text", pointer=f"/{_TEXTS[kind]}" if _TEXTS[kind] in value else "", value=text)
 
-    def needs_values(self, kind: str) -> bool:
-        return True
-
-    def key_columns(self, kind: str) -> tuple[str, ...]:
-        return ("qid",) if kind in ("qrels", "run") else ()
-
     def start_file(self, file: DataFile) -> None:
         self._file = file.name
         self._results = _Results()
 
-    def derive(self, kind: str, value: Any) -> dict[str, Any]:
+    def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         if not isinstance(value, dict) or "docno" not in value or "qid" not in value:
             return {}
         return {"@judged": f"{self._file}\n{value['qid']}\n{value['docno']}"}
 
-    def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Hits]:
+    def batch(
+        self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterable[RowProblems]:
         records = [(batch.first_row + i, v) for i, v in enumerate(values or ()) if isinstance(v, dict)]
         if kind in ("topics", "topic-lines"):
             self._topics.update(dict.fromkeys(v[_IDS[kind]] for _, v in records if _IDS[kind] in v))
@@ -70,12 +70,12 @@ class TrecChecks(FormatChecks):
             return [*_nul_in_ids(kind, records), *self._judgements(records)]
         return [*_nul_in_ids(kind, records), *self._of_run(records)] if kind == "run" else ()
 
-    def _judgements(self, records: list[tuple[int, dict[str, Any]]]) -> list[Hits]:
+    def _judgements(self, records: list[tuple[int, dict[str, Any]]]) -> list[RowProblems]:
         self._judged.update(dict.fromkeys(v["qid"] for _, v in records))
         unknown = [(row, v["qid"]) for row, v in records if v["qid"] not in self._topics] if self._topics else []
-        return [_hits("unknown-topic", "qrels", "qid", unknown)] if unknown else []
+        return [_at_rows("unknown-topic", "qrels", "qid", unknown)] if unknown else []
 
-    def _of_run(self, records: list[tuple[int, dict[str, Any]]]) -> list[Hits]:
+    def _of_run(self, records: list[tuple[int, dict[str, Any]]]) -> list[RowProblems]:
         found = self._results.add([(row, v) for row, v in records if "comment" not in v])
         if self._topics or self._judged:
             strangers = []
@@ -85,20 +85,20 @@ class TrecChecks(FormatChecks):
                     self._strangers.add(query)
                     strangers.append((row, query))
             if strangers:
-                found.append(_hits("unknown-query", "run", "qid", strangers))
+                found.append(_at_rows("unknown-query", "run", "qid", strangers))
         return found
 
-    def finish_file(self, file: DataFile, records: int, emit: Emit) -> None:
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         if not records and file.readable:
-            emit(file, Problem("empty-file", facts={"record": _ONE[file.kind]}))
+            yield file, Problem("empty-file", facts={"record": _ONE[file.kind]})
         tags = list(self._results.tags)
         if len(tags) > 1:
-            emit(file, Problem("several-tags", value=tags[1], facts={"tags": len(tags), "first": tags[0]}))
+            yield file, Problem("several-tags", value=tags[1], facts={"tags": len(tags), "first": tags[0]})
 
-    def finish(self, emit: Emit) -> None:
+    def finish(self) -> Iterator[Placed]:
         positions = {str(i + 1) for i in range(len(self._topics))}
         if self._topics and self._judged.keys() == positions != self._topics.keys():
-            emit(self.dataset.of_kind("qrels")[0], Problem("topics-by-position", facts={"number": len(positions)}))
+            yield self.dataset.of_kind("qrels")[0], Problem("topics-by-position", facts={"number": len(positions)})
 
 
 @dataclass(slots=True)
@@ -117,18 +117,25 @@ class _Results:
     tags: dict[str, None] = field(default_factory=dict)
     _queries: dict[str, _Query] = field(default_factory=dict)
 
-    def add(self, records: list[tuple[int, dict[str, Any]]]) -> list[Hits]:
+    def add(self, records: list[tuple[int, dict[str, Any]]]) -> list[RowProblems]:
         """Take in results, each with its row; what is wrong with them."""
         found: dict[str, list[tuple[int, Any, dict[str, Any]]]] = {}
         for row, value in records:
             self.tags.setdefault(value["tag"])
             query = self._queries.setdefault(value["qid"], _Query())
-            for rule, told, facts in self._compare(query, value):
-                found.setdefault(rule, []).append((row, told, facts))
+            for rule, shown, facts in self._compare(query, value):
+                found.setdefault(rule, []).append((row, shown, facts))
         fields = {"rank-against-score": "rank", "odd-rank": "rank", "equal-scores": "score", "many-results": "qid"}
         return [
-            Hits(rule, "run", fields[rule], [h[0] for h in hits], [h[1] for h in hits], facts=[h[2] for h in hits])
-            for rule, hits in found.items()
+            RowProblems(
+                rule,
+                "run",
+                fields[rule],
+                [one[0] for one in of_rule],
+                [one[1] for one in of_rule],
+                facts=[one[2] for one in of_rule],
+            )
+            for rule, of_rule in found.items()
         ]
 
     def _compare(self, query: _Query, value: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
@@ -148,11 +155,11 @@ class _Results:
         query.rank, query.score = rank, score
 
 
-def _nul_in_ids(kind: str, records: list[tuple[int, dict[str, Any]]]) -> Iterator[Hits]:
+def _nul_in_ids(kind: str, records: list[tuple[int, dict[str, Any]]]) -> Iterator[RowProblems]:
     for name in ("qid", "docno"):
         if found := [(row, v[name]) for row, v in records if "\0" in v.get(name, "")]:
-            yield _hits("nul-in-id", kind, name, found)
+            yield _at_rows("nul-in-id", kind, name, found)
 
 
-def _hits(rule: str, kind: str, name: str, told: list[tuple[int, str]]) -> Hits:
-    return Hits(rule, kind, name, [row for row, _ in told], [value for _, value in told])
+def _at_rows(rule: str, kind: str, name: str, rows: list[tuple[int, str]]) -> RowProblems:
+    return RowProblems(rule, kind, name, [row for row, _ in rows], [value for _, value in rows])

@@ -1,0 +1,144 @@
+"""The Python interface of what is known without data: formats, rules, JSON Schemas, and examples to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.options import PathLike
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.declarations import Format, Rule
+
+
+def formats(name: str = "") -> list[dict[str, Any]]:
+    """The formats with their profiles and kinds of files, or the one of this ``name``: the JSON of ``ragdata formats``.
+
+    Raises `UnknownNameError`.
+    """
+    from ragdatakit.reports.reference import format_dict
+
+    return [format_dict(fmt) for fmt in declared_formats(name)]
+
+
+def declared_formats(name: str = "") -> tuple[Format, ...]:
+    """The declarations of all formats, or of one."""
+    from ragdatakit.schemas import all_formats, get_format
+
+    return (get_format(name),) if name else all_formats()
+
+
+def rules(*chosen: str) -> list[dict[str, Any]]:
+    """The rules, in the JSON of ``ragdata rules``: code, name, severity, format, what is wrong, what to do, and so on.
+
+    ``chosen`` are codes, names, their beginnings (``SP2``, ``dangling``), and formats; none: all rules. Raises
+    `UnknownNameError`, and `RagdataError` where a format has no such rule.
+    """
+    from ragdatakit.reports.reference import rule_dict
+
+    found, format_name = chosen_rules(*chosen)
+    return [rule_dict(rule, fmt, format_name) for rule, fmt in found]
+
+
+def chosen_rules(*chosen: str, format_name: str = "") -> tuple[list[tuple[Rule, Format | None]], str | None]:
+    """The rules with their formats (None: of all), and the one format that was chosen among the words, if any."""
+    from ragdatakit.schemas import FORMATS, all_rules, find_rules, get_format
+
+    of_format = get_format(format_name).name if format_name else None
+    names = [of_format] if of_format else [name for name in chosen if name in FORMATS]
+    of_format = names[0] if len(names) == 1 else None
+    asked = [name for name in chosen if name not in FORMATS]
+    wanted = {rule.code for name in asked for rule, _ in find_rules(name)}
+    found = [pair for pair in all_rules() if _is_of(pair, names) and (not asked or pair[0].code in wanted)]
+    if not found:
+        raise RagdataError(f"{', '.join(names)} has no rule {' or '.join(asked)}")
+    return found, of_format
+
+
+def _is_of(pair: tuple[Rule, Format | None], formats: list[str]) -> bool:
+    """Whether a rule is one of these formats, or one that all of them share."""
+    from ragdatakit.schemas.rules.evaluation import LETTERS
+
+    rule, fmt = pair
+    return not formats or (fmt.name in formats if fmt is not None else not rule.code.startswith(LETTERS))
+
+
+def explain(rule: str) -> str:
+    """What ``ragdata explain`` prints of a rule, given its code (``SP201``) or its name (``dangling-qid``): what is
+    wrong, what the framework does, what to do, examples.
+
+    The beginning of a code or of a name lists the rules that begin so. Raises `UnknownNameError`.
+    """
+    return "\n".join(explanation(rule))
+
+
+def explanation(rule: str, colour: bool = False) -> list[str]:
+    """The same, line by line."""
+    from ragdatakit.reports.reference import explanation_lines
+    from ragdatakit.schemas import find_rules
+
+    def thresholds(summary: str) -> list[tuple[str, float, str]]:
+        from ragdatakit.quality.options import thresholds_in
+
+        return thresholds_in(summary)
+
+    return list(explanation_lines(rule, find_rules(rule), thresholds, colour))
+
+
+def schema(format: str, kind: str = "") -> dict[str, Any]:  # noqa: A002 - the word of the command line
+    """The JSON Schema (2020-12) of the records of one kind of file, such as ``schema("light-splade", "triplets")``;
+    without ``kind`` those of all kinds of the format, by kind.
+
+    Raises `UnknownNameError`, and `RagdataError` where files of that kind hold no JSON records.
+    """
+    from ragdatakit.schemas import get_format
+    from ragdatakit.schemas.json_schema import file_schema
+
+    fmt = get_format(format)
+    if not kind:
+        return {file.kind: file_schema(fmt, file) for file in fmt.files if file.records}
+    file = fmt.file(kind)
+    if not file.records:
+        raise RagdataError(f"{kind} files of {fmt.name} hold no JSON records")
+    return file_schema(fmt, file)
+
+
+def write_schemas(folder: PathLike, format_name: str = "", base_url: str | None = None) -> list[Path]:
+    """Write the schemas of whole files of all formats, or of one, and a catalog of them for editors into ``folder``.
+
+    The URLs in the catalog begin with ``base_url`` (None: the folder's own). Returns the files, the catalog last.
+    """
+    import orjson
+
+    from ragdatakit.api.output_files import write_file
+    from ragdatakit.schemas.catalog import documents
+
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    written = documents(declared_formats(format_name), base_url if base_url is not None else place.resolve().as_uri())
+    for name, document in written.items():
+        write_file(place / name, [orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"])
+    return [place / name for name in written]
+
+
+def init(format: str, folder: PathLike) -> list[Path]:  # noqa: A002 - the word of the command line
+    """Write a minimal valid dataset of ``format`` into ``folder``, which must be empty or not exist yet: all of it or
+    nothing. Returns the files.
+
+    Raises `UnknownNameError` for the format, `RagdataError` where the folder is not empty, and `OSError`.
+    """
+    from ragdatakit.files.paths.writing import write_whole
+    from ragdatakit.outputs.staging import StagedFolder
+    from ragdatakit.schemas import get_format
+
+    fmt, place = get_format(format), Path(folder)
+    if place.exists() and any(place.iterdir()):
+        raise RagdataError(f"{place} is not empty; give a new folder")
+    with StagedFolder(place) as staged:
+        for name, content in fmt.example.items():
+            path = staged.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, content.encode())
+        staged.commit()
+    return [place / name for name in fmt.example]

@@ -1,0 +1,122 @@
+"""What the functions of the interface return, where the JSON and the page are those of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, Self
+
+from ragdatakit.schemas.diffs import DatasetDiff
+from ragdatakit.schemas.evaluations import Evaluation
+from ragdatakit.schemas.gates import GateResult
+from ragdatakit.schemas.options import PathLike
+from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.summaries import LeftOut, NotRead, Summary
+
+
+class _Shown:
+    """What has the JSON of a command."""
+
+    __slots__ = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON of the command."""
+        import orjson
+
+        found: dict[str, Any] = orjson.loads(self._json())
+        return found
+
+    def _json(self) -> bytes:
+        raise NotImplementedError
+
+
+class _ShownAsPage(_Shown):
+    """What has the page of a command, too."""
+
+    __slots__ = ()
+
+    def to_html(self, path: PathLike) -> None:
+        """Write the page of the command to ``path``: all of it, or the file stays as it was. Raises `OSError`."""
+        from ragdatakit.api.output_files import write_file
+
+        write_file(path, [self._page()])
+
+    def _page(self) -> bytes:
+        raise NotImplementedError
+
+
+class Summaries(_ShownAsPage, list[Summary]):
+    """The result of `ragdatakit.report`: the summaries of all datasets at some paths.
+
+    ``left_out`` are the folders there that hold other data, ``not_read`` all files there that no dataset reads,
+    ``findings`` is what validation says (None: it was not asked for).
+    """
+
+    def __init__(
+        self, summaries: Iterable[Summary] = (), left_out: Iterable[LeftOut] = (), not_read: Iterable[NotRead] = ()
+    ) -> None:
+        super().__init__(summaries)
+        self.left_out: tuple[LeftOut, ...] = tuple(left_out)
+        self.not_read: tuple[NotRead, ...] = tuple(not_read)
+        self.findings: Report | None = None
+
+    def __repr__(self) -> str:
+        return f"<Summaries: {', '.join(map(repr, self[:3]))}{f' and {len(self) - 3:,} more' * (len(self) > 3)}>"
+
+    def _json(self) -> bytes:
+        from ragdatakit.reports.summary.json import summary_json
+
+        return summary_json(self, self.findings, self.left_out, self.not_read)
+
+    def _page(self) -> bytes:
+        from ragdatakit.reports.html.page import summary_page
+
+        return summary_page(self, self.findings, left_out=self.left_out, not_read=self.not_read)
+
+
+class DiffResult(_ShownAsPage, DatasetDiff):
+    """The result of `ragdatakit.diff`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, diff: DatasetDiff) -> Self:
+        """The same as a result."""
+        return cls(**{field.name: getattr(diff, field.name) for field in fields(diff)})
+
+    def _json(self) -> bytes:
+        from ragdatakit.reports.diff.files import diff_json
+
+        return diff_json(self)
+
+    def _page(self) -> bytes:
+        from ragdatakit.reports.html.diff import diff_html
+
+        return diff_html(self)
+
+
+class CheckedGate(_ShownAsPage, GateResult):
+    """The result of `ragdatakit.gate`."""
+
+    __slots__ = ()
+
+    def _json(self) -> bytes:
+        from ragdatakit.reports.gates.output import gate_json
+
+        return gate_json(self)
+
+    def _page(self) -> bytes:
+        from ragdatakit.reports.gates.output import gate_page
+
+        return gate_page(self)
+
+
+class EvaluationResult(_Shown, Evaluation):
+    """The result of `ragdatakit.evaluate`."""
+
+    __slots__ = ()
+
+    def _json(self) -> bytes:
+        from ragdatakit.reports.evaluation_files import evaluation_json
+
+        return evaluation_json(self)

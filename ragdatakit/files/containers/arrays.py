@@ -1,0 +1,259 @@
+"""A JSON array or object as parts of whole elements, whatever its size and layout, with each one's line and offset.
+
+A part is cut where an element seems to end and a new one to begin, and the cut is proved by decoding ``[part]``, or
+``{part}``: a cut inside a string or a nested value always leaves a quote or a bracket open, so it fails to decode.
+What does not decode is cut element by element instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ragdatakit.files.containers.element_scans import (
+    Carried,
+    Element,
+    ElementScan,
+    MemberScan,
+    characters,
+    end_of_space,
+)
+from ragdatakit.files.containers.record_forms import read_alike
+from ragdatakit.files.containers.sources import Source
+
+_WINDOW = 1 << 14
+TOO_LONG = "too long"
+TOO_BROKEN = "so much before this is broken that the rest was not read"
+MOST_OF_ANOTHER = 1 << 23
+"""Bytes that are looked at to say what a file is that is no array."""
+
+
+@dataclass(slots=True)
+class Part:
+    """Consecutive elements; ``indent``: characters before them on their line.
+
+    ``proved``: ``data`` decodes as it stands, every reader reads it alike, and ``values`` is what it decodes to: a list
+    of the elements, or an object of the members.
+    """
+
+    data: bytes
+    byte_offset: int
+    first_line: int
+    first_record: int
+    proved: bool
+    count: int = 0
+    indent: int = 0
+    found: list[Element] = field(default_factory=list)
+    values: Any = ()
+    scan: type[ElementScan] = ElementScan
+
+    def elements(self) -> list[Element]:
+        """The elements one by one, with positions."""
+        if not self.found:
+            data = self.data + self.scan.CLOSING
+            scan = self.scan(data, self.byte_offset, self.first_line, self.first_record, self.indent, at_end=True)
+            self.found = list(scan.run())
+        return self.found
+
+
+class ArraySource:
+    """One JSON array in a file.
+
+    `parts` yields the elements; afterwards ``top`` tells what the top level was: ``"array"``, ``"empty"`` (an array
+    without elements), ``"nothing"`` (only white space) or ``"other"``, with ``head`` holding the first bytes; and
+    ``whole`` whether it has an end.
+    """
+
+    NOUN: ClassVar = "array"
+    OPENING: ClassVar = b"["
+    BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
+    AROUND: ClassVar = b"[%b]"
+    SCAN: ClassVar[type[ElementScan]] = ElementScan
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.top = "nothing"
+        self.head = b""
+        self.whole = True
+        self._carried = Carried()
+
+    def parts(self) -> Iterator[Part]:
+        """Read the file once; a part's ``proved`` tells whether its elements decode together."""
+        reader = Buffer(self.source)
+        if not self._open(reader):
+            return
+        self.top = "empty"
+        record = 0
+        while True:
+            part = self._proved_part(reader, record)
+            if part is None:
+                part = self._scanned_part(reader, record)
+            if part.count or part.found:
+                self.top = self.NOUN
+                yield part
+                record += part.count
+            if reader.closed:
+                return
+
+    def _open(self, reader: Buffer) -> bool:
+        while True:
+            start = end_of_space(reader.data)
+            if start < len(reader.data) or not reader.fill():
+                break
+        if reader.data[start : start + 1] != self.OPENING:
+            reader.fill_to(MOST_OF_ANOTHER)
+        self.head = reader.data[start : start + MOST_OF_ANOTHER]
+        if self.head[:1] != self.OPENING:
+            self.top = "other" if self.head else "nothing"
+            return False
+        reader.take(start + 1)
+        return True
+
+    def _proved_part(self, reader: Buffer, record: int) -> Part | None:
+        import orjson
+
+        reader.fill_to(self.source.block_bytes)
+        data = reader.data
+        borders = [m.start(1) for m in self.BORDER.finditer(data, max(0, len(data) - _WINDOW))]
+        # What begins as the first element does, behind the same blanks, is more likely an element than a value in one.
+        blanks = data[: end_of_space(data)]
+        alike = [cut for cut in borders if blanks and data.startswith(blanks + b'"', cut + 1)]
+        for cut in dict.fromkeys((*reversed(alike[-2:]), *reversed(borders[-4:]))):
+            try:
+                values = orjson.loads(self.AROUND % data[:cut])
+            except orjson.JSONDecodeError:
+                continue
+            part = Part(data[:cut], reader.offset, reader.line, record, True, indent=reader.indent, scan=self.SCAN)
+            self._judge(part, values)
+            first = end_of_space(data)
+            self._carried.mark = data[first : first + 1]
+            reader.take(cut + 1)
+            return part
+        return None
+
+    def _judge(self, part: Part, values: Any) -> None:
+        """Count the elements; they are given on as values only where every reader reads them alike."""
+        part.proved = read_alike(values, part.data)
+        part.values = values if part.proved else ()
+        part.count = len(values)
+
+    def _scanned_part(self, reader: Buffer, record: int) -> Part:
+        """Element by element: the end of the array, a long element, or a part that does not decode."""
+        while True:
+            scan = self.SCAN(
+                reader.data, reader.offset, reader.line, record, reader.indent, reader.ended, self._carried
+            )
+            found = list(scan.run())
+            too_long = len(reader.data) > self.source.max_line_bytes
+            if found or scan.closed or reader.ended or too_long or self._carried.spent:
+                break
+            reader.fill_to(len(reader.data) * 2)
+        count = sum(1 for e in found if not e.error)
+        data = reader.data[: scan.position]
+        part = Part(data, reader.offset, reader.line, record, False, count, reader.indent, found, scan=self.SCAN)
+        reader.take(scan.position)
+        if scan.closed:
+            reader.closed = True
+            reader.fill_to(4096)
+            reader.take(end_of_space(reader.data))
+            if reader.data:
+                self.whole = False
+                part.found.append(reader.fault(record + count, f"data after the end of the {self.NOUN}", 80))
+        elif self._carried.spent:
+            reader.closed, self.whole = True, False
+            part.found.append(reader.fault(record + count, TOO_BROKEN, 80))
+        elif reader.ended or too_long:
+            reader.closed = True
+            self.whole = False
+            if too_long or not scan.cut:
+                reader.take(len(reader.data))
+                error = TOO_LONG if too_long else f"the {self.NOUN} is not closed"
+                part.found.append(reader.fault(record + count, error, 0))
+        return part
+
+
+class ObjectSource(ArraySource):
+    """One JSON object in a file; its elements are the members, ``"name": value``, also those of the same name."""
+
+    NOUN: ClassVar = "object"
+    OPENING: ClassVar = b"{"
+    BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=")')
+    AROUND: ClassVar = b"{%b}"
+    SCAN: ClassVar[type[ElementScan]] = MemberScan
+
+    def _judge(self, part: Part, values: Any) -> None:
+        super()._judge(part, values)
+        if not part.proved:  # a name may stand twice
+            part.count = len(part.elements())
+
+
+class SingleSource(ArraySource):
+    """One JSON value in a file, which is the only element whatever it is."""
+
+    NOUN: ClassVar = "value"
+
+    def parts(self) -> Iterator[Part]:
+        """One part, or none where there is only white space."""
+        reader = Buffer(self.source)
+        reader.fill_to(self.source.max_line_bytes + 1)
+        start = end_of_space(reader.data)
+        if start >= len(reader.data):
+            return
+        self.top = self.NOUN
+        reader.take(start)
+        raw = reader.data.rstrip(b" \t\r\n")
+        too_long = TOO_LONG if len(raw) > self.source.max_line_bytes else ""
+        self.whole = not too_long
+        found = [Element(0, reader.line, reader.offset, raw[:80] if too_long else raw, too_long, reader.indent)]
+        count = 0 if too_long else 1
+        yield Part(raw, reader.offset, reader.line, 0, False, count, reader.indent, found)
+
+
+class Buffer:
+    """Uncompressed bytes that are not consumed yet, and where they stand in the file."""
+
+    def __init__(self, source: Source) -> None:
+        self._pieces = source.pieces()
+        self.data = b""
+        self.offset = 0
+        self.line = 1
+        self.indent = 0
+        self.ended = False
+        self.closed = False
+        self.fill()
+        self.offset = 3 if source.bom else 0
+
+    def fill(self) -> bool:
+        """Read one more piece; False at the end of the file."""
+        piece = next(self._pieces, b"")
+        if not piece:
+            self.ended = True
+            return False
+        self.data = self.data + piece if self.data else piece
+        return True
+
+    def fill_to(self, length: int) -> None:
+        """Read until ``length`` bytes are there, or the file ends."""
+        pieces = [self.data]
+        have = len(self.data)
+        while have < length and not self.ended:
+            piece = next(self._pieces, b"")
+            self.ended = not piece
+            pieces.append(piece)
+            have += len(piece)
+        self.data = b"".join(pieces) if len(pieces) > 1 else self.data
+
+    def take(self, length: int) -> None:
+        """These bytes are done with."""
+        lines = self.data.count(b"\n", 0, length)
+        self.line += lines
+        begin = self.data.rfind(b"\n", 0, length) + 1 if lines else 0
+        self.indent = characters(self.data[begin:length]) + (0 if lines else self.indent)
+        self.offset += length
+        self.data = self.data[length:]
+
+    def fault(self, record: int, error: str, length: int) -> Element:
+        """What is wrong at this place, with the first bytes that stand there."""
+        return Element(record, self.line, self.offset, self.data[:length], error, self.indent)

@@ -1,0 +1,319 @@
+"""A CSV file cut into records, as pandas' reader cuts it, with every record's physical line and offset.
+
+A record ends at a line end (LF, CR LF or a lone CR) outside of quotes; lines of nothing but blanks are skipped. A quote
+that is never closed would swallow the rest of the file: cutting goes on at the next line that is a whole record of its
+own, and the record before it is marked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.files.containers.csv_cells import chunk_rows, split_record
+from ragdatakit.files.containers.sources import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ragdatakit.files.containers.positions import BlockTable
+
+_FIELD = rb'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|(?!")[^,\r\n]*+)'
+_RECORD = re.compile(rb"%b(?:,%b)*+(?=[\r\n]|\Z)" % (_FIELD, _FIELD))
+_BARE_LINE = re.compile(rb"[^\r\n]*+")
+_END = re.compile(rb"\r\n|\r|\n")
+_BLANK = re.compile(rb"[ \t]*+(?=[\r\n]|\Z)")
+LONGEST_OPEN = 1 << 26
+"""Bytes that a quoted cell may take before it is looked at as one that was never closed."""
+_PART = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class RawRow:
+    """One record: 0-based offset in the file, 1-based line, its bytes without the line end.
+
+    ``closed`` is false where a quote in it is not closed and its end is a guess.
+    """
+
+    offset: int
+    line: int
+    raw: bytes
+    closed: bool = True
+
+
+@dataclass(slots=True)
+class CsvBlock:
+    """Whole records.
+
+    ``rows`` counts them, ``first_row`` (0-based, the header not counted) and ``first_line`` (1-based) say where they
+    begin. ``cut`` holds them one by one; None where ``data`` is proved to be plain: quotes only around whole cells,
+    no blank line, one kind of line end; ``ends`` are then the places behind each record (an integer array).
+    ``chunk``: the number of the chunk in which pandas reads them.
+    """
+
+    data: bytes
+    offset: int
+    first_line: int
+    first_row: int
+    rows: int
+    lines: int
+    chunk: int
+    cut: list[RawRow] | None = None
+    ends: Any = None
+
+    def raw_rows(self) -> list[RawRow]:
+        """The records one by one."""
+        if self.cut is not None:
+            return self.cut
+        rows, _, _ = cut_rows(self.data, self.offset, self.first_line, ended=True)
+        return rows
+
+
+def cut_rows(
+    data: bytes,
+    offset: int,
+    line: int,
+    ended: bool,
+    widths: tuple[int, ...] = (),
+    most: int = 1 << 62,
+    most_bytes: int = 1 << 62,
+    longest: int = LONGEST_OPEN,
+) -> tuple[list[RawRow], int, int]:
+    """(records, bytes consumed, lines consumed) of ``data``, which begins at a record's first byte.
+
+    ``widths`` are the numbers of fields that a record of the file may have; a record over several lines with another
+    number is looked at for a quote that was not closed, as is one that is still open after ``longest`` bytes. The last
+    record is left where ``data`` may go on.
+    """
+    rows: list[RawRow] = []
+    position, first_line = 0, line
+    while position < len(data) and len(rows) < most and position < most_bytes:
+        blank = _BLANK.match(data, position)
+        if blank is not None:
+            end = _END.match(data, blank.end())
+            if end is None and not ended:
+                break
+            if end is not None and end.group() == b"\r" and end.end() == len(data) and not ended:
+                break
+            position, line = end.end() if end is not None else len(data), line + 1
+            continue
+        match = _RECORD.match(data, position)
+        at = match.end() if match is not None else -1
+        if (at < 0 or at == len(data)) and not ended and not (at < 0 and len(data) - position > longest):
+            break
+        closed = at >= 0
+        if not closed:
+            at = _resynchronised(data, position, len(data), widths) or (_without_end(data) if ended else -1)
+            if at < 0:
+                break
+        elif widths and b"\n" in (spanned := data[position:at]) and _fields(spanned) not in widths:
+            found = _resynchronised(data, position, at, widths)
+            closed, at = not found, found or at
+        end = _END.match(data, at)
+        if end is not None and end.group() == b"\r" and end.end() == len(data) and not ended:
+            break
+        raw = data[position:at]
+        rows.append(RawRow(offset + position, line, raw, closed))
+        line += _line_ends(raw) + 1
+        position = end.end() if end is not None else len(data)
+    return rows, position, line - first_line
+
+
+def _without_end(data: bytes) -> int:
+    return len(data.rstrip(b"\r\n"))
+
+
+def _fields(raw: bytes) -> int:
+    return len(split_record(raw.decode("utf-8", "replace"))[0])
+
+
+def _line_ends(raw: bytes) -> int:
+    return raw.count(b"\n") + (raw.count(b"\r") - raw.count(b"\r\n") if b"\r" in raw else 0)
+
+
+def _resynchronised(data: bytes, start: int, stop: int, widths: tuple[int, ...]) -> int:
+    """Where the line before the next line ends that is a record of its own; 0 if there is none up to ``stop``."""
+    at = data.find(b"\n", start, stop)
+    while 0 <= at < stop - 1:
+        bare = _BARE_LINE.match(data, at + 1)
+        record = _RECORD.match(data, at + 1)
+        assert bare is not None
+        if record is not None and record.end() == bare.end() and _fields(record.group()) in widths:
+            return at - (data[at - 1 : at] == b"\r")
+        at = data.find(b"\n", at + 1, stop)
+    return 0
+
+
+@dataclass(slots=True)
+class CsvReader:
+    """One CSV file read in blocks of whole records; `open` first.
+
+    ``header`` are the names of the columns, in order (None: the file has no line). ``width`` is the number of fields
+    that pandas gives every row: that of the first row, if it is longer than the header. ``columnar``: blocks that are
+    proved plain are left whole (needs numpy).
+    """
+
+    source: Source
+    columnar: bool = False
+    header: list[str] | None = None
+    header_row: RawRow | None = None
+    width: int = 0
+    widths: tuple[int, ...] = ()
+    chunk_rows: int = 1 << 17
+    too_long: int = 0
+    _data: bytes = b""
+    _offset: int = 0
+    _line: int = 1
+    _ended: bool = False
+    _pieces: Iterator[bytes] = field(default_factory=lambda: iter(()))
+
+    def open(self) -> bool:
+        """Read the header and look at the first row; False where there is no header."""
+        self._pieces = self.source.pieces()
+        self._fill(self.source.block_bytes)
+        self._offset = 3 if self.source.bom else 0
+        rows = self._cut_some(1)
+        if not rows:
+            return False
+        self.header_row = rows[0]
+        self.header = [f.text for f in split_record(rows[0].raw.decode("utf-8", "replace"))[0]]
+        fields = self._fields_of_first_row()
+        self.width = max(len(self.header), fields)
+        self.widths = tuple({len(self.header), self.width})
+        self.chunk_rows = chunk_rows(self.width)
+        return True
+
+    def _fields_of_first_row(self) -> int:
+        while True:
+            rows, _, _ = cut_rows(self._data, 0, 1, self._ended, most=1)
+            if rows:
+                return _fields(rows[0].raw)
+            if self._ended or len(self._data) > self.source.max_line_bytes:
+                return 0
+            self._fill(2 * len(self._data) + 1)
+
+    def _fill(self, length: int) -> None:
+        """Have so many bytes at hand, or all there are."""
+        held, have = [self._data], len(self._data)
+        while have < length and not self._ended:
+            piece = next(self._pieces, b"")
+            self._ended = not piece
+            held.append(piece)
+            have += len(piece)
+        self._data = b"".join(held) if len(held) > 1 else self._data
+
+    def _cut_some(self, most: int, most_bytes: int = 1 << 62) -> list[RawRow]:
+        """Records cut one by one; at least one, if there is one."""
+        while True:
+            rows, used, lines = cut_rows(
+                self._data,
+                self._offset,
+                self._line,
+                self._ended,
+                self.widths,
+                most,
+                most_bytes,
+                self.source.max_line_bytes,
+            )
+            if used or self._ended:
+                self._take(used, lines)
+                if rows or self._ended or not self._data:
+                    return rows
+            elif len(self._data) > self.source.max_line_bytes:
+                self.too_long = self._line
+                self._data, self._ended = b"", True
+                return []
+            self._fill(min(2 * len(self._data), self.source.max_line_bytes) + 1)
+
+    def _take(self, used: int, lines: int) -> None:
+        self._data = self._data[used:]
+        self._offset += used
+        self._line += lines
+
+    def blocks(self) -> Iterator[CsvBlock]:
+        """The rows behind the header, in order; no block reaches over the end of one of pandas' chunks."""
+        row = 0
+        while True:
+            self._fill(self.source.block_bytes)
+            if not self._data:
+                return
+            left = self.chunk_rows - row % self.chunk_rows
+            offset, line = self._offset, self._line
+            plain = self._plain_cut(left) if self.columnar else None
+            if plain is not None:
+                data, ends = plain
+                rows, cut = len(ends), None
+            else:
+                cut = self._cut_some(left, _PART if self.columnar else 1 << 62)
+                data, rows, ends = b"", len(cut), None
+            if rows:
+                yield CsvBlock(data, offset, line, row, rows, self._line - line, row // self.chunk_rows, cut, ends)
+            row += rows
+
+    def _plain_cut(self, most_rows: int) -> tuple[bytes, Any] | None:
+        from ragdatakit.files.containers.csv_columns import plain_records
+
+        found = plain_records(self._data, most_rows, self._ended, self.widths)
+        if found is None:
+            return None
+        ends, lines = found
+        used = int(ends[-1])
+        data = self._data if used == len(self._data) else self._data[:used]
+        self._take(used, lines)
+        return data, ends
+
+
+def locate_rows(
+    source: Source, table: BlockTable, records: Iterable[int], widths: tuple[int, ...], columnar: bool = False
+) -> Iterator[tuple[int, RawRow]]:
+    """(record, row) for records found again by the table of blocks; reads only the blocks that have them."""
+    wanted: dict[int, list[int]] = {}
+    for record in sorted(set(records)):
+        wanted.setdefault(table.block_of(record), []).append(record)
+    read = _read_packed if source.is_packed() else _read_plain
+    blocks = sorted(wanted)
+    spans = [(table.offsets[b], table.offsets[b + 1] if b + 1 < len(table.offsets) else None) for b in blocks]
+    for block, data in zip(blocks, read(source, spans), strict=False):
+        first, line, offset = table.records[block], table.lines[block], table.offsets[block]
+        numbers = [record - first for record in wanted[block]]
+        found = _plain_rows(data, offset, line, numbers, widths) if columnar else None
+        if found is None:
+            rows, _, _ = cut_rows(data, offset, line, True, widths)
+            found = [rows[n] for n in numbers if n < len(rows)]
+        yield from zip(wanted[block], found, strict=False)
+
+
+def _read_plain(source: Source, spans: list[tuple[int, int | None]]) -> Iterator[bytes]:
+    with source.boundary.open(source.path) as file:
+        for begin, end in spans:
+            file.seek(begin)
+            yield file.read() if end is None else file.read(end - begin)
+
+
+def _read_packed(source: Source, spans: list[tuple[int, int | None]]) -> Iterator[bytes]:
+    """The same out of compressed data, which can only be read from its beginning."""
+    data = b"".join(source.pieces())
+    start = 3 if source.bom else 0
+    for begin, end in spans:
+        yield data[begin - start :] if end is None else data[begin - start : end - start]
+
+
+def _plain_rows(
+    data: bytes, offset: int, line: int, numbers: list[int], widths: tuple[int, ...]
+) -> list[RawRow] | None:
+    from ragdatakit.files.containers.csv_columns import plain_records
+
+    found = plain_records(data, 1 << 62, True, widths)
+    if found is None or numbers[-1] >= len(found[0]):
+        return None
+    rows = []
+    counted = 0
+    for number in numbers:
+        begin = int(found[0][number - 1]) if number else 0
+        line += data.count(b"\n", counted, begin)
+        counted = begin
+        raw = data[begin : int(found[0][number])].rstrip(b"\r\n")
+        rows.append(RawRow(offset + begin, line, raw))
+    return rows

@@ -1,0 +1,329 @@
+"""Files as blocks of whole lines, with positions: plain or gzip, any size, in bounded memory.
+
+Nothing here judges records. What is wrong with a file as a whole (a Git LFS pointer, cut gzip data, a file that changes
+while it is read) comes out as `FileFault`, and whatever could be read before it is still delivered.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, TypeVar, cast
+
+from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
+from ragdatakit.files.paths.folders import size_of
+
+T = TypeVar("T")
+
+BLOCK_BYTES = 1 << 20
+"""Size of a block; small blocks reuse memory and stay in the cache (measured: 0.5-2 MB is best)."""
+
+ARRAY_PART_BYTES = 1 << 19
+"""Size of a part of a JSON array, all of whose elements become Python values."""
+
+TEXT_BLOCK_BYTES = 1 << 21
+"""Size of a block of records with texts, whose hashing has a cost per block."""
+
+SMALL_FILE = 1 << 20
+BOMB_RATIO, BOMB_BYTES = 400, 1 << 30
+GZIP_MAGIC = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
+IS_POINTER = "it is a Git LFS pointer, not the data; `git lfs pull` fetches that"
+"""Why such a file cannot be read, and what to do."""
+NO_GZIP = "missing"
+"""The reason of broken compression where there is none at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of a file.
+
+    ``offset`` is the 0-based position of ``data`` in the uncompressed file. ``skipped`` is the length of one line that
+    was longer than allowed and is therefore not in ``data`` (which is then empty).
+    """
+
+    data: bytes
+    offset: int
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileFault:
+    """A fault of the file as a whole: the name of a shared rule, and its facts."""
+
+    rule: str
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def told(self, file: str, records: int | None = None) -> str:
+        """In words, that a file could not be read whole, of which so many records were."""
+        reason = str(self.facts.get("reason", self.rule.replace("-", " ")))
+        if reason == NO_GZIP:
+            return f"{file} is empty: there is no gzip data"
+        if self.rule == "lfs-pointer":
+            return f"{file} could not be read: {IS_POINTER}"
+        if not records:
+            return f"{file} could not be read{'' if records == 0 else ' whole'}: {reason}"
+        return f"{file} could not be read whole: {reason}; the rest is missing, from record {records + 1:,} on"
+
+
+@dataclass(slots=True)
+class Source:
+    """One file, opened for reading in blocks.
+
+    ``fault`` is set when the file cannot be read at all; faults met on the way are appended to ``faults`` while
+    `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself. It is opened where
+    ``boundary`` allows it.
+    """
+
+    path: Path
+    gz: bool
+    block_bytes: int = BLOCK_BYTES
+    max_line_bytes: int = 1 << 28
+    faults: list[FileFault] = field(default_factory=list)
+    bytes_read: int = 0
+    progress: int = 0
+    bom: bool = False
+    boundary: Boundary = ANYWHERE
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file itself; 0 where nobody can tell."""
+        return size_of(self.path)
+
+    def is_packed(self) -> bool:
+        """Whether the file holds gzip data, whatever its name says."""
+        with self.boundary.open(self.path) as file:
+            return file.read(2) == GZIP_MAGIC
+
+    def blocks(self) -> Iterator[Block]:
+        """The file's lines in order; faults go to ``faults``."""
+        yield from self._guarded(self._line_blocks)
+
+    def pieces(self) -> Iterator[bytes]:
+        """The file's bytes in order, cut anywhere, without a byte-order mark; faults go to ``faults``."""
+        yield from self._guarded(self._byte_pieces)
+
+    def _guarded(self, read: Callable[[int, int, bool], Iterator[T]]) -> Iterator[T]:
+        try:
+            fd = self.boundary.descriptor(self.path)
+        except OSError as error:
+            self._unreadable(error.strerror or str(error))
+            return
+        try:
+            before = os.fstat(fd)
+            zipped = self._judge_head(fd, before)
+            if zipped is not None:
+                yield from read(fd, before.st_size, zipped)
+            after = os.fstat(fd)
+            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+                self._unreadable("it changed while it was read")
+        except OSError as error:
+            self._unreadable(error.strerror or str(error))
+        finally:
+            os.close(fd)
+
+    def _unreadable(self, reason: str) -> None:
+        self.faults.append(FileFault("unreadable-file", {"reason": reason}))
+
+    def _judge_head(self, fd: int, info: os.stat_result) -> bool | None:
+        """Whether the content is gzip data; None where there is nothing to read."""
+        head = os.pread(fd, 256, 0)
+        if head.startswith(LFS_PREFIX) and info.st_size < 1024:
+            self.bytes_read = info.st_size
+            self.faults.append(FileFault("lfs-pointer", {"size": lfs_size(head)}))
+            return None
+        zipped = head.startswith(GZIP_MAGIC)
+        if self.gz and not zipped:
+            if info.st_size:
+                self.faults.append(_mislabelled("holds no gzip data", "gzip (.gz)"))
+            else:
+                self.faults.append(FileFault("broken-compression", {"reason": NO_GZIP, "bytes": 0}))
+        elif zipped and not self.gz:
+            self.faults.append(_mislabelled("holds gzip data", "plain text"))
+        return zipped
+
+    def _line_blocks(self, fd: int, size: int, zipped: bool) -> Iterator[Block]:
+        return self._gzip_blocks(fd, size) if zipped else self._plain_blocks(fd, size)
+
+    def _byte_pieces(self, fd: int, size: int, zipped: bool) -> Iterator[bytes]:
+        if zipped:
+            with os.fdopen(os.dup(fd), "rb") as raw:
+                raw.seek(0)
+                for number, piece in enumerate(self._pieces(_gunzip(raw, size), raw, size)):
+                    self.progress = raw.tell()
+                    yield piece[self._bom_length(piece[:3]) :] if not number else piece
+            return
+        offset = self._bom_length(os.pread(fd, 3, 0))
+        while piece := os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset):
+            offset += len(piece)
+            self.bytes_read = self.progress = offset
+            yield piece
+
+    def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
+        """Up to the size that the file had when it was opened: one that grows must come to an end, too."""
+        offset = self._bom_length(os.pread(fd, 3, 0))
+        while True:
+            data = os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset)
+            if not data:
+                return
+            last = offset + len(data) >= size
+            cut = len(data) if last else data.rfind(b"\n") + 1
+            if cut:
+                yield Block(data if cut == len(data) else data[:cut], offset)
+                offset += cut
+            else:  # one line that is longer than a block: only this line, and only if it may be held
+                end = self._end_of_line(fd, offset + len(data), size)
+                del data
+                long = end - offset > self.max_line_bytes
+                yield Block(b"", offset, end - offset) if long else Block(os.pread(fd, end - offset, offset), offset)
+                offset = end
+            self.bytes_read = self.progress = offset
+
+    def _end_of_line(self, fd: int, offset: int, size: int) -> int:
+        while data := os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset):
+            found = data.find(b"\n")
+            if found >= 0:
+                return offset + found + 1
+            offset += len(data)
+        return offset
+
+    def _bom_length(self, head: bytes) -> int:
+        self.bom = head == BOM
+        return 3 if self.bom else 0
+
+    def _gzip_blocks(self, fd: int, size: int) -> Iterator[Block]:
+        with os.fdopen(os.dup(fd), "rb") as raw:
+            raw.seek(0)
+            yield from self._cut_stream(_gunzip(raw, size), raw, size)
+
+    def _cut_stream(self, stream: IO[bytes], raw: IO[bytes], size: int) -> Iterator[Block]:
+        held: list[bytes] = []  # the beginning of a line whose end did not come yet
+        length, offset, skipped = 0, 0, 0
+        first = True
+        for piece in self._pieces(stream, raw, size):
+            if first:
+                first = False
+                skip = self._bom_length(piece[:3])
+                piece, offset = piece[skip:], skip
+            cut = piece.rfind(b"\n") + 1
+            if skipped:
+                head = piece.find(b"\n") + 1
+                skipped += head or len(piece)
+                if not head:
+                    continue
+                yield Block(b"", offset, skipped)
+                offset += skipped
+                piece, cut, skipped = piece[head:], cut - head, 0
+            if cut:
+                data = b"".join((*held, piece[:cut]))
+                yield Block(data, offset)
+                offset += len(data)
+                held, length = [piece[cut:]], len(piece) - cut
+            else:
+                held.append(piece)
+                length += len(piece)
+                if length > self.max_line_bytes:
+                    skipped, held, length = length, [], 0
+            self.progress = raw.tell()
+        if skipped:
+            yield Block(b"", offset, skipped)
+        elif length and not any(f.rule == "broken-compression" for f in self.faults):
+            yield Block(b"".join(held), offset)  # else it is the line that was cut with the file
+
+    def _last_pieces(self, raw: IO[bytes]) -> Iterator[bytes]:
+        """What stands before a fault in gzip data, lost with the read that met it: unpacked again, bit by bit."""
+        raw.seek(0)
+        position, before = 0, self.bytes_read
+        with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
+            while True:
+                try:
+                    piece = stream.read1(1 << 16)
+                except (EOFError, OSError, zlib.error, ValueError):
+                    return
+                if not piece:
+                    return
+                new = piece[max(0, before - position) :]
+                position += len(piece)
+                if new:
+                    self.bytes_read += len(new)
+                    yield new
+
+    def _pieces(self, stream: IO[bytes], raw: IO[bytes], size: int) -> Iterator[bytes]:
+        """Uncompressed data until its end, a fault in it, or more of it than can be honest."""
+        while True:
+            try:
+                piece = stream.read(self.block_bytes)
+            except (EOFError, OSError, zlib.error, ValueError) as error:
+                if isinstance(error, OSError) and error.errno:
+                    raise
+                yield from self._last_pieces(raw)
+                reason = "cut off" if isinstance(error, EOFError) else "damaged"
+                self.faults.append(FileFault("broken-compression", {"reason": reason, "bytes": self.bytes_read}))
+                return
+            if not piece:
+                return
+            self.bytes_read += len(piece)
+            if self.bytes_read > BOMB_BYTES and self.bytes_read > BOMB_RATIO * size:
+                facts = {"ratio": BOMB_RATIO, "bytes": self.bytes_read}
+                self.faults.append(FileFault("decompression-bomb", facts))
+                return
+            yield piece
+
+
+class HeadedSource(Source):
+    """A file whose first line is a header, which its reader passes over; ``header`` is that line once it was read."""
+
+    header: bytes | None = None
+
+    def blocks(self) -> Iterator[Block]:
+        """The lines below the header in order."""
+        for block in super().blocks():
+            if self.header is not None:
+                yield block
+                continue
+            _, header, end = next(iter_lines(block.data), (0, b"", b""))
+            self.header = bytes(header[:SHOWN_OF_HEADER])
+            self.bom = False  # it goes with the header
+            rest = block.data[len(header) + len(end) :]
+            if rest:
+                yield Block(rest, block.offset + len(header) + len(end))
+
+
+SHOWN_OF_HEADER = 1 << 12
+
+
+def _mislabelled(found: str, expected: str) -> FileFault:
+    return FileFault("mislabelled-compression", {"found": found, "expected": expected})
+
+
+def _gunzip(raw: IO[bytes], size: int) -> IO[bytes]:
+    """A decompressing stream; igzip (three times faster than zlib) where it pays for its import."""
+    if size > SMALL_FILE:
+        from isal import igzip
+
+        return cast(IO[bytes], igzip.IGzipFile(fileobj=raw, mode="rb"))  # type: ignore[no-untyped-call]
+    return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
+
+
+def is_lfs_pointer(path: Path, boundary: Boundary) -> bool:
+    """Whether a file is a Git LFS pointer; false where it cannot be read."""
+    try:
+        with boundary.open(path) as file:
+            return file.read(len(LFS_PREFIX)) == LFS_PREFIX
+    except OSError:
+        return False
+
+
+def lfs_size(head: bytes) -> int | None:
+    """The size that a Git LFS pointer states, in bytes."""
+    for line in head.splitlines():
+        if line.startswith(b"size "):
+            digits = line[5:].strip()
+            return int(digits) if digits.isdigit() and len(digits) < 20 else None
+    return None

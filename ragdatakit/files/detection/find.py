@@ -1,0 +1,247 @@
+"""Which datasets stand at a path: a folder tree, a lone file, or a configuration file that names the others."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import chain
+from pathlib import Path
+
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.known_folders import known_data
+from ragdatakit.files.detection.layout_files import (
+    DATA_SUFFIXES,
+    files_by_name,
+    files_of,
+    folders_instead,
+    ignored_files,
+    in_order,
+    named_files,
+    not_even_json,
+    sniffed_files,
+)
+from ragdatakit.files.detection.lone_files import lone_file
+from ragdatakit.files.detection.plain_sources import is_about
+from ragdatakit.files.detection.sniffed_trees import SniffedTree
+from ragdatakit.files.detection.sniffing import guess_kind, has_members, looks_like, read_head
+from ragdatakit.files.detection.written_folders import WrittenFolders
+from ragdatakit.files.paths.boundary import Boundary, boundary_of, not_followed
+from ragdatakit.files.paths.folders import Tree, UnreadableError
+from ragdatakit.files.paths.name_patterns import ends_as, named_place
+from ragdatakit.schemas import all_formats, get_format
+from ragdatakit.schemas.declarations import File, Format, Layout
+from ragdatakit.schemas.errors import RagdataError
+
+
+@dataclass(slots=True)
+class Detected:
+    """The datasets found at one path, the data files that belong to none, and folders that could not be looked into."""
+
+    datasets: list[Dataset] = field(default_factory=list)
+    unrecognised: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+
+
+def detect(path: Path, format_name: str | None = None, follow_links: bool = False) -> Detected:
+    """Find every dataset at ``path``, whose files lie below it; with ``follow_links`` also where links lead out.
+
+    Raises `RagdataError` where there is none, or the path is missing; `UnreadableError` where nobody may look.
+    """
+    formats = (get_format(format_name),) if format_name else all_formats()
+    boundary = boundary_of(path, follow_links)
+    if _is_folder(path):
+        found = _found_in_folder(path, formats, format_name, boundary)
+    else:
+        found = Detected([lone_file(path, formats, boundary, forced=format_name is not None)])
+    for dataset in found.datasets:
+        if dataset.layout != "config":
+            dataset.confine(boundary)
+        _tell_kinds_apart(dataset)
+    return found
+
+
+def _tell_kinds_apart(dataset: Dataset) -> None:
+    """Settle by their content the kinds of files whose names are those of two kinds."""
+    for kind in (k for k in dataset.format.files if k.instead_of):
+        for file in dataset.files:
+            if file.kind in (kind.kind, kind.instead_of):
+                head = read_head(file.path, file.boundary)
+                file.kind = kind.kind if head is not None and has_members(head, kind) else kind.instead_of
+
+
+def _found_in_folder(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> Detected:
+    found = _detect_in_folder(path, formats, boundary)
+    if not found.datasets:
+        found = _detect_in_folder(path, formats, boundary, "all" if format_name else "several")
+    if not found.datasets and found.unreadable:
+        raise UnreadableError(found.unreadable)
+    if not found.datasets:
+        raise RagdataError(_nothing_below(path, formats, format_name, boundary))
+    return found
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path that is there is a folder."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except PermissionError:
+        raise UnreadableError([str(path)]) from None
+    except (OSError, ValueError):
+        if not os.path.lexists(path):
+            raise RagdataError(f"no such file or folder: {path}") from None
+        return False  # a link that leads nowhere
+
+
+def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> str:
+    named_as_a_file = path.name.lower().endswith(DATA_SUFFIXES)
+    if not named_as_a_file and not any(files for _, _, files in os.walk(path)):
+        return f"{path} has no files"
+    names = ", ".join(f.name for f in formats)
+    told = f"no dataset recognised below {path} (looked for: {names}); "
+    if named_as_a_file:
+        told += f"{path.name} is a folder, and has the name of a file; "
+    tree = Tree(path, boundary)
+    files = (folder / name for folder in tree.folders() for name in tree.names(folder)[0])
+    if (outside := next(filter(tree.leads_out, files), None)) is not None:
+        told += f"{not_followed(outside)}; "
+    if format_name:
+        return f"{told}see `ragdata formats {format_name}` for the files it has"
+    if known := known_data(path):
+        return f"no dataset recognised: {known}"
+    return f"{told}name the format with --from, or see `ragdata formats` for the files each one has"
+
+
+def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundary, by_name: str = "") -> Detected:
+    """``by_name``: files whose content tells nothing are taken for what their names say, "all" of them, or where
+    "several" files have names that say what they are, as ``topics.tsv`` beside ``qrels.txt``."""
+    tree = SniffedTree(root, boundary)
+    found = Detected()
+    claimed: set[Path] = set()
+    written = WrittenFolders(root, boundary)
+    layouts: list[Layout] = []  # of the datasets that are found
+    for folder in tree.folders():
+        for fmt in formats:
+            as_written = written.format_of(folder) == fmt.name
+            if not as_written and written.format_of(folder):
+                continue
+            names: set[str] = set()  # of the layouts that fit
+            for layout in fmt.layouts:
+                if layout.name in names or not _is_in_place(folder, layout):
+                    continue
+                if by_name != "all" and not _may_be_complete(tree, folder, layout):
+                    continue
+                files = files_of(tree, folder, fmt, layout, claimed)
+                if layout.sniffed:
+                    among = (fmt,) if as_written else formats
+                    sniffed = sniffed_files(tree, folder, fmt, layout, among, claimed | {f.path for f in files})
+                    if as_written:
+                        known = claimed | {f.path for f in (*files, *sniffed)}
+                        sniffed += files_by_name(tree, folder, layout, known)
+                    sniffed = sniffed or (named_files(tree, folder, layout) if by_name == "all" else [])
+                    told = bool(sniffed) or (not layout.signature and _any_fits(tree, files, fmt, among))
+                    told = told or bool(by_name and not layout.signature and len({f.kind for f in files}) > 1)
+                    named = {f.path for f in files}
+                    sniffed = [f for f in sniffed if f.path not in named]
+                    files = in_order(fmt, layout, files + sniffed) if told else []
+                if files and _complete(tree, folder, fmt, layout, files, None if as_written else formats):
+                    dataset = Dataset(folder, str(folder), fmt, layout.name, files)
+                    dataset.ignored = list(ignored_files(tree, folder, layout, claimed | {f.path for f in files}))
+                    claimed.update(f.path for f in (*files, *dataset.ignored))
+                    found.datasets.append(dataset)
+                    layouts.append(layout)
+                    names.add(layout.name)
+    _add_rest(found, tree, layouts, claimed)
+    return found
+
+
+def _add_rest(found: Detected, tree: SniffedTree, layouts: list[Layout], claimed: set[Path]) -> None:
+    """What is no dataset's, or cannot be read: files of no dataset, links that lead out, folders without permission;
+    ``layouts`` are those of the datasets."""
+    looked_into: set[Path] = set()
+    for dataset, layout in zip(found.datasets, layouts, strict=True):
+        dataset.unreadable = [str(p) for p in tree.unreadable if _reaches(layout, dataset.root, p)]
+        broken = not_even_json(tree, dataset, layout, claimed)
+        claimed.update(f.path for f in broken)
+        broken += folders_instead(tree, dataset, layout)
+        dataset.files = in_order(dataset.format, layout, dataset.files + broken) if broken else dataset.files
+        named = files_by_name(tree, dataset.root, layout, claimed)
+        looked_into.update(file.path for file in named)
+        dataset.outside = [file for file in named if tree.leads_out(file.path) and not is_about(file.path)]
+        claimed.update(file.path for file in dataset.outside)
+    found.unreadable = [str(p) for p in tree.unreadable]
+    for folder in tree.folders():
+        files, folders = tree.names(folder)
+        if folder.name.lower().endswith(DATA_SUFFIXES) and not files and not folders and folder not in claimed:
+            found.unrecognised.append(str(folder))  # it has the name of a file
+        for path in tree.paths(folder, files):
+            may_be_data = path.name.lower().endswith(DATA_SUFFIXES) or path in looked_into
+            if may_be_data and path not in claimed and not path.name.startswith(".") and not is_about(path):
+                found.unrecognised.append(str(path))
+
+
+def _any_fits(tree: SniffedTree, files: list[DataFile], fmt: Format, formats: tuple[Format, ...]) -> bool:
+    """Whether the content of a file, too, is that of the format."""
+    return any((guessed := tree.guess(f.path, formats)) is not None and guessed[0] is fmt for f in files)
+
+
+def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
+    """Whether files of a dataset at ``root`` may lie in a folder."""
+    if not folder.is_relative_to(root):
+        return False
+    parts = folder.relative_to(root).parts
+    if layout.endings and (not parts or parts[0] not in layout.apart):
+        return True
+    for pattern in (*layout.patterns, *chain.from_iterable(layout.signature)):
+        within = pattern.rstrip("/").split("/")[: None if pattern.endswith("/") else -1]
+        if len(parts) <= len(within) and all(map(fnmatchcase, parts, within)):
+            return True
+    return False
+
+
+def _is_in_place(folder: Path, layout: Layout) -> bool:
+    return not layout.place or ends_as(named_place(folder), layout.place)
+
+
+def _may_be_complete(tree: SniffedTree, folder: Path, layout: Layout) -> bool:
+    """Whether the names say that a layout may have all it needs: most are ruled out here, at little cost."""
+    loose = layout.loose
+    return all(not loose.keys().isdisjoint(g) or tree.matches_any(folder, g) for g in layout.signature)
+
+
+def _complete(
+    tree: SniffedTree,
+    folder: Path,
+    fmt: Format,
+    layout: Layout,
+    files: list[DataFile],
+    formats: tuple[Format, ...] | None,
+) -> bool:
+    """Whether a layout has all it needs; where ``formats`` are given, a file must look like none of the others."""
+    loose = {f.kind for f in files}
+    for group in layout.signature:
+        if any(layout.loose.get(pattern) in loose for pattern in group):
+            continue
+        matches = [(p, pattern) for pattern in group for p in tree.match(folder, pattern)]
+        if not matches:
+            return False
+        if formats is None or not layout.sniff:
+            continue
+        if not any(_fits(tree, p, fmt, fmt.file(layout.files[n]), formats) for p, n in matches):
+            return False
+    return True
+
+
+def _fits(tree: SniffedTree, path: Path, fmt: Format, kind: File, formats: tuple[Format, ...]) -> bool:
+    """Whether a file begins as one of that kind, and not more as one of another format; one that may not be opened is
+    taken for what its name says."""
+    if tree.leads_out(path):
+        return True
+    if kind.container in ("columns", "tagged"):
+        return tree.text(path).fits(kind)
+    head = tree.head(path)
+    if head is None or not looks_like(head, kind):
+        return False
+    guessed = guess_kind(head, formats) if kind.keys else None  # without keys it is known by its name only
+    return guessed is None or guessed[0] is fmt

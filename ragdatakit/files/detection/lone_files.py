@@ -1,0 +1,114 @@
+"""A file that is given by itself: of which format and kind it is, by its name and its content."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.known_folders import known_data
+from ragdatakit.files.detection.sniffing import emptiness, guess
+from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
+from ragdatakit.files.paths.folders import UnreadableError, is_regular
+from ragdatakit.files.paths.name_patterns import ends_as, named_place
+from ragdatakit.schemas.declarations import ConfigFile, File, Format
+from ragdatakit.schemas.errors import RagdataError
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
+PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
+DATABASES = (".duckdb", ".ddb")
+ConfigReader = Callable[[Path, Format, Boundary], Dataset]
+
+
+def lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forced: bool) -> Dataset:
+    """The dataset that is this one file, or that this configuration file describes; ``forced``: the one format was
+    named. Raises `RagdataError` where the file is of none of the formats, or nothing in it would be checked."""
+    for fmt in formats:
+        if fmt.config is not None and path.suffix in fmt.config.suffixes:
+            return _config_reader(fmt.config)(path, fmt, boundary)
+    if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
+        raise RagdataError(f"{path} is an archive, which is not read: unpack it first, and give the folder")
+    named = _kind_by_name(path, formats)
+    guessed = guess(path, formats, ANYWHERE)
+    if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
+        guessed = None
+    chosen = guessed or named
+    if named and guessed and named[0] is guessed[0] and not any(layout.sniffed for layout in named[0].layouts):
+        chosen = named
+    if guessed and (kind_name := _deciding_name(path, guessed[0])):
+        chosen = (guessed[0], guessed[0].file(kind_name))
+    if chosen is None and forced:
+        kinds = [k for k in formats[0].files if k.container != "opaque" and path.name.endswith(k.suffixes)]
+        if len(kinds) == 1:
+            chosen = (formats[0], kinds[0])
+    if chosen is None:
+        raise _unrecognised(path, formats, forced)
+    fmt, kind = chosen
+    _refuse_unchecked(path, fmt, kind)
+    file = DataFile(path, str(path), path.name, kind.kind)
+    return Dataset(path.parent, str(path), fmt, "file", [file])
+
+
+def _config_reader(config: ConfigFile) -> ConfigReader:
+    module, _, name = config.reader.partition(":")
+    reader: ConfigReader = getattr(importlib.import_module(module), name)
+    return reader
+
+
+def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
+    if not path.exists() and path.is_symlink():
+        return RagdataError(f"{path} is a link that leads nowhere")
+    if not os.access(path, os.R_OK):
+        return UnreadableError([str(path)])
+    if not is_regular(path):
+        return RagdataError(f"{path}: it is not a regular file")
+    if told := emptiness(path, ANYWHERE):
+        return RagdataError(f"{path} {told}: there is no record by which to recognise it")
+    if path.name.lower().endswith(PACKED):
+        return RagdataError(f"{path} is packed in a way that is not read: unpack it first")
+    if path.name.lower().endswith(DATABASES):
+        return RagdataError(f"{path} is a database, no dataset: ask it with duckdb, or give what it was made of")
+    names = ", ".join(f.name for f in formats)
+    if not forced and (known := known_data(path)):
+        return RagdataError(known)
+    if not forced:
+        advice = "give the dataset's folder, or --from and a usual file name"
+    else:
+        advice = f"give the dataset's folder, or a file named as `ragdata formats {names}` shows"
+    return RagdataError(f"{path}: not recognised as a file of {names}; {advice}")
+
+
+def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
+    """Raise where nothing in a file given by name would be checked, so that nobody takes it for valid."""
+    if kind.container == "opaque":
+        raise RagdataError(
+            f"{path}: what is in such a file of {fmt.name} ({kind.title.lower()}) is never checked; "
+            "give the dataset's folder"
+        )
+    names = [n for layout in fmt.layouts for n in layout.patterns] + [n for k in fmt.files for n in k.suffixes]
+    if path.name.endswith(".gz") and not any(name.endswith(".gz") for name in names):
+        raise RagdataError(f"{path}: the loaders of {fmt.name} open plain files only; unpack it with gunzip")
+    if kind.records and not kind.record.rules.get("no-records") and kind.container == "json":
+        told = emptiness(path, ANYWHERE)
+        if told and "object" not in told:  # which is a record
+            raise RagdataError(f"{path} {told}: there is no record to check")
+
+
+def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+    """By the patterns of the layouts, taking as many of the path's last parts as the pattern has."""
+    for fmt in formats:
+        for layout in fmt.layouts:
+            if layout.sniffed and len(formats) > 1:  # its names say too little
+                continue
+            for pattern, kind in layout.patterns.items():
+                if not pattern.endswith("/") and ends_as(named_place(path), pattern):
+                    return fmt, fmt.file(kind)
+    return None
+
+
+def _deciding_name(path: Path, fmt: Format) -> str:
+    """The kind that the name of a file says, in a format whose layouts are known by content alone; else empty."""
+    named = (pair for layout in fmt.layouts if layout.sniffed and not layout.signature for pair in layout.files.items())
+    return next((kind for pattern, kind in named if ends_as(named_place(path), pattern)), "")

@@ -1,0 +1,34 @@
+"""Folders that ragdata itself wrote: their manifests name the format, whatever the content looks like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragdatakit.files.paths.boundary import Boundary
+from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.paths.own_files import MANIFEST
+from ragdatakit.schemas.errors import skip_unreadable
+
+
+class WrittenFolders:
+    """What ragdata itself wrote: its manifest tells the format, whatever the content looks like."""
+
+    def __init__(self, root: Path, boundary: Boundary) -> None:
+        self._root, self._boundary = root, boundary
+        self._known: dict[Path, str] = {}
+
+    def format_of(self, folder: Path) -> str:
+        """The format in which a folder, or one around it, was written; empty where none was."""
+        if folder not in self._known:
+            told = ""
+            if is_regular(
+                folder / MANIFEST, self._boundary
+            ):  # not `is_file`, which fails in a folder that nobody may look into
+                from ragdatakit.files.paths.manifest import read_manifest  # its decoder is not for every small check
+
+                with skip_unreadable():
+                    manifest = read_manifest(folder, self._boundary)
+                    told = str(manifest.target.get("format") or "") if manifest is not None else ""
+            above = self.format_of(folder.parent) if not told and folder != self._root else ""
+            self._known[folder] = told or above
+        return self._known[folder]

@@ -1,0 +1,1 @@
+"""What only HippoRAG has: its passages and answers."""

@@ -1,0 +1,1 @@
+"""What only light-splade has: its data config and its training samples."""

@@ -1,0 +1,1 @@
+"""What lies at a path, what of it may be read, and files written whole."""

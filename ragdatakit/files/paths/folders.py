@@ -1,0 +1,171 @@
+"""A folder tree, listed safely: no loops, no way out over links, unreadable folders skipped; and patterns in it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
+from ragdatakit.files.paths.name_patterns import Names, is_name
+from ragdatakit.files.paths.own_files import OWN, SIDECAR
+from ragdatakit.schemas.errors import RagdataError
+
+SKIPPED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"})
+SHOWN_HIDDEN = frozenset({".claude"})
+
+
+class Tree:
+    """Names of files and folders below ``root``, read when asked for and then kept.
+
+    Links to folders are not followed. A link to a file counts as a file; ``boundary`` tells whether it may be opened.
+    """
+
+    def __init__(self, root: Path, boundary: Boundary | None = None) -> None:
+        self.root = root
+        self.boundary = boundary if boundary is not None else boundary_of(root)
+        self._listed: dict[str, tuple[Names, Names]] = {}  # by text: paths are slow to compare
+        self._paths: dict[str, dict[str, Path]] = {}  # each is made once: there may be very many
+        self._matched: dict[tuple[str, str], list[Path]] = {}
+        self._odd: dict[str, frozenset[str]] = {}
+        self.unreadable: list[Path] = []
+
+    def names(self, folder: Path) -> tuple[list[str], list[str]]:
+        """(names of files, names of folders) directly in ``folder``, sorted."""
+        files, folders = self._names(folder)
+        return files.all, folders.all
+
+    def _names(self, folder: Path) -> tuple[Names, Names]:
+        place = str(folder)
+        if place not in self._listed:
+            files: list[str] = []
+            folders: list[str] = []
+            odd: list[str] = []
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        _sort_entry(entry, files, folders, odd)
+            except OSError:
+                self.unreadable.append(folder)
+            self._odd[place] = frozenset(odd)
+            self._listed[place] = (
+                Names(f for f in files if f not in OWN),
+                Names(f for f in folders if f != SIDECAR),
+            )
+        return self._listed[place]
+
+    def paths(self, folder: Path, names: list[str]) -> list[Path]:
+        """The files or folders called so in ``folder``."""
+        known = self._paths.setdefault(str(folder), {})
+        return [known.get(name) or known.setdefault(name, folder / name) for name in names]
+
+    def is_plain(self, path: Path) -> bool:
+        """Whether ``path`` was a regular file, and no link, when its folder was listed."""
+        folder, name = os.path.split(str(path))
+        odd = self._odd.get(folder or ".")
+        return odd is not None and name not in odd
+
+    def folders(self, start: Path | None = None) -> Iterator[Path]:
+        """Every folder of the tree (or from ``start`` on, which is in it), a folder before what is in it."""
+        stack = [start or self.root]
+        while stack:
+            folder = stack.pop()
+            yield folder
+            names = [n for n in self.names(folder)[1] if n not in SKIPPED]
+            stack += [folder / n for n in reversed(names) if not n.startswith(".") or n in SHOWN_HIDDEN]
+
+    def match(self, folder: Path, pattern: str) -> list[Path]:
+        """Files below ``folder`` that match ``pattern`` (one ``*`` level a segment), or folders if it ends in ``/``."""
+        key = str(folder), pattern
+        if key not in self._matched:
+            self._matched[key] = self._matches(folder, pattern)
+        return self._matched[key]
+
+    def _matches(self, folder: Path, pattern: str) -> list[Path]:
+        parents, last, which = _parsed(pattern)
+        here = [folder]
+        for segment in parents:
+            here = [p for f in here for p in self.paths(f, self._names(f)[1].matching(segment))]
+        return [p for f in here for p in self.paths(f, self._names(f)[which].matching(last))]
+
+    def matches_any(self, folder: Path, patterns: tuple[str, ...]) -> bool:
+        """Whether anything below ``folder`` matches one of the patterns; the names in it rule most of them out."""
+        for names, (plain, others) in zip(self._names(folder), _beginnings(patterns), strict=True):
+            if not plain.isdisjoint(names.known) or any(map(names.matching, others)):
+                return any(self.match(folder, pattern) for pattern in patterns)
+        return False
+
+    def leads_out(self, path: Path) -> bool:
+        """Whether ``path`` is a link to a file that may not be opened."""
+        return not self.is_plain(path) and not self.boundary.holds(path) and path.exists()
+
+
+def _sort_entry(entry: os.DirEntry[str], files: list[str], folders: list[str], odd: list[str]) -> None:
+    """``odd`` are those that are links, or no regular files."""
+    try:
+        if not entry.is_file(follow_symlinks=False):
+            odd.append(entry.name)
+        if entry.is_dir(follow_symlinks=False):
+            folders.append(entry.name)
+        elif not entry.is_dir():
+            files.append(entry.name)
+    except OSError:
+        files.append(entry.name)
+        odd.append(entry.name)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(pattern: str) -> tuple[list[str], str, int]:
+    """The segments before the last, the last, and whether it names files (0) or folders (1)."""
+    *parents, last = pattern.rstrip("/").split("/")
+    return parents, last, int(pattern.endswith("/"))
+
+
+@lru_cache(maxsize=1024)
+def _beginnings(patterns: tuple[str, ...]) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """How the patterns begin: for files, and for folders, the names and the segments that stand for several names."""
+    begin: tuple[set[str], set[str]] = (set(), set())
+    for parents, last, which in map(_parsed, patterns):
+        begin[1 if parents else which].add(parents[0] if parents else last)
+    plain = [frozenset(filter(is_name, segments)) for segments in begin]
+    return tuple((names, frozenset(segments) - names) for names, segments in zip(plain, begin, strict=True))
+
+
+def unreadable_folders(root: Path) -> list[Path]:
+    """The folders of a tree that nobody may look into; none where it is a file."""
+    tree = Tree(root)
+    if root.is_dir():
+        for folder in tree.folders():
+            tree.names(folder)
+    return tree.unreadable
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file itself; 0 where nobody can tell."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def not_looked_into(folder: Path | str) -> str:
+    """That nobody may look into a folder, in words."""
+    return f"{folder}: permission denied"
+
+
+class UnreadableError(RagdataError):
+    """Nothing can be said of a path, for want of permission; ``paths`` are what may not be looked into."""
+
+    def __init__(self, paths: list[str]) -> None:
+        super().__init__(not_looked_into(paths[0]))
+        self.paths = paths
+
+
+def is_regular(path: Path, boundary: Boundary = ANYWHERE) -> bool:
+    """Whether ``path`` is (a link to) a regular file that may be opened."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode) and boundary.holds(path)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,87 @@
+"""The names in a folder, found by pattern: there may be a hundred thousand, and hundreds of patterns."""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from fnmatch import fnmatchcase, translate
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+_WILD = re.compile(r"[*?\[]")
+
+
+class Names:
+    """Names of the files, or of the folders, in one folder; ``all`` has them sorted."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.all = sorted(names)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The names, to look one up."""
+        return frozenset(self.all)
+
+    @cached_property
+    def _shown(self) -> list[str]:
+        """Without the hidden ones, which a pattern has to name."""
+        return self.all[: bisect_left(self.all, ".")] + self.all[bisect_left(self.all, "/") :]
+
+    @cached_property
+    def _by_extension(self) -> dict[str, list[str]]:
+        """The shown names by what follows their last dot."""
+        found: dict[str, list[str]] = {}
+        for name in self._shown:
+            _, dot, extension = name.rpartition(".")
+            if dot:
+                found.setdefault(extension, []).append(name)
+        return found
+
+    def matching(self, segment: str) -> list[str]:
+        """The names that match one segment of a pattern, sorted."""
+        if is_name(segment):
+            return [segment] if segment in self.known else []
+        before, inner, after, only_star = _literals(segment)
+        names = self.all if segment.startswith(".") else self._shown
+        if before:
+            names = names[bisect_left(names, before) : bisect_left(names, before[:-1] + chr(ord(before[-1]) + 1))]
+        elif "." in after:
+            names = self._by_extension.get(after.rpartition(".")[2], [])
+            if only_star and after.count(".") == 1 and after.startswith("."):
+                return names
+        for part in inner:
+            names = [name for name in names if part in name]
+        if after:
+            names = [name for name in names if name.endswith(after)]
+        if only_star:
+            return names
+        matches = re.compile(translate(segment)).match
+        return [name for name in names if matches(name)]
+
+
+def is_name(segment: str) -> bool:
+    """Whether a segment of a pattern stands for one name only."""
+    return _WILD.search(segment) is None
+
+
+@lru_cache(maxsize=4096)
+def _literals(segment: str) -> tuple[str, tuple[str, ...], str, bool]:
+    """What a pattern begins with, has inside and ends with as it is; and whether that and one ``*`` is all."""
+    before, *inner, after = _WILD.split(segment)
+    if "[" in segment:  # which ends where it is hard to tell
+        inner, after = [], ""
+    return before, tuple(filter(None, inner)), after, segment in (f"{before}*", f"*{after}")
+
+
+def named_place(path: Path) -> Path:
+    """Where a path is by the names in it: not where links lead."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def ends_as(path: Path, pattern: str) -> bool:
+    """Whether the last parts of a path are those of a pattern."""
+    segments = pattern.split("/")
+    tail = path.parts[-len(segments) :]
+    return len(tail) == len(segments) and all(map(fnmatchcase, tail, segments))

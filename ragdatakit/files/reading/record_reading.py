@@ -1,0 +1,434 @@
+"""Records of a dataset's files, one after the other, for those who take them as they are: converters.
+
+Judging is the validators' work. What cannot be decoded here is counted as dropped, and so are the records that the
+caller names as refused, because a check found errors in them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, BinaryIO, TypeVar
+
+import msgspec
+
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.arrays import ArraySource, ObjectSource, SingleSource
+from ragdatakit.files.containers.csv_cells import split_record
+from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader
+from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, without_nan
+from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
+from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.schemas.conversions import Losses, LossKind
+from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.line_cells import LineError, LineReader
+
+T = TypeVar("T")
+Progress = Callable[[str, int, int], None]
+"""Called with a file's name, the bytes of it that were read, and its size."""
+
+_ITEMS = msgspec.json.Decoder(list[Raw])
+_NO_NUMBERS = "NaN or Infinity, which JSON does not have, became null"
+
+
+def refuse_encoding(name: str) -> None:
+    """Raise `RagdataError` where Python knows no encoding of text of that name."""
+    try:
+        b"four".decode(name)
+    except UnicodeError:
+        pass
+    except (LookupError, ValueError):
+        raise RagdataError(f"--option encoding={name}: no such encoding") from None
+
+
+class Refused:
+    """Records in which a check found errors: by file, their physical lines and their 0-based numbers."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, dict[int, str]] = {}
+        self._records: dict[str, dict[int, str]] = {}
+        self._files: dict[str, str] = {}
+
+    def add(self, path: str, line: int | None, record: int | None, why: str) -> None:
+        """Leave out this record; a finding without a place is about a whole file, of which reading tells itself, or
+        who takes it whole."""
+        self._files.setdefault(path, why)
+        if line is not None:
+            self._lines.setdefault(path, {}).setdefault(line, why)
+        if record is not None:
+            self._records.setdefault(path, {}).setdefault(record, why)
+
+    def lines(self, file: DataFile) -> Mapping[int, str]:
+        """Line to reason."""
+        return self._lines.get(file.display, {})
+
+    def records(self, file: DataFile) -> Mapping[int, str]:
+        """Number to reason."""
+        return self._records.get(file.display, {})
+
+    def file(self, file: DataFile) -> str | None:
+        """Why a file that is taken whole (SQL, a skill) is to be left out; None where no error was found in it."""
+        return self._files.get(file.display)
+
+
+class RecordReader:
+    """Reads the files of one dataset; what it leaves out goes to ``losses``."""
+
+    def __init__(
+        self,
+        losses: Losses,
+        refused: Refused | None = None,
+        progress: Progress | None = None,
+        memory_limit: int = 1 << 30,
+    ) -> None:
+        self.losses = losses
+        self.refused = refused or Refused()
+        self._progress = progress
+        self._longest = max(1 << 24, memory_limit // 4)
+        self._told: set[tuple[str, int]] = set()
+
+    def objects(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw]]:
+        """The records that are JSON objects, each as its fields, the values as they stand in the file."""
+        for run in self._runs(file, container):
+            together = run.objects()
+            yield from together if together is not None else self._singly(file, run)
+
+    def shaped(
+        self, file: DataFile, decoder: msgspec.json.Decoder[T], container: str = ""
+    ) -> Iterator[T | dict[str, Raw]]:
+        """The same, but what ``decoder`` makes of them in place of their fields, where it can read a block of lines.
+
+        It must be one of a struct without `Raw` values, which could hold what is not UTF-8.
+        """
+        for run in self._runs(file, container):
+            together = run.shaped(decoder)
+            if together is not None:
+                yield from together
+                continue
+            plain = run.objects()
+            yield from plain if plain is not None else self._singly(file, run)
+
+    def _singly(self, file: DataFile, run: Run) -> Iterator[dict[str, Raw]]:
+        for place, raw in run.records():
+            fields = self._decoded(file, place, raw, FIELDS.decode, "no JSON object")
+            if fields is not None:
+                yield fields
+
+    def objects_and_arrays(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw] | list[Raw]]:
+        """The records that are JSON objects, as their fields, or arrays, as their items; others count as dropped."""
+        for place, raw in self.raw_records(file, container):
+            items = raw.lstrip()[:1] == b"["
+            decode: Callable[[bytes], Any] = _ITEMS.decode if items else FIELDS.decode
+            found = self._decoded(file, place, raw, decode, "neither an object nor an array")
+            if found is not None:
+                yield found
+
+    def values(self, file: DataFile, container: str = "") -> Iterator[Any]:
+        """The records, decoded; integers of any size are exact."""
+        for run in self._runs(file, container):
+            together = run.values()
+            if together is not None:
+                yield from together
+                continue
+            for place, raw in run.records():
+                found = self._decoded(file, place, raw, partial(self._value, file, place), "no JSON")
+                if found is not None:
+                    yield from found
+
+    def _value(self, file: DataFile, place: int, raw: bytes) -> list[Any]:
+        """The value in a record, alone in a list."""
+        try:
+            return [ANY.decode(raw)]
+        except msgspec.ValidationError:
+            found = json_text.loads(raw)
+            why = "a number that no float holds became infinite"
+            self.tell_once("coerced", file.kind, None, why, file, place, _beginning(raw))
+            return [found]
+
+    def members(self, file: DataFile) -> Iterator[tuple[str, Raw]]:
+        """The members of a JSON object: name and value as it stands."""
+        for place, raw in self.raw_records(file, "json-object"):
+            member = self._decoded(file, place, b"{%b}" % raw, FIELDS.decode, "no JSON")
+            yield from member.items() if member is not None else ()
+
+    def _decoded(self, file: DataFile, place: int, raw: bytes, decode: Callable[[bytes], T], other: str) -> T | None:
+        """What a decoder makes of a record; NaN and the like become null, half a character becomes U+FFFD. None, with
+        an account, where it is dropped: ``other`` is why it is where it is JSON of another shape."""
+        why = other
+        try:
+            return decode(as_utf8(raw))
+        except msgspec.ValidationError:
+            pass
+        except UnicodeDecodeError as error:
+            why = f"no JSON: byte 0x{raw[error.start]:02x} is not UTF-8"
+        except RecursionError:
+            why = "its values are nested too deeply"
+        except ValueError as error:
+            why = f"no JSON: {error}"
+            whole = without_halves(raw)
+            mended = without_nan(whole)
+            with suppress(ValueError, RecursionError):
+                if mended != raw:
+                    found = decode(mended)
+                    for became, reason in ((whole != raw, HALVES), (mended != whole, _NO_NUMBERS)):
+                        if became:
+                            self.tell_once("coerced", file.kind, None, reason, file, place, _beginning(raw))
+                    return found
+        self._drop(file, place, why, raw)
+        return None
+
+    def rows(self, file: DataFile) -> Iterator[dict[str, str]]:
+        """The rows of a CSV file: column to cell, as text; a cell that a short row lacks is missing."""
+        source = self._source(file)
+        reader = CsvReader(source)
+        if reader.open():
+            header = reader.header or []
+            places = {name: i for i, name in reversed(list(enumerate(header)))}
+            refused = self.refused.lines(file)
+            plain = not refused and len(places) == len(header)
+            reader.columnar = plain and file.path.stat().st_size > _WORTH_COLUMNS
+            for block in reader.blocks():
+                self._report(file, source)
+                if plain and block.cut is None and is_utf8(block.data):
+                    for cells in _plain_cells(block.data):
+                        yield dict(zip(header, cells, strict=False))
+                    continue
+                for row in block.raw_rows():
+                    if row.line in refused:
+                        self._drop(file, row.line, refused[row.line], row.raw)
+                        continue
+                    cells = [f.text for f in split_record(self._text(file, row.line, row.raw))[0]]
+                    yield {name: cells[i] for name, i in places.items() if i < len(cells)}
+        self._close(file, source)
+
+    def lines(self, file: DataFile) -> Iterator[str]:
+        """The lines of a text file, without their ends; blank ones too."""
+        source = self._source(file)
+        refused = self.refused.lines(file)
+        number = 0
+        for block in source.blocks():
+            self._report(file, source)
+            for _, line, _ in iter_lines(block.data):
+                number += 1
+                if number in refused:
+                    self._drop(file, number, refused[number], bytes(line))
+                else:
+                    yield self._text(file, number, bytes(line))
+        self._close(file, source)
+
+    def cells(self, file: DataFile, kind: File) -> Iterator[dict[str, Any]]:
+        """The records of a file of columns, without header and comments; numbers where Python reads them as such."""
+        source = self._source(file)
+        refused = self.refused.lines(file)
+        reader = LineReader(kind)
+        number = 0
+        for block in source.blocks():
+            self._report(file, source)
+            for _, line, _ in iter_lines(block.data):
+                number += 1
+                told = refused.get(number, "")
+                text = self._text(file, number, bytes(line)) if not told else ""
+                if number == 1 and kind.columns.header:
+                    if not told and reader.looks_like_record(text):
+                        told = "it stands where the header should"
+                elif not told and text.strip():
+                    try:
+                        record = reader.record(text)
+                    except LineError as error:
+                        told = f"no record: {error}"
+                    else:
+                        if "comment" not in record:
+                            yield record
+                if told:
+                    self._drop(file, number, told, bytes(line))
+        self._close(file, source)
+
+    def elements(self, file: DataFile, kind: File) -> Iterator[dict[str, str]]:
+        """The records of a file of elements between tags: the names of the elements in them to their contents."""
+        source = self._source(file)
+        refused = self.refused.records(file)
+        reader = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields))
+        for element in ElementFinder(kind.tags, self._longest).elements(source.pieces()):
+            self._report(file, source)
+            if element.too_long:
+                raise RagdataError(f"{file.display}:{element.line}: an element is too long; give more --memory-limit")
+            if element.record in refused:
+                self._drop(file, element.record, refused[element.record], element.raw)
+            else:
+                yield reader.record(self._text(file, element.record, element.raw))
+        self._close(file, source)
+
+    def text(self, file: DataFile) -> str:
+        """A whole text file (without a byte-order mark)."""
+        source = self._source(file)
+        data = b"".join(source.pieces())
+        self._close(file, source)
+        return self._text(file, 0, data)
+
+    def _text(self, file: DataFile, place: int, raw: bytes) -> str:
+        """Bytes as text; those that are no UTF-8 become U+FFFD, with an account."""
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            why = "bytes that are not UTF-8 became U+FFFD"
+            self.tell_once("coerced", file.kind, None, why, file, place, f"byte 0x{raw[error.start]:02x}")
+            return raw.decode("utf-8", "replace")
+
+    def content(self, file: DataFile) -> tuple[bytes, bool] | None:
+        """A whole file without its byte-order mark, and whether it had one; None where nothing could be read of it."""
+        source = self._source(file)
+        data = b"".join(source.pieces())
+        self._report(file, source)
+        self._close(file, source)
+        return None if source.faults and not data else (data, source.bom)
+
+    @contextmanager
+    def stream(self, file: DataFile) -> Iterator[BinaryIO]:
+        """A file's bytes, unpacked, without its byte-order mark."""
+        source = self._source(file)
+        with io.BufferedReader(_Pieces(self._reported(file, source)), 1 << 20) as stream:
+            yield stream
+        self._close(file, source)
+
+    def _reported(self, file: DataFile, source: Source) -> Iterator[bytes]:
+        for piece in source.pieces():
+            self._report(file, source)
+            yield piece
+        file.bytes = source.bytes_read
+
+    def raw_records(self, file: DataFile, container: str = "") -> Iterator[tuple[int, bytes]]:
+        """The records of a file of JSON as they stand: line or number, and bytes."""
+        for run in self._runs(file, container):
+            yield from run.records()
+
+    def _runs(self, file: DataFile, container: str = "") -> Iterator[Run]:
+        container = container or self._container(file)
+        if container in ("json-array", "json-object", "json-single"):
+            return self._element_runs(file, container)
+        return self._line_runs(file)
+
+    @staticmethod
+    def _container(file: DataFile) -> str:
+        name = file.path.name.removesuffix(".gz").lower()
+        return "ndjson" if name.endswith((".jsonl", ".ndjson")) else json_container(file.path, file.boundary)
+
+    def _line_runs(self, file: DataFile) -> Iterator[Run]:
+        source = self._source(file)
+        refused = self.refused.lines(file)
+        run = LineRun(refused, lambda number, raw: self._drop(file, number, refused[number], raw))
+        for block in source.blocks():
+            self._report(file, source)
+            if block.skipped:
+                if not run.skip():
+                    least = -(-4 * block.skipped // (1 << 20))
+                    told = f"a line has {block.skipped:,} bytes; give at least --memory-limit {least:,}MiB"
+                    raise RagdataError(f"{file.display}: {told}")
+                continue
+            run.data = block.data
+            yield run
+        self._close(file, source, run.count)
+        file.records, file.bytes = run.count, source.bytes_read
+
+    def _element_runs(self, file: DataFile, container: str) -> Iterator[Run]:
+        source = self._source(file)
+        classes = {"json-array": ArraySource, "json-object": ObjectSource, "json-single": SingleSource}
+        array = classes[container](source)
+        refused = self.refused.records(file)
+        count = 0
+        for part in array.parts():
+            self._report(file, source)
+            count += part.count
+            yield PartRun(part, refused, lambda number, why, raw: self._drop(file, number, why, raw))
+        if array.top == "other":
+            self._drop(file, 0, f"the file is not a JSON {array.NOUN}", array.head)
+        self._close(file, source, count)
+        file.records, file.bytes = count, source.bytes_read
+
+    def _source(self, file: DataFile) -> Source:
+        is_packed = file.path.name.lower().endswith(".gz")
+        return Source(file.path, is_packed, max_line_bytes=self._longest, boundary=file.boundary)
+
+    def _report(self, file: DataFile, source: Source) -> None:
+        if self._progress is not None:
+            self._progress(file.display, source.progress, source.size)
+
+    def _close(self, file: DataFile, source: Source, records: int | None = None) -> None:
+        """A file that could not be read to its end is an error of the run, unless it was to be taken as it is.
+        ``records`` of it were read."""
+        for fault in source.faults:
+            if fault.rule == "mislabelled-compression":
+                continue  # it was read nonetheless
+            if fault.rule == "unreadable-file":
+                raise RagdataError(f"{file.display}: {fault.facts['reason']}")
+            if (file.display, -1) not in self._told:
+                self._told.add((file.display, -1))
+                self.losses.add("dropped", file.kind, None, fault.told(file.display, records), unread=True)
+
+    def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:
+        """Say that the caller has no use for a record (counted from 0), once however often the file is read."""
+        self.tell_once("dropped", file.kind, None, why, file, record, example)
+
+    def tell_once(
+        self,
+        kind: LossKind,
+        table: str,
+        column: str | None,
+        why: str,
+        file: DataFile,
+        record: int,
+        example: object = None,
+    ) -> None:
+        """Count what the caller makes of a record (from 0), once however often the file is read."""
+        key = (f"{file.display}\0{table}\0{column}\0{why}", record)
+        if key not in self._told:
+            self._told.add(key)
+            self.losses.add(kind, table, column, why, example)
+
+    def _drop(self, file: DataFile, place: int, why: str, raw: bytes) -> None:
+        if (file.display, place) in self._told:  # files may be read more than once
+            return
+        self._told.add((file.display, place))
+        self.losses.add("dropped", file.kind, None, why, _beginning(raw))
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a file to read."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
+_WORTH_COLUMNS = 1 << 20
+
+
+def _beginning(raw: bytes) -> str:
+    return bytes(raw[:200]).decode("utf-8", "replace")
+
+
+def _plain_cells(data: bytes) -> Iterator[list[str]]:
+    """The cells of records whose quotes stand around whole cells only, where Python's reader is right, and quick."""
+    csv.field_size_limit(LONGEST_OPEN)  # of the whole process; it is 128 KiB otherwise
+    return csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""))

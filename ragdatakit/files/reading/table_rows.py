@@ -1,0 +1,317 @@
+"""Rows of tables of any columns: CSV, JSON records, JSON objects by id, Parquet; every cell keeps its exact form.
+
+A row is column to cell, a cell text (from CSV, or Parquet's text columns), JSON as it stands, or None. Nothing is taken
+for a number that is not one in the file: ``007`` stays ``007``.
+"""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, BinaryIO
+
+import msgspec
+
+from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.reading.noted_rows import Note
+from ragdatakit.files.reading.record_reading import RecordReader, refuse_encoding
+from ragdatakit.schemas.errors import RagdataError
+
+Cell = str | Raw | None
+Row = dict[str, Cell]
+
+HEAD_ROWS = 1000
+"""Rows of JSON in which columns are looked for."""
+LONGEST_CELL = 1 << 28
+_PEEK = 1 << 20
+_PIECE = 1 << 13
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+_BATCH_ROWS = 1024
+_VECTOR_STORE = frozenset({"embedding_dim", "matrix"})
+"""Members of a store of vectors (nano-vectordb, in LightRAG's folders): the matrix is numbers written as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvForm:
+    """How CSV files are written. ``delimiter`` empty: by the file's name and header; ``header`` false: columns are
+    called by their numbers, from 1; ``quoting`` false: quotes are characters like others."""
+
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    header: bool = True
+    quoting: bool = True
+
+    def check(self) -> None:
+        """Raise `RagdataError` where the values make no sense."""
+        refuse_encoding(self.encoding)
+        if self.delimiter and len(self.separator) != 1:
+            known = ", ".join(name for name in _DELIMITERS if name.isalpha())
+            raise RagdataError(f"--option delimiter={self.delimiter}: expected one character, or one of {known}")
+
+    @property
+    def separator(self) -> str:
+        """The delimiter as a character; empty where it is to be found out."""
+        return _DELIMITERS.get(self.delimiter, self.delimiter)
+
+
+class TableFile:
+    """One file of rows."""
+
+    def __init__(self, file: DataFile, records: RecordReader, form: CsvForm) -> None:
+        self.file = file
+        self._records = records
+        self._form = form
+        name = file.path.name.lower()
+        self.stem = re.sub(r"(?:\.[a-z]+)(?:\.gz)?$", "", name)
+        ending = name.removesuffix(".gz").rsplit(".", 1)[-1]
+        self.kind = {"csv": "csv", "tsv": "csv", "txt": "csv", "parquet": "parquet"}.get(ending, "json")
+
+    def columns(self) -> list[str]:
+        """The names of the columns, in order; of JSON records those of the first `HEAD_ROWS`."""
+        if self.kind == "parquet":
+            return list(dict.fromkeys(self._open_parquet().schema_arrow.names))
+        if self.kind == "csv":
+            with self._csv() as rows:
+                return list(dict.fromkeys(rows.header))
+        return list(dict.fromkeys(name for row in islice(self.rows([]), HEAD_ROWS) for name in row))
+
+    def is_object_by_id(self) -> bool:
+        """Whether it is one JSON object whose members are the rows, by their ids."""
+        return self.kind == "json" and self._container() == "members"
+
+    def rows(self, notes: list[Note]) -> Iterator[Row]:
+        """The rows in order; what of them is left out is noted."""
+        if self.kind == "parquet":
+            return self._parquet_rows()
+        return self._csv_rows(notes) if self.kind == "csv" else self._json_rows(notes)
+
+    @contextmanager
+    def _csv(self) -> Iterator[_CsvRows]:
+        try:
+            with self._records.stream(self.file) as stream:
+                yield _CsvRows(stream, self.file, self._form)
+        except UnicodeError as error:
+            why = error.reason if isinstance(error, UnicodeDecodeError) else str(error)
+            told = f"not {self._form.encoding.upper()} ({why}); give its encoding with --option encoding=…"
+            raise RagdataError(f"{self.file.display}: line {self._undecodable_line():,}: {told}") from None
+
+    def _undecodable_line(self) -> int:
+        """The line of the first character that is not of the encoding (text is decoded in pieces of many lines)."""
+        decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(self._form.encoding)(), translate=True)
+        line = 1
+        with self._records.stream(self.file) as stream, suppress(UnicodeError):
+            while piece := stream.read(_PIECE):
+                state = decoder.getstate()
+                try:
+                    line += decoder.decode(piece).count("\n")
+                except UnicodeError:
+                    decoder.setstate(state)
+                    for place in range(len(piece)):
+                        line += decoder.decode(piece[place : place + 1]).count("\n")
+        return line
+
+    def _csv_rows(self, notes: list[Note]) -> Iterator[Row]:
+        with self._csv() as rows:
+            header, width = rows.header, len(rows.header)
+            repeated = len(set(header)) < width
+            for name, count in Counter(header).items():
+                why = "a column with the name of an earlier one"
+                notes.extend([("lost", "table", name or None, why, self.file.name)] * (count - 1))
+            for cells in rows:
+                if len(cells) > width:
+                    shown = f"{self.file.name} line {rows.line}: {' '.join(cells[width:])}"
+                    notes.append(("lost", "table", None, "cells behind the last column of the header", shown))
+                pairs = zip(header, cells, strict=False)
+                yield dict(reversed(list(pairs))) if repeated else dict(pairs)
+
+    def _json_rows(self, notes: list[Note]) -> Iterator[Row]:
+        container = self._container()
+        if container == "members":
+            for name, value in self._records.members(self.file):
+                yield from self._rows_of_member(name, value, notes)
+        elif container == "strings":
+            for value in self._records.values(self.file, "json-array"):
+                yield {"text": value if isinstance(value, str) else Raw(json_text.dumps(value).encode())}
+        else:
+            for record in self._records.objects_and_arrays(self.file, container):
+                if isinstance(record, dict):
+                    yield dict(record)
+                else:
+                    shown = f"{self.file.name}: {json_text.dumps(record)}"
+                    notes.append(("dropped", "table", None, "a row that is an array, not an object", shown))
+
+    def _container(self) -> str:
+        """``members``: one object whose members are the rows; ``strings``: an array of texts."""
+        if self.file.path.name.removesuffix(".gz").lower().endswith((".jsonl", ".ndjson")):
+            return "ndjson"
+        found = json_container(self.file.path, self.file.boundary)
+        with self._records.stream(self.file) as stream:
+            head = stream.read(_PEEK)
+        more, head = len(head) == _PEEK, head.lstrip()
+        if head[:1] == b"[":
+            return "strings" if found == "json-single" else found
+        _, newline, rest = head.partition(b"\n")
+        alone = found == "json-single" or not newline or not (rest.strip() or more)
+        if head[:1] != b"{" or not alone:
+            return found
+        names = {name.lower() for name, _ in islice(self._records.members(self.file), 8)}
+        return found if names & RECORD_NAMES or names >= _VECTOR_STORE else "members"
+
+    def _rows_of_member(self, name: str, value: Raw, notes: list[Note]) -> Iterator[Row]:
+        """Texts by id, records by id, or judgements: ``{question: {document: grade}}``, ``{question: [document]}``."""
+        opening = bytes(value)[:1]
+        if opening == b'"':
+            yield {"id": name, "text": value}
+        elif opening == b"{":
+            fields = json_text.fields_of(value)
+            if fields and all(bytes(v)[:1] in b"-0123456789" for v in fields.values()):
+                for doc, grade in fields.items():
+                    yield {"question_id": name, "doc_id": doc, "grade": grade}
+            else:
+                yield {"id": name, **fields}
+        elif opening == b"[" and all(type(v) in (str, int) for v in json_text.loads(value)):
+            for doc in json_text.loads(value):
+                yield {"question_id": name, "doc_id": str(doc)}
+        else:
+            shown = f"{self.file.name}: {name}: {json_text.compact(value)}"
+            notes.append(("dropped", "table", None, "a member that is not a text, record or list of ids", shown))
+
+    def _open_parquet(self) -> Any:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            return parquet.ParquetFile(self.file.path)
+        except (pa.ArrowException, OSError) as error:
+            raise RagdataError(f"{self.file.display}: no Parquet file that can be read: {error}") from None
+
+    def _parquet_rows(self) -> Iterator[Row]:
+        import pyarrow as pa
+
+        try:
+            with self._open_parquet() as table:
+                for batch in table.iter_batches(_BATCH_ROWS):
+                    columns = [_cells(column) for column in batch.columns]
+                    for row in zip(*columns, strict=True):
+                        yield dict(zip(batch.schema.names, row, strict=True))
+        except (pa.ArrowException, OSError) as error:
+            raise RagdataError(f"{self.file.display}: damaged: {error}") from None
+
+
+RECORD_NAMES = frozenset(
+    "id _id doc_id docid docno text body content contents passage title question query question_id query_id qid answer "
+    "answers".split()
+)
+"""Names that tell that an object is one record, not rows by their ids."""
+
+
+class _CsvRows:
+    """The rows of a CSV file behind its ``header``; ``line`` is where the last one ended, 1-based."""
+
+    def __init__(self, stream: BinaryIO, file: DataFile, form: CsvForm) -> None:
+        self._file, self._form = file, form
+        self._text = io.TextIOWrapper(stream, form.encoding, newline="")
+        self.line = 0
+        self._rows = self._read()
+        first = next(self._rows, [])
+        if form.header:
+            self.header = first
+        else:
+            self.header = [str(number) for number in range(1, len(first) + 1)]
+            self._rows = chain([first], self._rows)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self._rows
+
+    def _read(self) -> Iterator[list[str]]:
+        csv.field_size_limit(LONGEST_CELL)
+        try:
+            line = self._text.readline()
+            delimiter = self._form.separator or _delimiter_of(line, self._file.path.name)
+            # Strict, so that a quote in the wrong place does not swallow rows.
+            lines = chain([line], self._text)
+            if self._form.quoting:
+                reader = csv.reader(lines, delimiter=delimiter, strict=True)
+            else:
+                reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+            for row in reader:
+                self.line = reader.line_num
+                if row:
+                    yield row
+        except csv.Error as error:
+            place = f"behind line {self.line:,}" if self.line else "from the first line on"
+            raise RagdataError(f"{self._file.display}: {place}: {_csv_fault(str(error))}") from None
+
+
+def _csv_fault(message: str) -> str:
+    if "field larger" in message:
+        return f"a cell has more than {LONGEST_CELL:,} characters; is a quote not closed?"
+    if "unexpected end" in message:
+        message = "a quote is not closed"
+    return f"{message}; where quotes are characters like others, give --option quoting=none"
+
+
+def _delimiter_of(header: str, name: str) -> str:
+    """A comma, in ``.tsv`` and ``.txt`` a tab; another one that the header has, if it has none of these."""
+    usual = "\t" if name.lower().removesuffix(".gz").endswith((".tsv", ".txt")) else ","
+    others = [d for d in (",", ";", "\t", "|") if d != usual and d in header]
+    return others[0] if usual not in header and len(others) == 1 else usual
+
+
+def text_of(cell: Cell) -> str | None:
+    """A cell as text: strings as they are, all else as its JSON stands; None for null."""
+    if cell is None or isinstance(cell, str):
+        return cell
+    data = bytes(cell)
+    if data[:1] == b'"':
+        return json_text.string_of(cell)
+    if data == b"null":
+        return None
+    return json_text.compact(data) if data[:1] in b"[{" else data.decode()
+
+
+def _cells(column: Any) -> list[Cell]:
+    """The cells of a Parquet column: texts, dates and times as text, all else as JSON."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_dictionary(kind):
+        return _cells(column.dictionary_decode())
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        found: list[Cell] = column.to_pylist()
+        return found
+    if types.is_temporal(kind):
+        texts: list[Cell] = column.cast(pa.string()).to_pylist()
+        return texts
+    if types.is_decimal(kind) or types.is_float16(kind) or types.is_float32(kind):
+        return [_number(text) for text in column.cast(pa.string()).to_pylist()]
+    return [_json_cell(value) for value in column.to_pylist()]
+
+
+def _number(text: str | None) -> Cell:
+    return Raw(text.encode()) if text is not None and re.fullmatch(r"-?[0-9].*", text) else text
+
+
+def _json_cell(value: Any) -> Cell:
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return base64.b64encode(value).decode()
+    if isinstance(value, float) and value - value != 0:
+        return str(value)
+    return Raw(msgspec.json.encode(value, enc_hook=str))

@@ -1,0 +1,1 @@
+"""What a text is called, how it is counted, compared and made fit to print."""

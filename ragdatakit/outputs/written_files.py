@@ -1,0 +1,343 @@
+"""The files of a dataset as they are written: streamed, counted, digested, nothing outside of the target folder."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Literal
+
+import msgspec
+
+from ragdatakit.files.paths.boundary import open_listed
+from ragdatakit.files.paths.manifest import file_digest
+from ragdatakit.files.paths.own_files import RENAMED_IDS
+from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses, WrittenFile
+from ragdatakit.schemas.errors import RagdataError
+
+_ENCODER = msgspec.json.Encoder()
+_FLUSH = 1 << 20
+IdKind = Literal["passage", "question", "node", "relation"]
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{p}{n}" for p in ("com", "lpt") for n in range(1, 10))}
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether a relative path with ``/`` stays below its folder and is a file name everywhere."""
+    parts = PurePosixPath(name).parts
+    canonical = bool(parts) and "/".join(parts) == name  # neither "./a" nor "a/", which are other names of the same
+    return canonical and not name.startswith("/") and "\\" not in name and all(map(_is_safe_part, parts))
+
+
+def _is_safe_part(part: str) -> bool:
+    return (
+        part not in (".", "..")
+        and part.isprintable()  # no lone surrogate is
+        and len(part.encode()) <= 255
+        and not set(part) & set('<>:"|?*')
+        and part.split(".", maxsplit=1)[0].lower() not in _RESERVED
+    )
+
+
+def safe_part(text: str) -> str:
+    """A file name made of any text: letters, digits, ``-_.``; never empty, never hidden, never reserved."""
+    cleaned = "".join(c if c.isalnum() or c in "-_." else "-" for c in text).strip("-. ") or "unnamed"
+    cleaned = cleaned.encode()[:120].decode("utf-8", "ignore").rstrip("-. ")
+    return f"_{cleaned}" if cleaned.split(".")[0].lower() in _RESERVED else cleaned
+
+
+class FileWriter:
+    """One file that is being written; ``records`` counts what was written to it."""
+
+    def __init__(self, name: str, file: IO[bytes] | None, counts_records: bool = True) -> None:
+        self.name = name
+        self.records = 0
+        self.bytes = 0
+        self.counts_records = counts_records
+        self._file = file
+        self._digest = hashlib.sha256()
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+
+    def put(self, data: bytes) -> None:
+        """Write bytes as they are."""
+        self._held.append(data)
+        self._held_bytes += len(data)
+        if self._held_bytes > _FLUSH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand on what is held."""
+        data = b"".join(self._held)
+        self._held.clear()
+        self._held_bytes = 0
+        self.bytes += len(data)
+        self._digest.update(data)
+        rest = memoryview(data)
+        while self._file is not None and rest:
+            rest = rest[self._file.write(rest) :]
+
+    def written(self) -> WrittenFile:
+        """What was written so far."""
+        return WrittenFile(
+            self.name, self.records if self.counts_records else None, self.bytes, self._digest.hexdigest()
+        )
+
+
+class LineWriter(FileWriter):
+    """Records, one a line."""
+
+    def write(self, value: Any) -> None:
+        """A record as compact JSON; `msgspec.Raw` values stand as they are."""
+        self.put(_ENCODER.encode(value) + b"\n")
+        self.records += 1
+
+    def write_json(self, text: str) -> None:
+        """A record that is compact JSON already."""
+        self.put(text.encode() + b"\n")
+        self.records += 1
+
+    def write_line(self, text: str) -> None:
+        """A line of text (without its end)."""
+        self.put(text.encode() + b"\n")
+        self.records += 1
+
+
+class ArrayWriter(FileWriter):
+    """One JSON array, an element at a time; laid out as Python's ``json.dump`` with this ``indent`` does it."""
+
+    indent: int | None = None
+
+    def open(self, indent: int | None) -> None:
+        """Begin the array."""
+        self.indent = indent
+
+    def write(self, value: Any) -> None:
+        """An element; `msgspec.Raw` values in it are laid out anew, their numbers and strings as they stand."""
+        data = _ENCODER.encode(value)
+        if self.indent is None:
+            self.put((b"," if self.records else b"[") + data)
+        else:
+            pad = b" " * self.indent
+            if not isinstance(value, str):
+                data = msgspec.json.format(data, indent=self.indent).replace(b"\n", b"\n" + pad)
+            self.put((b",\n" if self.records else b"[\n") + pad + data)
+        self.records += 1
+
+    def close(self) -> None:
+        """End the array; there is no line end behind it."""
+        if not self.records:
+            self.put(b"[]")
+        else:
+            self.put(b"]" if self.indent is None else b"\n]")
+
+
+class ObjectWriter(ArrayWriter):
+    """One JSON object, a member at a time."""
+
+    def write_member(self, name: str, value: Any) -> None:
+        """A member."""
+        data = _ENCODER.encode(value)
+        if self.indent is None:
+            self.put((b"," if self.records else b"{") + _ENCODER.encode(name) + b":" + data)
+        else:
+            pad = b" " * self.indent
+            if not isinstance(value, str):
+                data = msgspec.json.format(data, indent=self.indent).replace(b"\n", b"\n" + pad)
+            self.put((b",\n" if self.records else b"{\n") + pad + _ENCODER.encode(name) + b": " + data)
+        self.records += 1
+
+    def close(self) -> None:
+        """End the object; there is no line end behind it."""
+        if not self.records:
+            self.put(b"{}")
+        else:
+            self.put(b"}" if self.indent is None else b"\n}")
+
+
+class CsvWriter(FileWriter):
+    """A CSV table with ``\\n`` line ends."""
+
+    def open(self, header: Sequence[str], delimiter: str) -> None:
+        """Write the header."""
+        self._text = io.StringIO()
+        self._csv = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
+        # which leaves a lone carriage return bare, and every reader takes it for a line end
+        self._quoted = csv.writer(self._text, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        self._row(header)
+
+    def write(self, row: Sequence[object]) -> None:
+        """A row of cells."""
+        self._row(row)
+        self.records += 1
+
+    def _row(self, row: Sequence[object]) -> None:
+        writer = self._quoted if any("\r" in cell for cell in row if isinstance(cell, str)) else self._csv
+        writer.writerow(row)
+        self.put(self._text.getvalue().encode())
+        self._text.seek(0)
+        self._text.truncate()
+
+
+class Output:
+    """The target folder of a conversion; ``folder`` None only counts (a dry run).
+
+    ``files`` are those that are finished. Names are relative, with ``/``; one that would leave the folder, or stands
+    there already, is refused with `RagdataError`.
+    """
+
+    def __init__(self, folder: Path | None, losses: Losses, scratch: Path | None = None) -> None:
+        self.folder = folder
+        self.losses = losses
+        self.files: dict[str, WrittenFile] = {}
+        self._names: set[str] = set()
+        self._folders: set[str] = set()
+        self._scratch = scratch
+        self._ids: LineWriter | None = None
+        self._renamed: dict[str, int] = {}
+        self._open = ExitStack()
+
+    @contextmanager
+    def lines(self, name: str) -> Iterator[LineWriter]:
+        """A file of records, one a line (NDJSON, or plain text)."""
+        with self._opened(name) as file:
+            writer = LineWriter(name, file)
+            yield writer
+            self._finish(writer)
+
+    @contextmanager
+    def array(self, name: str, indent: int | None = 2) -> Iterator[ArrayWriter]:
+        """A file that is one JSON array."""
+        with self._opened(name) as file:
+            writer = ArrayWriter(name, file)
+            writer.open(indent)
+            yield writer
+            writer.close()
+            self._finish(writer)
+
+    @contextmanager
+    def object(self, name: str, indent: int | None = 2) -> Iterator[ObjectWriter]:
+        """A file that is one JSON object of many members."""
+        with self._opened(name) as file:
+            writer = ObjectWriter(name, file)
+            writer.open(indent)
+            yield writer
+            writer.close()
+            self._finish(writer)
+
+    @contextmanager
+    def csv(self, name: str, header: Sequence[str], delimiter: str = ",") -> Iterator[CsvWriter]:
+        """A file that is one table with a header."""
+        with self._opened(name) as file:
+            writer = CsvWriter(name, file)
+            writer.open(header, delimiter)
+            yield writer
+            self._finish(writer)
+
+    def write(self, name: str, content: bytes | str | Path) -> None:
+        """A whole file, from bytes, text or another file."""
+        with self._opened(name) as file:
+            writer = FileWriter(name, file, counts_records=False)
+            if isinstance(content, Path):
+                with open_listed(content) as source:
+                    while piece := source.read(_FLUSH):
+                        writer.put(piece)
+            else:
+                writer.put(content.encode() if isinstance(content, str) else content)
+            self._finish(writer)
+
+    @contextmanager
+    def path(self, name: str, records: int | None = None) -> Iterator[Path]:
+        """Where another library is to write the file (a database); it is counted when the block ends."""
+        import tempfile
+
+        self._claim(name)
+        with tempfile.TemporaryDirectory(dir=self._scratch) as scratch:
+            path = Path(scratch) / PurePosixPath(name).name
+            yield path
+            self.files[name] = WrittenFile(name, records, path.stat().st_size, file_digest(path))
+            if self.folder is not None:
+                target = self.folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(path, target)
+
+    def renamed(self, kind: IdKind, new: str | int, old: str) -> None:
+        """Say that what was called ``old`` is called ``new`` here. Reading the output maps it back."""
+        if self._ids is None:
+            self._ids = self._open.enter_context(self.lines(RENAMED_IDS))
+        encode = _ENCODER.encode
+        self._ids.put(b'{"kind":"%b","id":%b,"was":%b}\n' % (kind.encode(), encode(new), encode(old)))
+        self._ids.records += 1
+        count = self._renamed[kind] = self._renamed.get(kind, 0) + 1
+        if count <= MOST_EXAMPLES:  # the others are counted when all is written: there may be millions
+            self._count_renamed(kind, f"{old} became {new}", 1)
+
+    def _count_renamed(self, kind: str, example: str | None, count: int) -> None:
+        self.losses.add("renumbered", f"{kind}s", None, f"the mapping is in {RENAMED_IDS}", example, count)
+
+    def free_part(self, pattern: str, text: str) -> str:
+        """What stands for ``{}`` in the name of a new file: the text, as far as file names go, and no name twice."""
+        base = part = safe_part(text)
+        number = 1
+        while pattern.format(part).lower() in self._names:
+            number += 1
+            part = f"{base}-{number}"
+        return part
+
+    def moved(self, name: str, new: str) -> None:
+        """Give a finished file another name."""
+        self._claim(new)
+        if self.folder is not None:
+            (self.folder / new).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).rename(self.folder / new)
+        self.files[new] = replace(self.files.pop(name), name=new)
+        self._names.discard(name.lower())
+
+    def withdraw(self, name: str) -> None:
+        """Remove a file again; what was begun on a wrong assumption may be written anew under its name."""
+        if self.folder is not None:
+            (self.folder / name).unlink()
+        self.files.pop(name, None)
+        self._names.discard(name.lower())
+
+    def close(self) -> None:
+        """Finish what is still open."""
+        for kind, count in self._renamed.items():
+            if count > MOST_EXAMPLES:
+                self._count_renamed(kind, None, count - MOST_EXAMPLES)
+        self._renamed.clear()
+        self._open.close()
+
+    def _claim(self, name: str) -> None:
+        if not is_safe_name(name):
+            raise RagdataError(f"{name!r} is not a file name that can be written below the target folder")
+        found = name.lower()
+        folders = {parent.as_posix() for parent in PurePosixPath(found).parents} - {"."}
+        if found in self._names:
+            raise RagdataError(f"{name!r} would be written twice")
+        if found in self._folders or not self._names.isdisjoint(folders):
+            raise RagdataError(f"{name!r} would be a file and a folder")
+        self._names.add(found)
+        self._folders |= folders
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[IO[bytes] | None]:
+        self._claim(name)
+        if self.folder is None:
+            yield None
+            return
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb", buffering=0) as file:
+            yield file
+
+    def _finish(self, writer: FileWriter) -> None:
+        writer.flush()
+        self.files[writer.name] = writer.written()
+
+
+__all__ = ["ArrayWriter", "CsvWriter", "LineWriter", "ObjectWriter", "Output", "is_safe_name", "safe_part"]

@@ -1,0 +1,145 @@
+"""Formats and rules, for people and as JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.reports.terminal import painter
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.declarations import Format, Rule
+
+    Pair = tuple[Rule, Format | None]
+    """A rule and its format; None: it is one of all formats."""
+
+
+def format_dict(fmt: Format) -> dict[str, Any]:
+    """The JSON form of a format."""
+    return {
+        "name": fmt.name,
+        "title": fmt.title,
+        "description": fmt.description,
+        "homepage": fmt.homepage,
+        "profiles": list(fmt.profiles),
+        "files": [{"kind": k.kind, "title": k.title, "container": k.container} for k in fmt.files],
+        "rules": len(fmt.rules),
+    }
+
+
+def format_lines(formats: Sequence[Format], colour: bool) -> Iterator[str]:
+    """The formats with their files."""
+    paint = painter(colour)
+    for number, fmt in enumerate(formats):
+        if number:
+            yield ""
+        yield f"{paint('bold', fmt.name)}  {fmt.homepage}"
+        yield f"  {fmt.description}"
+        if fmt.profiles:
+            yield f"  profiles: {', '.join(fmt.profiles)}"
+        kinds = max(len(kind.kind) for kind in fmt.files)
+        titles = max(len(kind.title) for kind in fmt.files)
+        for kind in fmt.files:
+            named = [pair for layout in fmt.layouts for pair in {**layout.patterns, **layout.loose}.items()]
+            patterns = [p for p, k in named if k == kind.kind]
+            shown = ", ".join(list(dict.fromkeys(patterns))[:2])
+            yield f"  {kind.kind:<{max(kinds, 15)}} {kind.title:<{max(titles, 24)}} {shown}".rstrip()
+
+
+def rule_dict(rule: Rule, fmt: Format | None, chosen: str | None) -> dict[str, Any]:
+    """The JSON form of a rule, as bad as the format ``chosen`` takes it (None: as it is of itself)."""
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": _severity(rule, fmt, chosen),
+        "severities": dict(rule.severities),
+        "format": fmt.name if fmt else None,
+        "summary": rule.summary,
+        "upstream": rule.upstream if isinstance(rule.upstream, str) else dict(rule.upstream),
+        "hint": rule.hint,
+        "source": rule.source,
+        "since": rule.since,
+        "status": rule.status,
+        "replaced_by": rule.replaced_by or None,
+    }
+
+
+def rule_lines(rules: Sequence[Pair], chosen: str | None) -> Iterator[str]:
+    """A line for each rule, as bad as the format ``chosen`` takes it (None: as it is of itself)."""
+    width = max(len(rule.name) for rule, _ in rules)
+    for rule, fmt in rules:
+        yield f"{rule.code}  {_severity(rule, fmt, chosen):<7}  {rule.name:<{width}}  {rule.summary}"
+
+
+def _severity(rule: Rule, fmt: Format | None, chosen: str | None) -> str:
+    """What a rule is where no profile is chosen; a shared one as the chosen format takes it ("-": no fault there)."""
+    if fmt is not None:
+        return rule.severity_for(fmt.default_profiles)
+    from ragdatakit.schemas import get_format
+
+    adopted = get_format(chosen).adopts.get(rule.name) if chosen is not None else None
+    return rule.severity if adopted is None else adopted.severity or "-"
+
+
+def explanation_lines(
+    asked: str, rules: Sequence[Pair], thresholds: Callable[[str], list[tuple[str, float, str]]], colour: bool
+) -> Iterator[str]:
+    """What is known of a rule, which several formats may have; a list where the rules that were ``asked`` for are
+    several. ``thresholds`` gives name, default and meaning of those that a summary names."""
+    if len({rule.name for rule, _ in rules}) > 1:
+        yield f"{len(rules)} rules begin with {asked}:\n"
+        yield from rule_lines(rules, None)
+        return
+    for number, (rule, fmt) in enumerate(rules):
+        if number:
+            yield ""
+        yield from _explained(rule, fmt, thresholds, colour)
+
+
+def _explained(
+    rule: Rule, fmt: Format | None, thresholds: Callable[[str], list[tuple[str, float, str]]], colour: bool
+) -> Iterator[str]:
+    comma = ";" if rule.severities else ","
+    facts = f"({rule.severity_words()}{comma} {fmt.name if fmt else 'any format'}; since {rule.since})"
+    yield f"{painter(colour)('bold', f'{rule.code} {rule.name}')}  {facts}"
+    if rule.status != "stable":
+        replaced = f"; {rule.replaced_by} has taken its place" if rule.replaced_by else ""
+        yield f"\n{rule.status.capitalize()}{replaced}."
+    yield f"\n{_wrap(rule.summary)}\n"
+    if fmt is None:
+        yield from _of_any_format(rule)
+        if told := thresholds(rule.summary):
+            yield "\nThresholds (--quality-option NAME=VALUE, or [quality] in ragdata.toml):"
+        for name, default, meaning in told:
+            yield _wrap(f"{name} = {default:g}: {meaning}", "  ")
+    elif isinstance(rule.upstream, str):
+        yield _wrap(f"What {fmt.title} does: {rule.upstream}.")
+    else:
+        yield f"What {fmt.title} does:"
+        for profile, text in rule.upstream.items():
+            yield _wrap(f"{profile}: {text}", "  ")
+    yield f"\n{_wrap(f'What to do: {rule.hint}.')}"
+    for label, text in (("Bad", rule.bad), ("Good", rule.good)):
+        if text:
+            yield f"\n{label}:"
+            yield textwrap.indent(text, "  ")
+    if rule.source:
+        yield f"\nSource: {rule.source}"
+
+
+def _of_any_format(rule: Rule) -> Iterator[str]:
+    from ragdatakit.schemas import all_formats
+
+    yield _wrap(f"What happens: {rule.consequence()}.")
+    for fmt in all_formats():
+        if adopted := fmt.adopts.get(rule.name):
+            told = adopted.upstream
+            text = told if isinstance(told, str) else "; ".join(f"{p}: {t}" for p, t in told.items())
+            yield _wrap(f"{fmt.name} ({adopted.severity or 'no fault'}): {text}", "  ")
+
+
+def _wrap(text: str, indent: str = "") -> str:
+    return textwrap.fill(
+        text.replace("..", "."), 100, initial_indent=indent, subsequent_indent=indent + "  " * bool(indent)
+    )

@@ -1,0 +1,1 @@
+"""Gold, runs, metrics, and what they mean: the ceiling, checks, comparisons."""

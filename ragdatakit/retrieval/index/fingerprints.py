@@ -1,0 +1,131 @@
+"""Whether the files of a dataset are what they were: by their state on the disk where that is enough, else by digest.
+
+A file is taken for unchanged if size, times and inode are those of the record, and the file was at rest for two seconds
+before its digest was made: an edit in the same tick of the file system's clock would leave the state as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.files.paths.manifest import file_digest
+from ragdatakit.schemas.errors import RagdataError
+
+REST_NS = 2_000_000_000
+"""The coarsest clock of a file system in use (FAT) ticks every two seconds."""
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as the disk tells of it, with the digest of its content and the time (ns) at which that was begun."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    sha256: str
+    hashed_ns: int
+
+    def as_list(self) -> list[Any]:
+        """The JSON form."""
+        return [self.path, self.size, self.mtime_ns, self.ctime_ns, self.inode, self.sha256, self.hashed_ns]
+
+    def is_that_of(self, found: os.stat_result) -> bool:
+        """Whether the file on the disk is this one for sure."""
+        same = (self.size, self.mtime_ns, self.ctime_ns, self.inode) == _state(found)
+        return same and self.is_settled
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no later edit could have left the same state."""
+        changed = max(self.mtime_ns, self.ctime_ns) if os.name == "nt" else self.ctime_ns
+        return changed + REST_NS < self.hashed_ns
+
+
+def _state(found: os.stat_result) -> tuple[int, int, int, int]:
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def read_states(listed: object) -> dict[str, FileState]:
+    """The states of a record by path; empty where it is not of the form that `FileState.as_list` gives."""
+    kinds = (str, int, int, int, int, str, int)
+    found: dict[str, FileState] = {}
+    for entry in listed if isinstance(listed, list) else ():
+        if not isinstance(entry, list) or tuple(map(type, entry)) != kinds:
+            return {}
+        found[entry[0]] = FileState(*entry)
+    return found
+
+
+def file_states(
+    files: Sequence[tuple[str, Path]],
+    known: Mapping[str, FileState],
+    progress: Callable[[str, int, int], None] | None = None,
+) -> tuple[list[FileState], bool]:
+    """The states of all files, in their order, and whether they are those that were known, all of them settled.
+
+    Only files whose state is not known, or not settled, are read. Raises `RagdataError` where a file goes away or is
+    being written to.
+    """
+    found: list[FileState] = []
+    same = True
+    total = len(files)
+    for number, (_, path) in enumerate(files):
+        place = str(path.absolute())
+        before = known.get(place)
+        if before is not None and before.is_that_of(_stat(path)):
+            found.append(before)
+            continue
+        same = False
+        if progress is not None:
+            progress(f"looking for changes in {path.name}", number, total)
+        found.append(_hashed(path, place))
+    return found, same
+
+
+def _stat(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        raise RagdataError(f"{path} went away while it was read") from None
+
+
+def _hashed(path: Path, place: str) -> FileState:
+    for _ in range(_TRIES):
+        began = time.time_ns()
+        before = _state(_stat(path))
+        sha256 = file_digest(path)
+        if _state(_stat(path)) == before:
+            return FileState(place, *before, sha256, began)
+    raise RagdataError(f"{path} is being written to; run the command again when that is done")
+
+
+def digest_of_files(files: Iterable[tuple[str, Path]], states: Iterable[FileState]) -> str:
+    """The digest over all files (names and contents): that of `source_digest`."""
+    whole = hashlib.sha256()
+    named = sorted((name, path, state.sha256) for (name, path), state in zip(files, states, strict=True))
+    for name, _, sha256 in named:
+        whole.update(f"{sha256}  {name}\n".encode("utf-8", "surrogateescape"))
+    return whole.hexdigest()
+
+
+def are_unchanged(states: Iterable[FileState]) -> bool:
+    """Whether all files are still there with the content of the record; reads those whose state differs."""
+    for state in states:
+        path = Path(state.path)
+        try:
+            if state.is_that_of(path.stat()):
+                continue
+            if file_digest(path) != state.sha256:
+                return False
+        except OSError:
+            return False
+    return True

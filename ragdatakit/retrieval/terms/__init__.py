@@ -1,0 +1,1 @@
+"""Texts as terms: tokens in any script, accents, stop words, snippets."""

@@ -1,0 +1,26 @@
+"""Types of numbers and names that have bounds, for the results that outputs print: their JSON Schemas say them.
+
+msgspec's own marks are not used, so that a run of `validate` need not import it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+
+class Bounds(NamedTuple):
+    """The least and the most of a number, the pattern of a text; named as msgspec names them."""
+
+    ge: float | None = None
+    le: float | None = None
+    pattern: str | None = None
+
+
+Place = Annotated[int, Bounds(ge=1)]
+"""A number counted from 1: a line, a column, a rank."""
+Signed = Annotated[int, Bounds()]
+"""An integer that may be negative; all others of an output are 0 or more."""
+Share = Annotated[float, Bounds(ge=0, le=1)]
+"""A number from 0 to 1."""
+RuleCode = Annotated[str, Bounds(pattern="^[A-Z]{2}[0-9]{3}$")]
+RuleName = Annotated[str, Bounds(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]

@@ -1,0 +1,1 @@
+"""The rules of no format: shared by all, of quality, of an evaluation."""

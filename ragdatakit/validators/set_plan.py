@@ -1,0 +1,115 @@
+"""Which set checks a format declares for the files at hand, and which key columns and indexes they need.
+
+A value, made before anything is read; `SetChecks` runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ragdatakit.schemas.declarations import (
+    Consistency,
+    Coverage,
+    Disjoint,
+    Format,
+    Key,
+    Membership,
+    Reference,
+    Variants,
+)
+
+IndexKey = tuple[str, tuple[str, ...]]
+"""A kind and the columns of it that are indexed together."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetPlan:
+    """The set checks that apply to one split; ``named`` are, by kind, the unique fields that references name."""
+
+    keys: tuple[Key, ...]
+    references: tuple[Reference, ...]
+    memberships: tuple[Membership, ...]
+    coverages: tuple[Coverage, ...]
+    consistencies: tuple[Consistency, ...]
+    variants: tuple[Variants, ...]
+    disjoints: tuple[Disjoint, ...]
+    agreements: tuple[Consistency, ...]
+    named: dict[str, str]
+
+    def looked_up(self) -> set[IndexKey]:
+        """The indexes that references, memberships and coverages ask while files are read."""
+        found: set[IndexKey] = {(r.to_kind, (r.to_field,)) for r in self.references}
+        found |= {(m.to_kind, m.to_fields) for m in self.memberships}
+        return found | {(c.kind, (c.field,)) for c in self.coverages}
+
+    def compared(self) -> set[IndexKey]:
+        """The indexes that are compared with those of other splits."""
+        found: set[IndexKey] = {(d.kind, (d.field,)) for d in self.disjoints}
+        for agreement in self.agreements:
+            for name, value in agreement.names:
+                found |= {(agreement.kind, (name,)), (agreement.kind, (name, value))}
+        return found
+
+    def indexed(self) -> list[IndexKey]:
+        """All indexes, each once: first those of keys, in the order in which repeated keys are reported."""
+        keys = [(key.kind, key.fields) for key in self.keys]
+        return list(dict.fromkeys([*keys, *sorted(self.looked_up()), *sorted(self.compared())]))
+
+    def headed(self) -> list[IndexKey]:
+        """The memberships within lists, which must know whether there is a list at all."""
+        return sorted({(m.to_kind, m.to_fields) for m in self.memberships if m.within})
+
+
+def plan_sets(
+    fmt: Format, split: str | None, kinds: set[str], wanted: Callable[[str], bool], across_splits: bool
+) -> SetPlan:
+    """What of a format's set checks applies to files of these kinds, by the rules that are ``wanted``."""
+
+    def applying(declared: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(d for d in declared if {d.kind, getattr(d, "to_kind", d.kind)} <= kinds and wanted(d.rule))
+
+    def covers(coverage: Coverage) -> bool:
+        of_split = not coverage.splits or split is None or split in coverage.splits
+        return of_split and any(kind in kinds for kind, _ in coverage.by)
+
+    unique = {(key.kind, key.fields) for key in fmt.keys}
+    references = applying(fmt.references)
+    return SetPlan(
+        keys=applying(fmt.keys),
+        references=references,
+        memberships=applying(fmt.memberships),
+        coverages=tuple(filter(covers, applying(fmt.coverages))),
+        consistencies=applying(fmt.consistencies),
+        variants=applying(fmt.variants),
+        disjoints=applying(fmt.disjoints) if across_splits else (),
+        agreements=applying(fmt.agreements) if across_splits else (),
+        named={r.to_kind: r.to_field for r in references if (r.to_kind, (r.to_field,)) in unique},
+    )
+
+
+def key_columns(fmt: Format, kind: str) -> tuple[str, ...]:
+    """The columns of a kind that the set checks of its format need."""
+    names: dict[str, None] = {}
+    for key in fmt.keys:
+        if key.kind == kind:
+            names.update(dict.fromkeys(key.fields))
+    for ref in fmt.references:
+        names.update({n: None for k, n in ((ref.kind, ref.field), (ref.to_kind, ref.to_field)) if k == kind})
+    for cov in fmt.coverages:
+        names.update({n: None for k, n in ((cov.kind, cov.field), *cov.by) if k == kind})
+    for member in fmt.memberships:
+        for k, fields in ((member.kind, member.fields), (member.to_kind, member.to_fields)):
+            if k == kind:
+                names.update(dict.fromkeys(fields))
+    for same in (*fmt.consistencies, *fmt.agreements):
+        if same.kind == kind:
+            names.update({n: None for pair in same.names for n in pair})
+    for variant in fmt.variants:
+        if variant.kind == kind:
+            names.update(dict.fromkeys(variant.fields))
+    for apart in fmt.disjoints:
+        if apart.kind == kind:
+            names[apart.field] = None
+    return tuple(names)
