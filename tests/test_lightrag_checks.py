@@ -97,6 +97,7 @@ def test_a_finding_in_a_store_of_vectors_has_its_place(tmp_path: Path) -> None:
     assert found["node-without-vector"].path.endswith(GRAPH)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("case", sorted((FIXTURES / "lightrag" / "broken").iterdir()), ids=lambda p: p.name)
 def test_both_engines_find_the_same(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = validate(case / "data")
