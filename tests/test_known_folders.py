@@ -11,8 +11,6 @@ from tests.command_line import run
 
 FOLDERS = {
     "a GraphRAG output folder": ("entities.parquet", "relationships.parquet", "text_units.parquet"),
-    "a nano-graphrag working directory": ("kv_store_community_reports.json", "kv_store_text_chunks.json"),
-    "a LightRAG working directory": ("kv_store_text_chunks.json", "vdb_chunks.json"),
     "a LlamaIndex storage folder": ("docstore.json", "index_store.json", "default__vector_store.json"),
     "a Chroma database": ("chroma.sqlite3",),
 }
@@ -35,13 +33,13 @@ def test_texts_and_their_parts_are_not_one_corpus_silently(tmp_path: Path) -> No
     work = tmp_path / "work"
     work.mkdir()
     text = "The north reef was mapped in one summer. Two boats took the soundings."
-    (work / "kv_store_full_docs.json").write_text(json.dumps({"d1": {"content": text}}))
+    (work / "documents.json").write_text(json.dumps({"d1": {"content": text}}))
     parts = {f"c{n}": {"content": part} for n, part in enumerate(text.split(". "))}
-    (work / "kv_store_text_chunks.json").write_text(json.dumps(parts))
+    (work / "text_chunks.json").write_text(json.dumps(parts))
 
     given = run("convert", "--to", "beir", work, tmp_path / "beir")
     strict = run("convert", "--to", "beir", "--strict", work, tmp_path / "strict")
 
     assert (given.code, strict.code, (tmp_path / "strict").exists()) == (0, 1, False)
     assert "a file that looks like parts of the other texts" in given.out
-    assert "kv_store_text_chunks.json" in given.out
+    assert "text_chunks.json" in given.out

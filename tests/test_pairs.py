@@ -29,6 +29,10 @@ NOT_WRITTEN = {
     "contextual-retrieval/contexts-alone": "documents that are not there are made of their chunks",
     "datamind/results": "the results of its benchmark are what DataMind itself writes: ragdata does not",
     "light-splade/one-split": "light-splade is written with both splits, and the set has none: validation is split off",
+    "lightrag/extraction": "a graph is written as a payload: its chunks are named by it, and are not there",
+    "lightrag/ingested": "a payload, the usual form, has no documents, and names one chunk as a source",
+    "lightrag/nano-graphrag": "a payload has neither documents nor community reports",
+    "lightrag/payload": "entities and relationships of a written payload have no file of their own",
 }
 """Fixtures that come back otherwise from their own format, too, and why."""
 ASKED_IN_ANSWERS = ("arag/results-alone", "sage")

@@ -29,6 +29,7 @@ SAMPLES: dict[str, tuple[str, dict[str, str]]] = {
     "hipporag": ("hipporag/valid/musique", {}),
     "ragchecker": ("ragchecker/valid/outputs", {}),
     "raptor": ("raptor/valid/two-layers", {}),
+    "lightrag": ("lightrag/valid/ingested", {}),
     "text": ("plain/texts", {}),
     "table": ("plain/notes.csv", {"map": "text=body,id=note_id,title=headline"}),
     "contextual-retrieval": ("contextual-retrieval/valid/cookbook", {}),

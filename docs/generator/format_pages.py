@@ -20,6 +20,7 @@ _CONTAINERS = {
     "json": "a JSON array, JSON lines or one JSON object",
     "csv": "CSV with a header",
     "text": "text",
+    "streamed": "read as a stream",
     "opaque": "never opened",
 }
 

@@ -14,7 +14,7 @@ from ragdatakit.api.keywords import takes
 from ragdatakit.api.results import EvaluationResult
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike
-from ragdatakit.schemas.retrieved import MODES
+from ragdatakit.schemas.retrieved import ALL_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -97,8 +97,8 @@ def _paths(given: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
 def _known_modes(modes: str | Iterable[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(several_words(modes)))
     for mode in found:
-        if mode not in MODES:
-            raise UnknownNameError("mode", mode, MODES)
+        if mode not in ALL_MODES:
+            raise UnknownNameError("mode", mode, ALL_MODES)
     return found
 
 
@@ -194,7 +194,7 @@ class _Evaluating:
     def _modes(self) -> tuple[str, ...]:
         """The modes to run."""
         w = self._wanted
-        compared = tuple(name for name in w.options.compare or () if name in MODES)
+        compared = tuple(name for name in w.options.compare or () if name in ALL_MODES)
         asked = tuple(dict.fromkeys((*w.modes, *compared)))
         if not self._has_corpus:
             if asked:
@@ -281,7 +281,7 @@ class _Evaluating:
         from ragdatakit.retrieval.index.notes import RUNS, left_out
 
         w = self._wanted
-        compared = [Path(name) for name in w.options.compare or () if name not in MODES and Path(name).exists()]
+        compared = [Path(name) for name in w.options.compare or () if name not in ALL_MODES and Path(name).exists()]
         for place in {path.resolve(): path for path in (*w.runs, *compared)}.values():
             tables = dataset_tables(place, w.beside)[1]
             if not tables.any("runs"):
@@ -342,7 +342,7 @@ class _Evaluating:
 
     def _run_called(self, runs: Sequence[RunResult], name: str) -> RunResult:
         by_name = {run.name: run for run in runs}
-        of_file = self._of_files.get(Path(name).resolve(), []) if name not in MODES else []
+        of_file = self._of_files.get(Path(name).resolve(), []) if name not in ALL_MODES else []
         if name in by_name or len(of_file) == 1:
             return by_name[of_file[0] if len(of_file) == 1 else name]
         if of_file:

@@ -53,12 +53,12 @@ class _Command(SectionedCommand):
     }
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        from ragdatakit.schemas.retrieved import MODES
+        from ragdatakit.schemas.retrieved import ALL_MODES
 
         given = list(args)
         places = [n for n, word in enumerate(given[:-1]) if word == "--mode" or word.startswith("--mode=")]
         behind = {n + (2 if given[n] == "--mode" else 1) for n in places}
-        for n in (n for n in behind if n < len(given) and given[n] in MODES and not Path(given[n]).exists()):
+        for n in (n for n in behind if n < len(given) and given[n] in ALL_MODES and not Path(given[n]).exists()):
             modes = f"{given[n - 1].removeprefix('--mode=')},{given[n]}"
             raise click.UsageError(f"several modes have a comma between them, and no blank: --mode {modes}", ctx)
         return super().parse_args(ctx, args)

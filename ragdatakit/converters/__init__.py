@@ -32,6 +32,7 @@ CONVERTERS: dict[str, str] = {
     "ragchecker": "ragdatakit.converters.ragchecker.converter",
     "raptor": "ragdatakit.converters.raptor.converter",
     "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",
+    "lightrag": "ragdatakit.converters.lightrag.converter",
     "text": "ragdatakit.converters.plain.text",
     "table": "ragdatakit.converters.plain.table",
 }

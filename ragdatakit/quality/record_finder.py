@@ -151,7 +151,7 @@ class RecordFinder:
             return
         kind = part.format.file(file.kind)
         container = _container(part, file)
-        if container == "opaque":
+        if container in ("opaque", "streamed"):
             return
         reader = HeadedSource if kind.columns.header else Source
         source = reader(file.path, file.path.name.lower().endswith(".gz"), max_line_bytes=self._longest)

@@ -17,7 +17,7 @@ from ragdatakit.schemas.evaluations import (
     Sanity,
     Score,
 )
-from ragdatakit.schemas.retrieved import MODES
+from ragdatakit.schemas.retrieved import ALL_MODES
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
 
@@ -360,7 +360,7 @@ def _worst(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iter
         if not question.found:
             yield f"{_INDENT * 2}found     nothing"
     if options.retrieve:
-        own = run.name in MODES
+        own = run.name in ALL_MODES
         mode = f" --mode {run.name}" if own and run.name != "bm25" else ""
         asked = f"{options.retrieve}{mode} --id {quote(listed[0].question_id)} --explain"
         why = "shows why" if own else "shows what bm25 finds here (the run itself cannot be asked)"

@@ -14,7 +14,21 @@ from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, ClaimScores, Co
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import PathStep, Snippet
 
-_Mode = Literal["bm25", "sparse", "dense", "graph", "collapsed", "traversal", "hybrid"]
+_Mode = Literal[
+    "bm25",
+    "sparse",
+    "dense",
+    "graph",
+    "collapsed",
+    "traversal",
+    "contextual",
+    "hybrid",
+    "lightrag-local",
+    "lightrag-global",
+    "lightrag-hybrid",
+    "lightrag-mix",
+    "lightrag-naive",
+]
 _Unit = Literal["document", "chunk"]
 
 
@@ -28,7 +42,7 @@ class _Dataset(TypedDict):
 class _Part(TypedDict):
     """One part of the index; ``built`` is false where it was there, ``facts`` depend on the kind."""
 
-    kind: Literal["lexical", "sparse", "dense", "graph", "tree", "contextual"]
+    kind: Literal["lexical", "sparse", "dense", "graph", "tree", "contextual", "lightrag"]
     built: bool
     seconds: float
     bytes: int

@@ -19,16 +19,19 @@ from typing import TYPE_CHECKING, Any, cast
 from ragdatakit.retrieval.fusion import fuse
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
-from ragdatakit.schemas.retrieved import MODES, TREE_MODES, Hit, Query, Retrieval
+from ragdatakit.schemas.retrieved import ALL_MODES, FRAMEWORK_MODES, MODES, TREE_MODES, Hit, Query, Retrieval
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.index.store import Index
     from ragdatakit.retrieval.lexical import LexicalRanker
+    from ragdatakit.retrieval.lightrag.context import Mode
+    from ragdatakit.retrieval.lightrag.part import LightRagRanker
     from ragdatakit.retrieval.parts import GraphLike, Part, Ranker, Ranking
     from ragdatakit.retrieval.passages import Passage
     from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.retrieval.trees import TreeRankers
 
+LIGHTRAG = "lightrag-"
 FUSED_DEPTH = 100
 """How many passages of each ranking are fused at least."""
 LEAST_K, MOST_K = 1, 100_000
@@ -93,6 +96,8 @@ class Retriever:
             return "the dataset has no tree of summaries"
         if mode == "contextual" and self.index.passages.unit != "chunk":
             return "it searches chunks with contexts, and the dataset has none (--chunk-size cuts its documents)"
+        if mode in FRAMEWORK_MODES and not self.index.has_graph:
+            return "the dataset has no graph"
         if mode == "hybrid" and options.fuse:
             return next(filter(None, map(self._lack_where_asked, options.fuse)), "")
         if mode == "hybrid" and len(self.fused) < 2:
@@ -117,8 +122,8 @@ class Retriever:
 
     def refuse_lacking(self, mode: str) -> None:
         """Raise `RagdataError` where a mode cannot be used, with what it needs; `UnknownNameError` for no mode."""
-        if mode not in MODES:
-            raise UnknownNameError("mode", mode, MODES)
+        if mode not in ALL_MODES:
+            raise UnknownNameError("mode", mode, ALL_MODES)
         if lack := self._lack_where_asked(mode):
             raise RagdataError(f"mode {mode} is not available for {self.index.name}: {lack}")
 
@@ -147,6 +152,10 @@ class Retriever:
             from ragdatakit.retrieval.contextual import ContextualPart
 
             return ContextualPart(self.tokenizer)
+        if mode in FRAMEWORK_MODES:
+            from ragdatakit.retrieval.lightrag.part import LightRagPart
+
+            return LightRagPart(self.tokenizer)
         if mode == "dense":
             from ragdatakit.retrieval.vectors.dense import DensePart
 
@@ -160,8 +169,10 @@ class Retriever:
 
     def _ranker(self, mode: str) -> Ranker:
         if mode not in self._rankers:
-            made = self._tree.way(mode) if mode in TREE_MODES else self.index.ranker(self._part(mode))
-            self._rankers[mode] = made
+            ranker = self._tree.way(mode) if mode in TREE_MODES else self.index.ranker(self._part(mode))
+            if mode in FRAMEWORK_MODES:
+                ranker = cast("LightRagRanker", ranker).of(cast("Mode", mode.removeprefix(LIGHTRAG)))
+            self._rankers[mode] = ranker
         return self._rankers[mode]
 
     @property

@@ -41,6 +41,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "ragchecker": ("ragdatakit.schemas.ragchecker.format", "RAGCHECKER"),
     "raptor": ("ragdatakit.schemas.raptor.format", "RAPTOR"),
     "contextual-retrieval": ("ragdatakit.schemas.contextual_retrieval.format", "CONTEXTUAL_RETRIEVAL"),
+    "lightrag": ("ragdatakit.schemas.lightrag.format", "LIGHTRAG"),
 }
 
 

@@ -183,7 +183,17 @@ class Record:
 
 RuleStatus = Literal["stable", "preview", "deprecated"]
 Container = Literal[
-    "ndjson", "json-array", "json-object", "json-wrapped", "json", "csv", "columns", "tagged", "text", "opaque"
+    "ndjson",
+    "json-array",
+    "json-object",
+    "json-wrapped",
+    "json",
+    "csv",
+    "columns",
+    "tagged",
+    "text",
+    "streamed",
+    "opaque",
 ]
 
 
@@ -213,7 +223,8 @@ class File:
     object, as the content shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell
     of a field that is an integer or a number is one where Python reads it as one, else it is text. ``tagged`` are
     elements between tags such as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are
-    the elements in it. A ``text`` file is given whole to the format's own checks; an ``opaque`` one is never opened.
+    the elements in it. A ``text`` file is given whole to the format's own checks, a ``streamed`` one piece
+    by piece; an ``opaque`` one is never opened by the engine.
 
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
     element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
-from ragdatakit.schemas.retrieved import MODES
+from ragdatakit.schemas.retrieved import ALL_MODES
 
 PathLike = str | os.PathLike[str]
 Progress = Callable[[str, int, int], None]
@@ -348,7 +348,7 @@ class IndexOptions(RetrieverOptions):
 class RetrieveOptions(RetrieverOptions):
     """How `ragdatakit.retrieve` searches: by which ``mode``, and for how many passages (``k``)."""
 
-    mode: str = _one_of("bm25", MODES, "mode")
+    mode: str = _one_of("bm25", ALL_MODES, "mode")
     k: int = _number(10, 1, MOST_RESULTS)
 
 

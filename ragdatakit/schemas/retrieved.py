@@ -11,6 +11,10 @@ MODES = ("bm25", "sparse", "dense", "graph", *TREE_MODES, "contextual", "hybrid"
 """Ways to search. ``sparse`` takes learned-sparse vectors, the two ways of a tree of summaries also find summaries,
 ``contextual`` takes chunks with contexts, ``hybrid`` fuses the others."""
 
+FRAMEWORK_MODES = tuple(f"lightrag-{mode}" for mode in ("local", "global", "hybrid", "mix", "naive"))
+"""Ways in which a framework searches: taken by name, and fused with nothing."""
+ALL_MODES = (*MODES, *FRAMEWORK_MODES)
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

@@ -23,6 +23,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "ragchecker": ("ragdatakit.validators.ragchecker.checks", "RagCheckerChecks"),
     "raptor": ("ragdatakit.validators.raptor.checks", "RaptorChecks"),
     "contextual-retrieval": ("ragdatakit.validators.contextual_retrieval.checks", "ContextualRetrievalChecks"),
+    "lightrag": ("ragdatakit.validators.lightrag.checks", "LightRagChecks"),
 }
 
 

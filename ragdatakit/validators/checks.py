@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from ragdatakit.files.containers.positions import Located
+    from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
@@ -51,8 +53,9 @@ class FormatChecks:
     """The rules of a format that its declaration cannot say; one object per dataset and run.
 
     The base class adds nothing. The engine calls, in this order: ``start``; per file, in the declared order of kinds,
-    ``start_file``, then ``record`` and ``batch`` for records or ``text`` for text files, then ``finish_file``; at the
-    end ``finish``. All of them yield what they find: problems with their file, or rows of files that were read.
+    ``start_file``, then ``record`` and ``batch`` for records, or ``text`` for text files, or ``stream`` for streamed
+    ones, then ``finish_file``; at the end ``finish``. All of them yield what they find: problems with their file, or
+    rows of files that were read.
 
     ``profiles`` are the chosen ones (a subset of the format's); a check need not filter by them: the engine drops
     findings of rules that apply to none of them.
@@ -91,6 +94,13 @@ class FormatChecks:
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The problems of one text file (container ``text``), whole."""
+        return ()
+
+    def stream(self, file: DataFile, source: Source) -> Iterable[tuple[Problem, Located | None]]:
+        """The problems of one ``streamed`` file, each with the record it is in (None: the file as a whole).
+
+        It sets ``file.records``, and ``file.to_end`` to false where it does not reach the end.
+        """
         return ()
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:

@@ -13,7 +13,20 @@ from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
 from ragdatakit.validators.run_options import RunOptions
-from tests.faults import arag, beir, contextual_retrieval, datamind, gfm_rag, hipporag, light_splade, ragchecker, raptor, sage, trec
+from tests.faults import (
+    arag,
+    beir,
+    contextual_retrieval,
+    datamind,
+    gfm_rag,
+    hipporag,
+    light_splade,
+    lightrag,
+    ragchecker,
+    raptor,
+    sage,
+    trec,
+)
 from tests.faults.csv_faults import csv_faults
 from tests.faults.drafts import Draft, Place, write_file
 from tests.faults.element_faults import element_faults
@@ -37,6 +50,7 @@ DRAFTS: tuple[Draft, ...] = (
     *ragchecker.drafts(),
     *raptor.drafts(),
     *contextual_retrieval.drafts(),
+    *lightrag.drafts(),
 )
 SMALL, COLUMNAR = "small", "columnar"
 BLOCK, PART = 2500, 1000

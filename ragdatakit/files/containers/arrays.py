@@ -84,7 +84,7 @@ class ArraySource:
 
     def parts(self) -> Iterator[Part]:
         """Read the file once; a part's ``proved`` tells whether its elements decode together."""
-        reader = _Buffer(self.source)
+        reader = Buffer(self.source)
         if not self._open(reader):
             return
         self.top = "empty"
@@ -100,7 +100,7 @@ class ArraySource:
             if reader.closed:
                 return
 
-    def _open(self, reader: _Buffer) -> bool:
+    def _open(self, reader: Buffer) -> bool:
         while True:
             start = end_of_space(reader.data)
             if start < len(reader.data) or not reader.fill():
@@ -114,13 +114,16 @@ class ArraySource:
         reader.take(start + 1)
         return True
 
-    def _proved_part(self, reader: _Buffer, record: int) -> Part | None:
+    def _proved_part(self, reader: Buffer, record: int) -> Part | None:
         import orjson
 
         reader.fill_to(self.source.block_bytes)
         data = reader.data
         borders = [m.start(1) for m in self.BORDER.finditer(data, max(0, len(data) - _WINDOW))]
-        for cut in reversed(borders[-4:]):
+        # What begins as the first element does, behind the same blanks, is more likely an element than a value in one.
+        blanks = data[: end_of_space(data)]
+        alike = [cut for cut in borders if blanks and data.startswith(blanks + b'"', cut + 1)]
+        for cut in dict.fromkeys((*reversed(alike[-2:]), *reversed(borders[-4:]))):
             try:
                 values = orjson.loads(self.AROUND % data[:cut])
             except orjson.JSONDecodeError:
@@ -139,7 +142,7 @@ class ArraySource:
         part.values = values if part.proved else ()
         part.count = len(values)
 
-    def _scanned_part(self, reader: _Buffer, record: int) -> Part:
+    def _scanned_part(self, reader: Buffer, record: int) -> Part:
         """Element by element: the end of the array, a long element, or a part that does not decode."""
         while True:
             scan = self.SCAN(
@@ -297,7 +300,7 @@ class SingleSource(ArraySource):
 
     def parts(self) -> Iterator[Part]:
         """One part, or none where there is only white space."""
-        reader = _Buffer(self.source)
+        reader = Buffer(self.source)
         reader.fill_to(self.source.max_line_bytes + 1)
         start = end_of_space(reader.data)
         if start >= len(reader.data):
@@ -324,7 +327,7 @@ ELEMENTS = ("json-array", "json-object", "json-single", "json-wrapped")
 """The containers of elements."""
 
 
-class _Buffer:
+class Buffer:
     """Uncompressed bytes that are not consumed yet, and where they stand in the file."""
 
     def __init__(self, source: Source) -> None:

@@ -1,0 +1,1 @@
+"""LightRAG into the canonical tables and out of them."""

@@ -1,0 +1,56 @@
+"""LightRAG to canonical tables and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.converters import Converter, Option
+from ragdatakit.converters.lightrag.reading import read
+from ragdatakit.converters.lightrag.writing import write
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.findings import Finding
+
+_DOCUMENT = ("doc_id", "text", "title", "metadata")
+_CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "metadata")
+_EDGE = ("source", "relation", "target", "attributes", "provenance")
+_REPAIRED = {"packed-store"}
+"""Errors that reading repairs: it unpacks what LightRAG would not."""
+
+
+def _repairs(finding: Finding, values: Mapping[str, Any]) -> bool:
+    return finding.rule in _REPAIRED
+
+
+CONVERTER = Converter(
+    name="lightrag",
+    read=read,
+    write=write,
+    gives={
+        "documents": _DOCUMENT,
+        "chunks": _CHUNK,
+        "nodes": ("name", "type", "attributes"),
+        "relations": ("name",),
+        "edges": _EDGE,
+        "summaries": ("summary_id", "level", "text", "children"),
+    },
+    holds={
+        "documents": _DOCUMENT,
+        "chunks": _CHUNK,
+        "nodes": ("name", "type", "attributes"),
+        "relations": ("name",),
+        "edges": (*_EDGE, "confidence"),
+    },
+    options=(
+        Option(
+            "form",
+            "write",
+            "payload: what ainsert_custom_kg takes; directory: a working directory, whose vectors are of hashed words",
+            "payload",
+            ("payload", "directory"),
+        ),
+        Option("dimension", "write", "how many numbers a vector of a directory has", 64),
+    ),
+    repairs=_repairs,
+)

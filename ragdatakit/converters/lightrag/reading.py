@@ -1,0 +1,257 @@
+"""Working directories, payloads and extractions of LightRAG as rows of the canonical tables.
+
+Vectors and the cache of answers are not converted: they can be made again, and the cache holds prompts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ragdatakit.converters import Options
+from ragdatakit.files.containers.json_text import dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.lightrag.extraction import records as extracted
+from ragdatakit.files.lightrag.graphml import GraphReader, Item
+from ragdatakit.files.lightrag.names import SEPARATOR, UNKNOWN_FILE, normalised, sources_of
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Relation, Summary
+
+_NUMBERS = {"weight": float, "created_at": int, "order": int}
+_PIECE = 1 << 20
+_OWN = ("_id", "create_time", "update_time")
+
+
+def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[str, RowSource]:
+    """The tables of one dataset."""
+    reader = _Reader(dataset, records)
+    found: dict[str, RowSource] = {}
+    if dataset.of_kind("documents"):
+        found["documents"] = reader.documents
+    if dataset.of_kind("chunks"):
+        found["chunks"] = reader.chunks
+    if dataset.of_kind("graph"):
+        found |= {"nodes": reader.nodes, "relations": reader.relations, "edges": reader.edges}
+    if dataset.of_kind("reports"):
+        found["summaries"] = reader.summaries
+    if payloads := dataset.of_kind("payload"):
+        found |= _PayloadReader(payloads, records).tables()
+    if texts := dataset.of_kind("extraction"):
+        found |= _ExtractionReader(texts, records).tables()
+    return found
+
+
+class _Reader:
+    """The stores of one working directory."""
+
+    def __init__(self, dataset: Dataset, records: RecordReader) -> None:
+        self._dataset = dataset
+        self._records = records
+        self._chunk_lists: dict[str, list[str]] | None = None
+
+    def _members(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        for file in self._dataset.of_kind(kind):
+            for name, raw in self._records.members(file):
+                if bytes(raw)[:1] == b"{":
+                    yield name, fields_of(raw)
+
+    def documents(self) -> Iterator[Document]:
+        """Whole documents; the name of the file is the title."""
+        for name, fields in self._members("documents"):
+            rest = {k: v for k, v in fields.items() if k not in ("content", "file_path", *_OWN)}
+            path = string_of(fields.get("file_path"))
+            title = path if path and path != UNKNOWN_FILE else None
+            yield Document(name, string_of(fields.get("content")) or "", title, object_text(rest) if rest else None)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Pieces of documents; those without a text are left out."""
+        documents = {name for name, _ in self._members("documents")}
+        for name, fields in self._members("chunks"):
+            text = string_of(fields.get("content"))
+            if not text:
+                continue
+            taken = ("content", "full_doc_id", "chunk_order_index", "tokens", "llm_cache_list", "status", *_OWN)
+            rest = {k: v for k, v in fields.items() if k not in taken}
+            document, place = string_of(fields.get("full_doc_id")), loads(fields.get("chunk_order_index", b"null"))
+            if document not in documents and documents:
+                document = None
+            ordinal = place if type(place) is int and place >= 0 else None
+            yield Chunk(name, text, document, ordinal, metadata=object_text(rest) if rest else None)
+
+    def _items(self) -> Iterator[Item]:
+        for file in self._dataset.of_kind("graph"):
+            with self._records.stream(file) as stream:
+                reader = GraphReader(iter(lambda: stream.read(_PIECE), b""))
+                for items, _ in reader.batches():
+                    yield from items
+
+    def _lists(self) -> dict[str, list[str]]:
+        """All chunks of each entity and relation; the graph may have the first of them only."""
+        if self._chunk_lists is None:
+            self._chunk_lists = {}
+            for kind in ("entity-chunks", "relation-chunks"):
+                for name, fields in self._members(kind):
+                    chunks = loads(fields["chunk_ids"]) if "chunk_ids" in fields else None
+                    if isinstance(chunks, list):
+                        self._chunk_lists[name] = [c for c in chunks if isinstance(c, str)]
+        return self._chunk_lists
+
+    def nodes(self) -> Iterator[Node]:
+        """Entities, once each."""
+        seen: set[str] = set()
+        for item in self._items():
+            if not item.ends and item.name not in seen:
+                seen.add(item.name)
+                kind = _bare(item.attributes.get("entity_type", "")) or None
+                passages = self._lists().get(item.name) or sources_of(item.attributes.get("source_id", ""))
+                yield Node(item.name, kind, _attributes(item, ("entity_id", "entity_type"), passages))
+
+    def edges(self) -> Iterator[Edge]:
+        """Relations of entities, called by their keywords."""
+        for item in self._items():
+            if item.ends:
+                source, target = item.ends
+                key = SEPARATOR.join(sorted(item.ends))
+                passages = self._lists().get(key) or sources_of(item.attributes.get("source_id", ""))
+                attributes = _attributes(item, ("keywords",), passages if len(passages) > 1 else [])
+                name = item.attributes.get("keywords", "")
+                yield Edge(source, name, target, attributes, None, passages[0] if passages else None)
+
+    def relations(self) -> Iterator[Relation]:
+        """The keywords of edges, each once."""
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges()))
+
+    def summaries(self) -> Iterator[Summary]:
+        """The reports of communities; they are made of chunks."""
+        for name, fields in self._members("reports"):
+            level, chunks = loads(fields.get("level", b"0")), loads(fields.get("chunk_ids", b"[]"))
+            children = tuple(c for c in chunks if isinstance(c, str)) if isinstance(chunks, list) else ()
+            text = string_of(fields.get("report_string"))
+            if text:
+                yield Summary(f"report-{name}", (level if type(level) is int else 0) + 1, text, children)
+
+
+def _bare(kind: str) -> str:
+    """A type without the quotes of old versions."""
+    return kind.strip().strip('"')
+
+
+def _attributes(item: Item, without: tuple[str, ...], passages: list[str]) -> str | None:
+    found: dict[str, Any] = {}
+    for name, text in item.attributes.items():
+        if name in (*without, "source_id") or not text:
+            continue
+        found[name] = _number(name, text)
+    if passages:
+        found["passages"] = list(dict.fromkeys(passages))
+    return dumps(found) if found else None
+
+
+def _number(name: str, text: str) -> Any:
+    try:
+        return _NUMBERS[name](text) if name in _NUMBERS else text
+    except ValueError:
+        return text
+
+
+class _PayloadReader:
+    """Payloads of custom graphs, each read whole as LightRAG does it."""
+
+    def __init__(self, files: list[DataFile], records: RecordReader) -> None:
+        self._files = files
+        self._records = records
+
+    def tables(self) -> dict[str, RowSource]:
+        """The tables of all of them."""
+        return {"chunks": self._chunks, "nodes": self._nodes, "relations": self._relations, "edges": self._edges}
+
+    def _parts(self, name: str) -> Iterator[dict[str, Any]]:
+        for file in self._files:
+            for payload in self._records.values(file, "json-single"):
+                items = payload.get(name) if isinstance(payload, dict) else None
+                for item in items if isinstance(items, list) else ():
+                    if isinstance(item, dict):
+                        yield item
+
+    def _chunks(self) -> Iterator[Chunk]:
+        seen: dict[str, str] = {}
+        for item in self._parts("chunks"):
+            text, alias = item.get("content"), item.get("source_id")
+            if not isinstance(text, str) or not text.strip() or not isinstance(alias, str) or alias in seen:
+                continue
+            seen[alias] = text
+            rest = {k: v for k, v in item.items() if k not in ("content", "source_id", "chunk_order_index")}
+            place = item.get("chunk_order_index")
+            ordinal = place if type(place) is int and place >= 0 else None
+            yield Chunk(alias, text, None, ordinal, metadata=dumps(rest) if rest else None)
+
+    def _nodes(self) -> Iterator[Node]:
+        last: dict[str, dict[str, Any]] = {}
+        for item in self._parts("entities"):
+            name = normalised(item["entity_name"]) if isinstance(item.get("entity_name"), str) else ""
+            if name:
+                last.pop(name, None)
+                last[name] = item
+        for name, item in last.items():
+            kind = item.get("entity_type")
+            rest = _rest(item, ("entity_name", "entity_type", "source_id"), keep_alias=True)
+            yield Node(name, kind if isinstance(kind, str) else None, rest)
+
+    def _edges(self) -> Iterator[Edge]:
+        for item in self._parts("relationships"):
+            ends = [item.get("src_id"), item.get("tgt_id")]
+            source, target = (normalised(end) if isinstance(end, str) else "" for end in ends)
+            if source and target:
+                alias = item.get("source_id")
+                keywords = item.get("keywords")
+                rest = _rest(item, ("src_id", "tgt_id", "keywords", "source_id"))
+                name = keywords if isinstance(keywords, str) else ""
+                yield Edge(source, name, target, rest, None, alias if isinstance(alias, str) and alias else None)
+
+    def _relations(self) -> Iterator[Relation]:
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges()))
+
+
+def _rest(item: dict[str, Any], without: tuple[str, ...], keep_alias: bool = False) -> str | None:
+    found = {k: v for k, v in item.items() if k not in without}
+    alias = item.get("source_id")
+    if keep_alias and isinstance(alias, str) and alias:
+        found["passages"] = [alias]
+    return dumps(found) if found else None
+
+
+class _ExtractionReader:
+    """Texts of extractions: one chunk each, by the name of its file."""
+
+    def __init__(self, files: list[DataFile], records: RecordReader) -> None:
+        self._files = files
+        self._records = records
+
+    def tables(self) -> dict[str, RowSource]:
+        """Nodes and edges."""
+        return {"nodes": self._nodes, "relations": self._relations, "edges": self._edges}
+
+    def _found(self, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        for file in self._files:
+            chunk = file.path.name.removesuffix(".extraction.txt")
+            for record in extracted(self._records.text(file)):
+                if record.kind == kind and record.fields:
+                    yield chunk, record.fields
+
+    def _nodes(self) -> Iterator[Node]:
+        told: dict[str, tuple[str, list[str], list[str]]] = {}
+        for chunk, (name, kind, description) in self._found("entity"):
+            _, descriptions, passages = told.setdefault(name, (kind, [], []))
+            descriptions.append(description)
+            passages.append(chunk)
+        for name, (kind, descriptions, passages) in told.items():
+            text = SEPARATOR.join(dict.fromkeys(descriptions))
+            yield Node(name, kind, dumps({"description": text, "passages": list(dict.fromkeys(passages))}))
+
+    def _edges(self) -> Iterator[Edge]:
+        for chunk, (source, target, keywords, description) in self._found("relation"):
+            yield Edge(source, keywords, target, dumps({"description": description}), None, chunk)
+
+    def _relations(self) -> Iterator[Relation]:
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges()))

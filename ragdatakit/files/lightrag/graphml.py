@@ -1,0 +1,242 @@
+"""A graph in GraphML read as a stream, as networkx reads it, with the place of each node and edge.
+
+No entity is ever expanded: the first declaration of one ends the reading. Memory holds one piece of the file and the
+elements in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pyexpat import ErrorString, ExpatError, ParserCreate
+from typing import Any
+
+NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
+"""Elements of another namespace are not seen by networkx; a root element that has none is read as if it had this."""
+
+_TRUTHS = {"true": True, "false": False, "0": False, "1": True}
+_READERS: dict[str, Callable[[str], Any]] = {
+    "string": str,
+    "int": int,
+    "long": int,
+    "float": float,
+    "double": float,
+    "boolean": lambda text: _TRUTHS[text.lower()],
+    "yfiles": str,
+}
+_INTERESTING = ("graphml", "graph", "key", "node", "edge", "data", "hyperedge")
+
+
+class Item:
+    """One node or edge: its attributes as texts by name, where it begins, and where in the file each value does.
+
+    ``name`` is the id of a node, ``ends`` are the two of an edge (of a node: empty).
+    """
+
+    __slots__ = ("attributes", "column", "ends", "faults", "line", "name", "number", "offset", "places", "until")
+
+    def __init__(self, name: str, ends: tuple[str, ...], line: int, column: int, offset: int) -> None:
+        self.name = name
+        self.ends = ends
+        self.line = line
+        self.column = column
+        self.offset = offset
+        self.until = offset
+        self.number = 0
+        self.attributes: dict[str, str] = {}
+        self.faults: list[Fault] = []
+        self.places: dict[str, int] = {}
+
+
+@dataclass(slots=True)
+class Fault:
+    """What networkx stops at, or reads otherwise: ``rule`` names it; ``attribute`` is the one of a node or an edge."""
+
+    rule: str
+    line: int
+    offset: int
+    column: int = 0
+    facts: dict[str, Any] = field(default_factory=dict)
+    attribute: str = ""
+
+
+class _StopReading(Exception):
+    """There is nothing more to be read of this file."""
+
+
+class GraphReader:
+    """Reads one file; after `batches` has ended, ``whole`` tells if it came to the end."""
+
+    def __init__(self, pieces: Iterable[bytes], start: int = 0, longest: int = 1 << 28) -> None:
+        self._pieces = pieces
+        self._start = start
+        self._longest = longest
+        self._held = b""
+        self._held_from = start
+        self._items: list[Item] = []
+        self._faults: list[Fault] = []
+        self._keys: dict[str, tuple[str, Callable[[str], Any]]] = {}
+        self._depth = 0
+        self._graphs = 0
+        self._in_graph = False
+        self._item: Item | None = None
+        self._attribute = ""
+        self._text: list[str] = []
+        self._length = 0
+        self._nested = False
+        self._numbers = [0, 0]
+        self.directed = False
+        self.whole = False
+        self._parser = self._new_parser()
+
+    def _new_parser(self) -> Any:
+        parser = ParserCreate(namespace_separator="}")
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start_element
+        parser.EndElementHandler = self._end_element
+        parser.CharacterDataHandler = self._characters
+        parser.EntityDeclHandler = self._entity
+        return parser
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a graph."""
+        return self._graphs > 0
+
+    def batches(self) -> Iterator[tuple[list[Item], list[Fault]]]:
+        """Nodes and edges as they come, and what is wrong outside of them; `raw` works until the next are asked for."""
+        try:
+            for piece in self._pieces:
+                self._hold(piece)
+                self._parser.Parse(piece, False)
+                yield self._taken()
+            self._parser.Parse(b"", True)
+            self.whole = True
+            if not self._graphs:
+                self._faults.append(Fault("no-graph", 1, self._start))
+        except ExpatError as error:
+            self._add("graph-not-xml", {"reason": ErrorString(error.code)}, error.lineno, error.offset)
+        except _StopReading:
+            pass
+        yield self._taken()
+
+    def raw(self, item: Item) -> bytes:
+        """The bytes of an element."""
+        return self._held[item.offset - self._held_from : item.until - self._held_from]
+
+    def _hold(self, piece: bytes) -> None:
+        """Keep what the element that is not closed has of earlier pieces."""
+        keep = self._item.offset if self._item is not None else self._held_from + len(self._held)
+        self._held = self._held[keep - self._held_from :] + piece
+        self._held_from = keep
+
+    def _taken(self) -> tuple[list[Item], list[Fault]]:
+        taken = self._items, self._faults
+        self._items, self._faults = [], []
+        return taken
+
+    def _at(self) -> int:
+        return int(self._parser.CurrentByteIndex) + self._start
+
+    def _add(self, rule: str, facts: dict[str, Any], line: int = 0, column: int = 0) -> None:
+        column = column if line else self._parser.CurrentColumnNumber
+        fault = Fault(rule, line or self._parser.CurrentLineNumber, self._at(), column, facts, self._attribute)
+        if self._item is not None and rule == "unreadable-attribute":
+            self._item.faults.append(fault)
+        else:
+            self._faults.append(fault)
+
+    def _entity(self, name: str, *_: Any) -> None:
+        self._add("graph-with-entities", {"name": name})
+        raise _StopReading
+
+    def _start_element(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        space, _, name = tag.rpartition("}")
+        if (space and space != NAMESPACE) or name not in _INTERESTING:
+            if self._attribute:
+                self._nested = True
+            return
+        if self._depth == 4 and name == "data" and self._item is not None:
+            self._start_data(attributes.get("key", ""))
+        elif self._depth == 3 and self._in_graph:
+            if name == "node":
+                self._begin(attributes.get("id", "None"), ())
+            elif name == "edge":
+                self._begin("", (attributes.get("source", "None"), attributes.get("target", "None")))
+                if attributes.get("directed") == ("false" if self.directed else "true"):
+                    self._add("unreadable-attribute", {"reason": "directed and undirected edges are mixed"})
+            elif name == "hyperedge":
+                self._add("unreadable-attribute", {"reason": "a hyperedge"})
+        elif self._depth == 2 and name == "graph":
+            self._graphs += 1
+            self._in_graph = self._graphs == 1
+            if self._in_graph:
+                self.directed = attributes.get("edgedefault") == "directed"
+                if self.directed:
+                    self._add("directed-graph", {})
+        elif self._depth == 2 and name == "key":
+            self._add_key(attributes)
+
+    def _add_key(self, attributes: dict[str, str]) -> None:
+        kind, name = attributes.get("attr.type", "string"), attributes.get("attr.name")
+        if name is None:
+            self._add("unreadable-attribute", {"reason": f"the key {attributes.get('id')} has no name"})
+        elif kind not in _READERS:
+            self._add("unreadable-attribute", {"reason": f"the key {name} is of the unknown type {kind}"})
+        self._keys[attributes.get("id", "")] = (name or "", _READERS.get(kind, str))
+
+    def _begin(self, name: str, ends: tuple[str, ...]) -> None:
+        self._item = item = Item(
+            name, ends, self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber, self._at()
+        )
+        item.number = self._numbers[bool(ends)]
+        self._numbers[bool(ends)] += 1
+        self._length = 0
+
+    def _start_data(self, key: str) -> None:
+        assert self._item is not None
+        known = self._keys.get(key)
+        self._attribute = known[0] if known is not None else ""
+        if known is None:
+            self._add("unreadable-attribute", {"reason": f"there is no key {key}"})
+            return
+        self._text = []
+        self._nested = False
+        self._read = known[1]
+        self._item.places[self._attribute] = self._at()
+
+    def _characters(self, text: str) -> None:
+        if self._attribute and self._depth == 4:
+            self._length += len(text)
+            if self._length > self._longest:
+                self._add("line-too-long", {"bytes": self._longest})
+                raise _StopReading
+            self._text.append(text)
+
+    def _end_element(self, tag: str) -> None:
+        self._depth -= 1
+        if self._depth == 3 and self._attribute and self._item is not None:
+            self._end_data(self._item)
+        elif self._depth == 2 and self._item is not None:
+            self._item.until = self._end_of_tag()
+            self._items.append(self._item)
+            self._item = None
+        elif self._depth == 1:
+            self._in_graph = False
+
+    def _end_data(self, item: Item) -> None:
+        text = "".join(self._text)
+        if not self._nested:
+            if self._read is not str and text:
+                try:
+                    self._read(text)
+                except (ValueError, KeyError):
+                    self._add("unreadable-attribute", {"reason": f"{self._attribute} is {text[:40]!r}"})
+            item.attributes[self._attribute] = text
+        self._attribute = ""
+
+    def _end_of_tag(self) -> int:
+        at = self._at() - self._held_from
+        found = self._held.find(b">", at)
+        return self._held_from + (found + 1 if found >= 0 else len(self._held))

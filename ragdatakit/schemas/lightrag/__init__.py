@@ -1,0 +1,1 @@
+"""LightRAG as data: files, records, rules."""

@@ -1,0 +1,1 @@
+"""LightRAG: the checks that its declaration cannot say."""

@@ -1,0 +1,126 @@
+"""The checks of LightRAG data that its declaration cannot say, and which module judges which file.
+
+The stores of documents and chunks are read first, then the graph, then the vectors and what follows the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.lightrag.extraction import extraction_problems
+from ragdatakit.validators.lightrag.graph import GraphCheck
+from ragdatakit.validators.lightrag.known import Known
+from ragdatakit.validators.lightrag.payload import payload_problems
+from ragdatakit.validators.lightrag.reports import report_problems
+from ragdatakit.validators.lightrag.stores import ChunkStore, document_problems, status_problems
+from ragdatakit.validators.lightrag.tracking import LISTS, tracking_problems
+from ragdatakit.validators.lightrag.vectors import VectorCheck
+
+if TYPE_CHECKING:
+    from ragdatakit.files.containers.positions import Located
+    from ragdatakit.files.containers.sources import Source
+    from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.csv_parts import CsvTable
+
+_NEEDED = {"chunks": "kv_store_text_chunks.json", "graph": "graph_chunk_entity_relation.graphml"}
+_VECTORS = {
+    "chunk-vectors": "vdb_chunks.json",
+    "entity-vectors": "vdb_entities.json",
+    "relation-vectors": "vdb_relationships.json",
+}
+_JUDGED = {"documents", "chunks", "status", "reports", "payload", *LISTS}
+_VALUES = {"documents": "document", "chunks": "chunk", "status": "status", "reports": "report"}
+
+
+class LightRagChecks(FormatChecks):
+    """One working directory, payload or extraction."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        kinds = {file.kind for file in dataset.files}
+        self._nano = "lightrag" not in profiles or (len(profiles) > 1 and "reports" in kinds)
+        self._known = Known()
+        if "documents" in kinds:
+            self._known.documents = {}
+        if "chunks" in kinds:
+            self._known.chunks = {}
+        self._chunks = ChunkStore(self._known)
+        self._reported: set[str] = set()
+        self._vectors: VectorCheck | None = None
+
+    def start(self) -> Iterator[Placed]:
+        """Files that are missing, or packed."""
+        if self.dataset.layout != "working directory":
+            return
+        kinds = {file.kind: file for file in reversed(self.dataset.files)}
+        place = self.dataset.files[0]
+        for kind, name in _NEEDED.items():
+            if kind not in kinds:
+                yield place, Problem("missing-store", facts={"expected": name})
+        for kind, name in _VECTORS.items():
+            if kind not in kinds and not (self._nano and kind != "entity-vectors"):
+                yield place, Problem("missing-vectors", facts={"expected": name})
+        for file in self.dataset.files:
+            if file.name.endswith(".gz"):
+                yield file, Problem("packed-store", facts={"expected": file.name.removesuffix(".gz")})
+
+    def needs(self, kind: str, split: str | None = None) -> Needs:
+        """All records have something that the declaration does not say."""
+        return Needs(records=kind in _JUDGED)
+
+    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
+        """The faults of one record, or of a whole payload."""
+        if not isinstance(value, dict):
+            return ()
+        if file.kind == "payload":
+            return payload_problems(value)
+        key, record = list(value.values())[:2] if len(value) > 1 else ("", None)
+        if file.kind == "documents" and self._known.documents is not None:
+            self._known.documents[key] = None
+        if not isinstance(record, dict):
+            if file.kind == "chunks" and self._known.chunks is not None:
+                self._known.chunks[key] = 0
+            return ()
+        if file.kind == "documents":
+            return document_problems(key, record)
+        if file.kind == "chunks":
+            return self._chunks.problems(key, record)
+        if file.kind == "status":
+            return status_problems(key, record, self._known)
+        if file.kind == "reports":
+            self._reported.add(key)
+            return report_problems(key, record, self._known)
+        return tracking_problems(file.kind, value, self._known)
+
+    def stream(self, file: DataFile, source: Source) -> Iterable[tuple[Problem, Located | None]]:
+        """The graph, or a store of vectors."""
+        if file.kind == "graph":
+            return GraphCheck(self._known, self._nano).problems(file, source)
+        self._vectors = VectorCheck(file.kind, self._known, self._nano)
+        return self._vectors.problems(file, source)
+
+    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
+        """What is wrong with a store as a whole; one that was not read to its end is compared with nothing."""
+        if file.kind == "chunks":
+            for problem in self._chunks.gaps():
+                yield file, problem
+        if not file.to_end or (file.kind in ("documents", "chunks") and not records):
+            if file.kind == "documents":
+                self._known.documents = None
+            elif file.kind == "chunks":
+                self._known.chunks = None
+        if file.kind == "reports" and file.to_end:
+            for cluster in sorted((self._known.clusters or set()) - self._reported):
+                yield file, Problem("cluster-without-report", None, cluster)
+        if file.kind in _VECTORS and file.to_end and self._vectors is not None:
+            homes = {home.kind: home for home in reversed(self.dataset.files)}
+            for kind, problem in self._vectors.missing():
+                yield homes.get(kind, file), problem
+
+    def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
+        """The faults of one extraction."""
+        return extraction_problems(data)

@@ -1,0 +1,186 @@
+"""The graph of a working directory, read as a stream: what networkx stops at, and what leads nowhere."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.lightrag.graphml import Fault, GraphReader, Item
+from ragdatakit.files.lightrag.names import SEPARATOR, normalised, pair_of, sources_of
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.lightrag.known import Known, Told
+
+Placed = tuple[Problem, Located | None]
+_NEEDED = {False: ("entity_type", "description"), True: ("description", "keywords")}
+
+
+class GraphCheck:
+    """Judges one graph; afterwards ``known`` has its nodes and edges, if it was read to its end."""
+
+    def __init__(self, known: Known, nano: bool) -> None:
+        self._known = known
+        self._nano = nano
+        self._nodes: dict[str, Told] = {}
+        self._edges: dict[tuple[str, str], Told] = {}
+        self._cases: dict[str, str] = {}
+        self._clusters: set[str] = set()
+        self._pending: list[tuple[str, str, Located]] = []
+        self._reader: GraphReader
+
+    def problems(self, file: DataFile, source: Source) -> Iterator[Placed]:
+        """The faults of a file, in its order."""
+        pieces = source.pieces()
+        first = next(pieces, b"")
+        self._reader = reader = GraphReader(_chained(first, pieces), 3 if source.bom else 0, source.max_line_bytes)
+        for items, faults in reader.batches():
+            for fault in faults:
+                yield Problem(fault.rule, facts=fault.facts, position=0), _place_of(fault)
+            for item in items:
+                yield from self._item(item)
+        for _ in pieces:  # what is behind a fault is counted, not read
+            pass
+        yield from self._unknown_endpoints()
+        file.records = len(self._nodes) + len(self._edges)
+        file.to_end = reader.whole
+        if reader.whole and reader.found:
+            self._known.nodes, self._known.edges = self._nodes, self._edges
+            self._known.clusters = self._clusters
+
+    def _item(self, item: Item) -> Iterator[Placed]:
+        found = [(Problem(f.rule, facts=f.facts), f.attribute) for f in item.faults]
+        found += self._edge(item) if item.ends else self._node(item)
+        if found:
+            place = Located(item.number, item.line, item.offset, self._reader.raw(item), item.column)
+            for problem, attribute in found:
+                problem.pointer = _pointer(item, attribute)
+                problem.position, problem.length = _span(item, attribute, place.raw)
+                yield problem, place
+
+    def _told(self, item: Item, texts: Any) -> Told:
+        one = self._known.one
+        sources = tuple(one(part) for part in sources_of(item.attributes.get("source_id", "")))
+        return Told(item.line, item.number, hash(texts), sources)
+
+    def _node(self, item: Item) -> Iterator[tuple[Problem, str]]:
+        name = self._known.one(item.name)
+        told = self._told(item, item.attributes.get("description", ""))
+        if name in self._nodes:
+            if self._nodes[name][2:] != told[2:]:
+                yield Problem("repeated-node", value=name), ""
+        else:
+            yield from self._name(name)
+        self._nodes[name] = told
+        yield from self._sources(item, told, name)
+        yield from self._incomplete(item, name)
+        clusters = item.attributes.get("clusters")
+        if clusters is not None and self._nano:
+            yield from self._clusters_of(clusters)
+
+    def _name(self, name: str) -> Iterator[tuple[Problem, str]]:
+        if SEPARATOR in name:
+            yield Problem("separator-in-name", value=name), ""
+        if not self._nano:
+            stored = normalised(name)
+            if stored != name:
+                yield (
+                    Problem("changing-name", value=name, facts={"expected": json.dumps(stored, ensure_ascii=False)}),
+                    "",
+                )
+        other = self._cases.setdefault(name.casefold(), name)
+        if other != name:
+            yield Problem("names-differ-in-case", value=name, facts={"other": other}), ""
+
+    def _edge(self, item: Item) -> Iterator[tuple[Problem, str]]:
+        source, target = map(self._known.one, item.ends)
+        pair = pair_of(source, target)
+        get = item.attributes.get
+        told = self._told(item, (get("keywords", ""), get("description", "")))
+        shown = f"{source} – {target}"
+        if pair in self._edges:
+            yield Problem("repeated-edge", value=shown), ""
+        self._edges[pair] = told
+        for end in dict.fromkeys(pair):
+            if end not in self._nodes:
+                raw = self._reader.raw(item)
+                self._pending.append((end, shown, Located(item.number, item.line, item.offset, raw[:400], item.column)))
+        if source == target:
+            yield Problem("self-loop", value=source), ""
+        yield from _weight(item, told, shown)
+        yield from self._sources(item, told, shown)
+        yield from self._incomplete(item, shown)
+
+    def _sources(self, item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]:
+        if not told.sources:
+            yield Problem("element-without-chunk", value=shown), "source_id"
+        if self._known.chunks is not None:
+            for part in told.sources:
+                if part not in self._known.chunks:
+                    yield Problem("unknown-source", value=part), "source_id"
+
+    def _incomplete(self, item: Item, shown: str) -> Iterator[tuple[Problem, str]]:
+        for name in _NEEDED[bool(item.ends)][: 1 if item.ends and self._nano else None]:
+            if not item.attributes.get(name):
+                yield Problem("incomplete-element", value=shown, facts={"expected": name}), name
+
+    def _clusters_of(self, text: str) -> Iterator[tuple[Problem, str]]:
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            found = None
+        sound = isinstance(found, list) and all(isinstance(c, dict) and {"level", "cluster"} <= c.keys() for c in found)
+        if sound:
+            self._clusters.update(str(c["cluster"]) for c in found or ())
+        else:
+            yield Problem("unreadable-clusters", value=text), "clusters"
+
+    def _unknown_endpoints(self) -> Iterator[Placed]:
+        for end, _, place in self._pending:
+            if end not in self._nodes and self._reader.whole:
+                yield Problem("unknown-endpoint", f"/edges/{place.record}", end, position=0), place
+
+
+def _weight(item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]:
+    text = item.attributes.get("weight")
+    if text is None:
+        yield Problem("edge-without-weight", value=shown), ""
+        return
+    try:
+        weight = float(text)
+    except ValueError:  # which stops the reader, and is told by it
+        weight = math.nan if not text else math.inf
+        if text:
+            return
+    if not math.isfinite(weight) or weight < min(len(told.sources), 1):
+        yield Problem("odd-edge-weight", value=text, facts={"pair": shown}), "weight"
+
+
+def _place_of(fault: Fault) -> Located:
+    return Located(0, fault.line, fault.offset, b"", fault.column)
+
+
+def _chained(first: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from pieces
+
+
+def _pointer(item: Item, attribute: str) -> str:
+    below = f"/{attribute}" if attribute and attribute in item.attributes else ""
+    return f"/{'edges' if item.ends else 'nodes'}/{item.number}{below}"
+
+
+def _span(item: Item, attribute: str, raw: bytes) -> tuple[int, int]:
+    """Where the value of an attribute is, else where the element begins: (first character, length)."""
+    place = item.places.get(attribute, item.offset) - item.offset
+    begin = raw.find(b">", place) + 1 if attribute in item.places else place
+    end = raw.find(b"<", begin + 1)
+    if attribute not in item.places:
+        end = raw.find(b">", begin) + 1
+    if begin <= 0 and attribute in item.places:
+        begin = place
+    shown = raw[begin : end if end > begin else len(raw)].decode("utf-8", "replace").split("\n")[0]
+    return len(raw[:begin].decode("utf-8", "replace")), len(shown)

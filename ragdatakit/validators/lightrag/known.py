@@ -1,0 +1,35 @@
+"""What has been read of a working directory: ids and names, and hashes of what was said of them. No texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+UNKNOWN_LINE = 0
+
+
+class Told(NamedTuple):
+    """What the graph says of a node or an edge: where, the hash of its texts, the chunks that it names."""
+
+    line: int
+    number: int
+    texts: int
+    sources: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Known:
+    """What is complete is compared with: a table is None where it was not read to its end."""
+
+    documents: dict[str, None] | None = None
+    chunks: dict[str, int] | None = None
+    nodes: dict[str, Told] | None = None
+    edges: dict[tuple[str, str], Told] | None = None
+    clusters: set[str] | None = None
+    dimension: int | None = None
+    dimension_of: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def one(self, text: str) -> str:
+        """The same text, held once however often it comes."""
+        return self.texts.setdefault(text, text)

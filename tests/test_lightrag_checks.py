@@ -1,0 +1,166 @@
+"""LightRAG data: places of findings in graphs and stores of vectors, real directories, data that means harm."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ragdatakit import validate
+from ragdatakit.schemas.lightrag.example import EXAMPLE
+from ragdatakit.schemas.lightrag.format import GRAPH
+from ragdatakit.validators import dataset_run
+from tests.command_line import FIXTURES, run
+from tests.upstream_data import UPSTREAM_DATA
+
+REAL = ("lightrag-workdir", "nano-graphrag-workdir")
+
+
+def _unpacked(name: str, place: Path) -> Path:
+    source = UPSTREAM_DATA / name
+    if not source.is_dir():
+        pytest.skip(f"{source} is not there")
+    for file in source.iterdir():
+        if file.suffix == ".gz":
+            (place / file.stem).write_bytes(gzip.decompress(file.read_bytes()))
+        elif file.name != "SOURCE.md":
+            shutil.copy(file, place / file.name)
+    return place
+
+
+def _example(place: Path, **changed: str | bytes) -> Path:
+    for name, text in {**EXAMPLE, **changed}.items():
+        (place / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return place
+
+
+def test_four_nodes_of_the_real_directory_have_no_vector(tmp_path: Path) -> None:
+    report = validate(_unpacked("lightrag-workdir", tmp_path))
+
+    assert report.by_rule == {"LR313": 4}  # placeholders, made of the ends of relations
+    assert {f.value for f in report.findings} == {
+        "学院公示",
+        "anthropic-quickstart",
+        "API key",
+        "Development Guidelines",
+    }
+
+
+def test_the_real_directory_of_nano_graphrag_lacks_only_its_vectors(tmp_path: Path) -> None:
+    report = validate(_unpacked("nano-graphrag-workdir", tmp_path))
+
+    assert report.by_rule == {"LR106": 1}  # they were left out when it was taken over
+    assert {file.kind: file.records for file in report.datasets[0].files} == {
+        "documents": 1,
+        "chunks": 42,
+        "graph": 406 + 329,
+        "reports": 41,
+    }
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_packed_directories_are_read_and_told(name: str) -> None:
+    source = UPSTREAM_DATA / name
+    if not source.is_dir():
+        pytest.skip(f"{source} is not there")
+
+    report = validate(source)
+
+    assert {f.rule for f in report.findings if f.severity == "error"} == {"packed-store"}
+
+
+def test_a_finding_in_the_graph_has_its_place(tmp_path: Path) -> None:
+    graph = EXAMPLE[GRAPH].replace(">1.0<", ">0.25<")
+
+    finding = validate(_example(tmp_path, **{GRAPH: graph})).findings[0]
+
+    assert (finding.code, finding.pointer, finding.value) == ("LR416", "/edges/0/weight", "0.25")
+    line = graph.split("\n").index('      <data key="d5">0.25</data>') + 1
+    assert (finding.line, finding.column) == (line, 22)
+    assert finding.excerpt is not None
+    assert finding.excerpt.text[finding.excerpt.start :][: finding.excerpt.length] == "0.25"
+
+
+def test_a_finding_in_a_store_of_vectors_has_its_place(tmp_path: Path) -> None:
+    name = "vdb_entities.json"
+    text = EXAMPLE[name].replace('"entity_name": "Kettle Reef"', '"entity_name": "Ghost"')
+
+    found = {f.rule: f for f in validate(_example(tmp_path, **{name: text})).findings}
+
+    finding = found["vector-without-node"]
+    assert (finding.line, finding.pointer, finding.record) == (4, "/entity_name", 1)
+    assert finding.byte_offset == text.encode().index(b'{"__id__": "ent-', text.index("\n  {", 60))
+    assert found["node-without-vector"].path.endswith(GRAPH)
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("case", sorted((FIXTURES / "lightrag" / "broken").iterdir()), ids=lambda p: p.name)
+def test_both_engines_find_the_same(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = validate(case / "data")
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1)
+    monkeypatch.setattr(dataset_run, "ARRAY_PART_BYTES", 300)
+
+    assert [f.as_dict() for f in validate(case / "data").findings] == [f.as_dict() for f in small.findings]
+
+
+def test_rows_are_found_whatever_the_order_of_the_members(tmp_path: Path) -> None:
+    turned = {name: _turned(name) for name in EXAMPLE if name.startswith("vdb_")}
+
+    assert not validate(_example(tmp_path, **turned)).findings
+
+
+def _turned(name: str) -> str:
+    return json.dumps(dict(reversed(json.loads(EXAMPLE[name]).items())))
+
+
+def test_a_graph_of_entities_is_not_expanded(tmp_path: Path) -> None:
+    entities = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "x" * 100}">' for i in range(12))
+    bomb = EXAMPLE[GRAPH].replace("<graphml", f"<!DOCTYPE graphml [{entities}]>\n<graphml", 1)
+
+    report = validate(_example(tmp_path, **{GRAPH: bomb.replace("A surveyor.", "&e11;")}))
+
+    assert Counter(f.rule for f in report.findings) == {"graph-with-entities": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (GRAPH, b"\x00\xff" * 100),
+        (GRAPH, b"<" * 100_000),
+        (GRAPH, b"<graphml>" * 50_000),
+        ("vdb_entities.json", b"[" * 100_000),
+        ("vdb_entities.json", b'{"embedding_dim": 1e400, "data": [1,2,[]], "matrix": []}'),
+        ("vdb_entities.json", b'{"embedding_dim": -4, "data": [], "matrix": ""}'),
+        ("vdb_entities.json", b'{"embedding_dim": 99999999999999999999, "data": [], "matrix": "AAAA"}'),
+        ("vdb_entities.json", b'{"data": [{"vector": "eJx"}], "matrix": "\xff\xfe"}'),
+        ("vdb_entities.json", b'\xef\xbb\xbf{"embedding_dim": 4'),
+        ("kv_store_text_chunks.json", b'{"a": ' + b"[" * 100_000),
+    ],
+)
+def test_damage_is_a_finding_and_never_a_crash(name: str, content: bytes, tmp_path: Path) -> None:
+    outcome = run("validate", "--output-format", "json", _example(tmp_path, **{name: content}))
+
+    rules = {f["rule"] for f in outcome.json["findings"]}
+    assert outcome.code == 1
+    assert "rule-crashed" not in rules
+    assert any(f["severity"] == "error" and f["path"].endswith(name) for f in outcome.json["findings"])
+
+
+def test_a_workspace_is_a_dataset_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "north").mkdir()
+    _example(tmp_path)
+    _example(tmp_path / "north")
+
+    assert len(validate(tmp_path).datasets) == 2
+
+
+def test_ten_million_sources_of_one_node_are_read(tmp_path: Path) -> None:
+    many = "&lt;SEP&gt;".join(["doc-821d40870c78899600d64971bc0497a4-chunk-000"] * 100_000)
+    first = EXAMPLE[GRAPH].index("doc-821d40870c78899600d64971bc0497a4-chunk-000")
+    graph = EXAMPLE[GRAPH][:first] + many + EXAMPLE[GRAPH][first + 46 :]
+
+    assert not validate(_example(tmp_path, **{GRAPH: graph})).findings

@@ -1,0 +1,187 @@
+"""LightRAG's files there and back, from other formats and into them; what we write is loaded by LightRAG itself."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragdatakit
+from ragdatakit.files.containers.json_text import loads
+from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node
+from tests.command_line import FIXTURES, run
+from tests.conversion_tools import read_tables, rows, tables_of, write_tables
+from tests.upstream_data import UPSTREAM_DATA
+
+VALID = FIXTURES / "lightrag" / "valid"
+INGESTED = VALID / "ingested"
+
+
+def _valid(folder: Path) -> bool:
+    return not [f for f in ragdatakit.validate(folder).findings if f.severity == "error"]
+
+
+def test_a_directory_comes_back_as_it_was(tmp_path: Path) -> None:
+    before = rows(read_tables(INGESTED))
+
+    write_tables(read_tables(INGESTED), "lightrag", tmp_path / "there", form="directory")
+    after = rows(read_tables(tmp_path / "there"))
+
+    assert _valid(tmp_path / "there")
+    assert [c._replace(metadata=None) for c in before["chunks"]] == [c._replace(metadata=None) for c in after["chunks"]]
+    assert [(d.doc_id, d.text, d.title) for d in before["documents"]] == [
+        (d.doc_id, d.text, d.title) for d in after["documents"]
+    ]
+    assert [(n.name, n.type, _known(n)) for n in before["nodes"]] == [
+        (n.name, n.type, _known(n)) for n in after["nodes"]
+    ]
+    assert {_pair(e): (e.relation, e.provenance, _known(e)) for e in before["edges"]} == {
+        _pair(e): (e.relation, e.provenance, _known(e)) for e in after["edges"]
+    }
+
+
+def _told(node: Node) -> tuple[Any, ...]:
+    return node.name, node.type, _known(node)
+
+
+def _known(row: Any) -> dict[str, Any]:
+    found = loads(row.attributes)
+    return {name: found.get(name) for name in ("description", "passages", "weight")}
+
+
+def _pair(edge: Edge) -> frozenset[str]:
+    return frozenset((edge.source, edge.target))
+
+
+def test_a_payload_comes_back_as_it_was(tmp_path: Path) -> None:
+    write_tables(read_tables(VALID / "payload"), "lightrag", tmp_path / "there")
+
+    given, written = (json.loads((p / "custom_kg.json").read_text()) for p in (VALID / "payload", tmp_path / "there"))
+    assert [c["content"] for c in written["chunks"]] == [c["content"] for c in given["chunks"]]
+    for part in ("entities", "relationships"):
+        wanted = [{k: v for k, v in item.items() if k != "file_path"} for item in given[part]]
+        assert written[part] == wanted
+
+
+def test_reports_are_summaries(tmp_path: Path) -> None:
+    (report,) = rows(read_tables(VALID / "nano-graphrag"))["summaries"]
+
+    assert (report.summary_id, report.level, report.text.split("\n")[0]) == ("report-0", 1, "# Harbour")
+    assert report.children == ("doc-821d40870c78899600d64971bc0497a4-chunk-000",)
+
+
+def test_an_extraction_is_a_graph() -> None:
+    found = rows(read_tables(VALID / "extraction"))
+
+    assert [n.name for n in found["nodes"]] == ["Joss Alder", "Kettle Reef"]
+    (edge,) = found["edges"]
+    assert (edge.source, edge.relation, edge.target, edge.provenance) == (
+        "Joss Alder",
+        "survey",
+        "Kettle Reef",
+        "chunk-1",
+    )
+
+
+GIVEN = {
+    "documents": [Document("d1", "Joss Alder mapped it. It lies north.", "harbour.txt")],
+    "chunks": [Chunk("c1", "Joss Alder mapped it.", "d1", 0), Chunk("c2", "It lies north.", "d1", 1)],
+    "nodes": [Node('"Joss Alder"', "person", '{"passages":["c1","c2"],"height":3}'), Node("42", None)],
+    "edges": [
+        Edge("Joss Alder", "mapped", "Kettle Reef", '{"weight":0.25}', None, "c1"),
+        Edge("Kettle Reef", "mapped by", "Joss Alder", None, 0.5, "c2"),
+        Edge("Kettle Reef", "is", "Kettle Reef"),
+        Edge("Kettle Reef", "bears", "42"),
+    ],
+}
+
+
+@pytest.mark.parametrize("form", ["payload", "directory"])
+def test_what_lightrag_cannot_hold_is_accounted(form: str, tmp_path: Path) -> None:
+    tables = tables_of(**GIVEN)
+
+    write_tables(tables, "lightrag", tmp_path / "there", form=form)
+
+    assert _valid(tmp_path / "there")
+    told = Counter[tuple[str, str, str | None]]()
+    for loss in tables.losses:
+        told[loss.kind, loss.table, loss.column] += loss.count
+    assert told["dropped", "nodes", None] == 1  # nothing is left of 42
+    assert told["dropped", "edges", None] == 2  # a loop, and one to 42
+    assert told["coerced", "edges", None] == 1  # two directions are one edge
+    assert told["renumbered", "nodes", None] == 1
+    back = read_tables(tmp_path / "there")
+    (edge,) = rows(back)["edges"]
+    assert (edge.relation, loads(edge.attributes)["weight"]) == ("mapped,mapped by", 2.0)
+
+
+@pytest.mark.parametrize("target", ["gfm-rag", "datamind", "hipporag", "beir", "arag", "sage", "trec"])
+def test_a_directory_is_converted_into_other_formats(target: str, tmp_path: Path) -> None:
+    outcome = run("convert", "--to", target, INGESTED, tmp_path / "there")
+
+    assert outcome.code == 0, outcome.err
+    assert "valid" in outcome.out
+
+
+@pytest.mark.parametrize("form", ["payload", "directory"])
+@pytest.mark.parametrize(
+    "source", ["gfm-rag/valid/both-loaders", "datamind/valid/repository", "hipporag/valid/musique"]
+)
+def test_other_formats_are_converted_into_it(source: str, form: str, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+
+    outcome = run("convert", "--to", "lightrag", "--option", f"form={form}", FIXTURES / source, there)
+
+    assert outcome.code == 0, outcome.err
+    assert _valid(there)
+
+
+def test_texts_become_a_directory_with_a_graph_of_names(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    words = ("--extractor", "names", "--option", "form=directory")
+
+    outcome = run("convert", "--to", "lightrag", *words, FIXTURES / "plain" / "texts", there)
+
+    assert outcome.code == 0, outcome.err
+    assert _valid(there)
+
+
+def test_a_packed_directory_is_converted(tmp_path: Path) -> None:
+    source = UPSTREAM_DATA / "lightrag-workdir"
+    if not source.is_dir():
+        pytest.skip(f"{source} is not there")
+
+    outcome = run("convert", "--to", "lightrag", "--option", "form=directory", source, tmp_path / "there")
+
+    assert outcome.code == 0, outcome.err
+    tables = rows(read_tables(tmp_path / "there"))
+    assert {name: len(found) for name, found in tables.items()} == {
+        "documents": 3,
+        "chunks": 6,
+        "nodes": 100,
+        "relations": 58,
+        "edges": 82,
+    }
+
+
+@pytest.mark.parametrize("form", ["payload", "directory"])
+def test_lightrag_itself_loads_what_is_written(form: str, tmp_path: Path) -> None:
+    if importlib.util.find_spec("nano_vectordb") is None:
+        pytest.skip("lightrag-hku is not installed")
+    from tests.lightrag_oracle import outcome
+
+    write_tables(read_tables(INGESTED), "lightrag", tmp_path / "there", form=form)
+    payload = tmp_path / "there" / "custom_kg.json"
+    given = json.loads(payload.read_text()) if form == "payload" else None
+    place = tmp_path / "store" if given is not None else tmp_path / "there"
+
+    told = asyncio.run(outcome(place, given, insert=given is not None))
+
+    assert [name.split("|")[0] for name in told["local"][0]] == ["Joss Alder"]
+    assert [name.split("|")[:2] for name in told["global"][1]] == [["Joss Alder", "Kettle Reef"]]
+    assert len(told["naive"][2]) == 2
