@@ -174,7 +174,7 @@ class ArraySource:
                 part.found.append(reader.fault(record + count, error, 0))
         return part
 
-    def _behind(self, reader: _Buffer, record: int) -> Element | None:
+    def _behind(self, reader: Buffer, record: int) -> Element | None:
         """What is wrong behind the last element and its bracket."""
         reader.fill_to(4096)
         reader.take(end_of_space(reader.data))
@@ -209,7 +209,7 @@ class WrappedSource(ArraySource):
         self.member = ""
         self.around: list[Element] = []
 
-    def _open(self, reader: _Buffer) -> bool:
+    def _open(self, reader: Buffer) -> bool:
         reader.fill_to(MOST_OF_ANOTHER)
         start = end_of_space(reader.data)
         self.head = reader.data[start : start + MOST_OF_ANOTHER]
@@ -229,14 +229,14 @@ class WrappedSource(ArraySource):
                 return False
             reader.take(1)
 
-    def _is_beside(self, name: str | None, reader: _Buffer) -> bool:
+    def _is_beside(self, name: str | None, reader: Buffer) -> bool:
         """Whether a small file also has the usual member, which then counts instead of this one."""
         if name == self.names[0] or not reader.ended:
             return False
         found = strict_json.decode(self.head.decode("utf-8", "replace")).value
         return isinstance(found, dict) and isinstance(found.get(self.names[0]), list)
 
-    def _behind(self, reader: _Buffer, record: int) -> Element | None:
+    def _behind(self, reader: Buffer, record: int) -> Element | None:
         while True:
             self._skip_space(reader)
             mark = reader.data[:1]
@@ -252,7 +252,7 @@ class WrappedSource(ArraySource):
             if name is None or not self._take_member(reader, value):
                 return reader.fault(record, "not one name with its value", 80)
 
-    def _name(self, reader: _Buffer) -> tuple[str | None, int]:
+    def _name(self, reader: Buffer) -> tuple[str | None, int]:
         """The name of the member that begins here, and where its value does; None where there is none."""
         import orjson
 
@@ -266,7 +266,7 @@ class WrappedSource(ArraySource):
         except orjson.JSONDecodeError:
             return None, 0
 
-    def _take_member(self, reader: _Buffer, value: int) -> bool:
+    def _take_member(self, reader: Buffer, value: int) -> bool:
         """Note the member that begins here, and go on behind it; False where it does not end or is no JSON."""
         while True:
             scan = MemberScan(reader.data, 0, 0, 0, 0, reader.ended)
@@ -286,7 +286,7 @@ class WrappedSource(ArraySource):
         return True
 
     @staticmethod
-    def _skip_space(reader: _Buffer) -> None:
+    def _skip_space(reader: Buffer) -> None:
         while True:
             reader.take(end_of_space(reader.data))
             if reader.data or not reader.fill():
