@@ -32,6 +32,7 @@ EXACT: Mapping[tuple[str, str], str] = {
     ("hipporag", "hipporag"): "",
     ("raptor", "raptor"): "vectors are kept with the option keep-vectors",
     ("contextual-retrieval", "contextual-retrieval"): "for chunks that stand by their documents",
+    ("ragchecker", "ragchecker"): "",
 }
 """Pairs of which A to B to A gives equal records of every valid dataset of A of which the conversion to B loses
 nothing, as its report says; with what there is to be said of that. Records are the rows of the canonical tables: all

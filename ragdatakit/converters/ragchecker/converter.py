@@ -30,7 +30,7 @@ CONVERTER = Converter(
         "documents": ("doc_id", "text", "title", "metadata"),
         "chunks": ("chunk_id", "text", "doc_id", "ordinal", "metadata"),
         "questions": _QUESTIONS,
-        "qrels": ("question_id", "target_id", "grade", "target_kind"),
+        "qrels": ("question_id", "target_id", "target_kind"),
         "runs": _RUNS,
         "answers": _ANSWERS,
     },
