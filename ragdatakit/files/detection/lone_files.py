@@ -60,7 +60,7 @@ def _config_reader(config: ConfigFile) -> ConfigReader:
 
 def _begins_as(path: Path, kind: File) -> bool:
     """Whether the first bytes of a file are those of a kind that holds no text."""
-    return bool(kind.begins) and beginning(path, max(map(len, kind.begins)))[0].startswith(kind.begins)
+    return bool(kind.begins) and beginning(path, max(map(len, kind.begins)), ANYWHERE)[0].startswith(kind.begins)
 
 
 def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
