@@ -14,7 +14,7 @@ from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, Comparison, Que
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import PathStep, Snippet
 
-_Mode = Literal["bm25", "sparse", "dense", "graph", "hybrid"]
+_Mode = Literal["bm25", "sparse", "dense", "graph", "contextual", "hybrid"]
 _Unit = Literal["document", "chunk"]
 
 
