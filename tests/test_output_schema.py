@@ -141,6 +141,7 @@ def test_a_document_that_breaks_the_contract_is_refused() -> None:
 def outputs() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Schema, and the words of a command whose output fits it."""
     demo, graph, arag = "fixtures/demo-search", "fixtures/gfm-rag/valid/both-loaders", "fixtures/arag/valid/predictions"
+    contexts = "fixtures/contextual-retrieval/valid/with-contexts"
     yield "index", ("index", demo, "--json")
     yield "index", ("index", graph, "--json")
     yield "index-list", ("index", "--list", "--json")
@@ -148,6 +149,7 @@ def outputs() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "retrieve", ("retrieve", demo, "where does the map hang", "--json")
     yield "retrieve", ("retrieve", demo, "--id", "q25", "--explain", "--output-format", "json")
     yield "retrieve", ("retrieve", graph, "--questions", "--mode", "hybrid", "--json")
+    yield "retrieve", ("retrieve", contexts, "--questions", "--mode", "contextual", "--json")
     yield "eval", ("eval", demo, "--json")
     yield "eval", ("eval", demo, "--mode", "bm25,graph", "--compare", "bm25", "graph", "--min", "mrr=0.1", "--json")
     yield "eval", ("eval", graph, "--json")
