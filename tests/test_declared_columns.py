@@ -44,6 +44,11 @@ READ_FOR_MORE = {
     ("hipporag", "qrels", "grade"): "it decides which paragraphs are supporting",
 }
 """Columns that a writer reads though its files cannot tell them."""
+WRITTEN_WITH: dict[str, tuple[dict[str, str], ...]] = {
+    "datamind": ({"documents": "both"},),
+    "lightrag": ({"form": "directory"},),
+}
+"""Options of writing, besides none."""
 READ_WITH = {"arag": {"evidence-graph": "true"}, "two-sets": {"dataset": "harbours"}}
 """Options of reading, by format or fixture."""
 EVERY_TABLE: dict[str, list[Any]] = {
@@ -84,7 +89,7 @@ def every_way(converter: Converter) -> Iterator[tuple[CanonicalTables, str, dict
         for source in ("beir", "text", converter.name):
             given = {table: found for table, found in EVERY_TABLE.items() if table not in left_out}
             for profile in ("", *converter.profiles):
-                for values in ({}, {"documents": "both"}) if converter.name == "datamind" else ({},):
+                for values in ({}, *WRITTEN_WITH.get(converter.name, ())):
                     yield tables_of(format_name=source, **given), profile, values
 
 

@@ -72,6 +72,8 @@ CODE_GOES_FURTHER = {
     ("beir", "no-records"): "a file of judgements with none beside one that has some: each is loaded by itself",
     ("gfm-rag", "attributes-not-literal"): "a column of nothing but numbers, which pandas leaves no text of",
     ("hipporag", "unusable-results"): "what is wrong with the results of one passage, below docs",
+    ("lightrag", "unusable-payload-field"): "the fields of one chunk, entity or relationship, below their lists",
+    ("lightrag", "unusable-tracking-record"): "the list in the record of one document, entity or relation",
     ("sage", "empty-contents"): "a text of blanks is as empty as an empty one",
     ("sage", "time-not-seconds"): "the times by their older names, which are not a declared fields",
 }
