@@ -45,6 +45,11 @@ READ_FOR_MORE = {
     **{("ragchecker", "qrels", c): "its own judgements follow from the labels" for c in TABLES["qrels"].row._fields},
 }
 """Columns that a writer reads though its files cannot tell them."""
+WRITTEN_WITH: dict[str, tuple[dict[str, str], ...]] = {
+    "datamind": ({"documents": "both"},),
+    "lightrag": ({"form": "directory"},),
+}
+"""Options of writing, besides none."""
 READ_WITH = {
     "arag": {"evidence-graph": "true"},
     "raptor": {"keep-vectors": "true", "tree-graph": "true"},
@@ -91,7 +96,7 @@ def every_way(converter: Converter) -> Iterator[tuple[CanonicalTables, str, dict
             if converter.name == "ragchecker" and "chunks" in given:  # its chunks are called by their numbers
                 given["chunks"] = [c._replace(chunk_id=f"{c.doc_id}-{c.ordinal}") for c in given["chunks"]]
             for profile in ("", *converter.profiles):
-                for values in ({}, {"documents": "both"}) if converter.name == "datamind" else ({},):
+                for values in ({}, *WRITTEN_WITH.get(converter.name, ())):
                     yield tables_of(format_name=source, **given), profile, values
 
 

@@ -74,6 +74,8 @@ CODE_GOES_FURTHER = {
     ("hipporag", "unusable-results"): "what is wrong with the results of one passage, below docs",
     ("raptor", "incomplete-node"): "what is wrong with one node, below nodes",
     ("raptor", "layers-not-whole"): "a number of layers that is not that of the nodes",
+    ("lightrag", "unusable-payload-field"): "the fields of one chunk, entity or relationship, below their lists",
+    ("lightrag", "unusable-tracking-record"): "the list in the record of one document, entity or relation",
     ("sage", "empty-contents"): "a text of blanks is as empty as an empty one",
     ("sage", "time-not-seconds"): "the times by their older names, which are not a declared fields",
 }

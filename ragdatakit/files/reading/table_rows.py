@@ -39,7 +39,7 @@ _PIECE = 1 << 13
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _BATCH_ROWS = 1024
 _VECTOR_STORE = frozenset({"embedding_dim", "matrix"})
-"""Members of a store of vectors (nano-vectordb, in LightRAG's folders): the matrix is numbers written as text."""
+"""Members of a store of vectors (nano-vectordb): the matrix is numbers written as text."""
 
 
 @dataclass(frozen=True, slots=True)
