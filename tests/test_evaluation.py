@@ -190,7 +190,7 @@ def test_splits(tmp_path: Path) -> None:
         ({"unit": "page"}, "unknown unit 'page'"),
         ({"minimums": {"mrr": 80}}, "the minimum of mrr is 80, expected a number from 0 to 1"),
         ({"minimums": {"mrr": float("nan")}}, "the minimum of mrr is nan"),
-        ({"depth": 200_000}, "a depth of 200,000 is too much"),
+        ({"depth": 200_000}, "depth is 200,000, expected 1 to 100,000"),
         ({"k": [0]}, "cut-off 0 is below 1"),
         ({"compare": ("bm25", "splade")}, "unknown mode, run or run file to compare 'splade'"),
     ],

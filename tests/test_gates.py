@@ -430,11 +430,11 @@ def test_a_sample_is_told_and_always_the_same(tmp_path: Path) -> None:
 @needs_library
 def test_columns_that_are_too_big_are_refused(tmp_path: Path) -> None:
     suite = write_suite(tmp_path / "suite.json", expect("column_values_to_be_unique", column="text"))
-    folder = write_files(tmp_path / "set", text="word" * 500)
+    folder = write_files(tmp_path / "set", text="word" * 200_000)
 
     with pytest.raises(RagdataError, match="--sample-rows"):
-        gate(folder, suite, memory_limit=50_000)
-    assert gate(folder, suite, memory_limit=50_000, sample_rows=3).success
+        gate(folder, suite, memory_limit=16 << 20)
+    assert gate(folder, suite, memory_limit=16 << 20, sample_rows=3).success
 
 
 @needs_library

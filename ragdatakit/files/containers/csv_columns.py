@@ -145,7 +145,7 @@ class CsvDecoder:
                     use_threads=False, block_size=max(len(data) + 1, 2), column_names=self._names
                 ),
                 parse_options=arrow_csv.ParseOptions(newlines_in_values=b'"' in data),
-                convert_options=arrow_csv.ConversionSettings(
+                convert_options=arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(included, pa.string()),
                     include_columns=included,
                     strings_can_be_null=False,
