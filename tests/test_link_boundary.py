@@ -217,7 +217,7 @@ NOT_OF_DATASETS = {
     "database/database_file.py", "database/memory_bound.py",
     "reports/other_files.py", "reports/gates/suites.py", "reports/html/frame.py",
     "converters/chunking.py", "converters/datamind/tables.py", "converters/light_splade/documents.py",
-    "schemas/frame_reading.py", "validators/datamind/images.py", "validators/datamind/shapes.py",
+    "schemas/frame/reading.py", "validators/datamind/images.py", "validators/datamind/shapes.py",
 }  # fmt: skip
 """Modules that open what the user names one by one, what ragdata wrote itself, or what was looked at before."""
 

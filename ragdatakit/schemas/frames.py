@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas import FORMATS, all_formats, get_format
 from ragdatakit.schemas.errors import MissingExtraError
-from ragdatakit.schemas.frame_models import Table, build_model, reasons, table_of
-from ragdatakit.schemas.frame_reading import read_table
+from ragdatakit.schemas.frame.models import Table, build_model, reasons, table_of
+from ragdatakit.schemas.frame.reading import read_table
 
 if TYPE_CHECKING:
     import os

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from ragdatakit.schemas.cells import CELL_DAMAGES, cell_damage
 from ragdatakit.schemas.declarations import Field, File, Format, Record, Rule
-from ragdatakit.schemas.frame_cells import CellRules, coded_rules
-from ragdatakit.schemas.frame_keys import KeyColumn, first_of_each_key, key_column
-from ragdatakit.schemas.frame_reading import row_record
+from ragdatakit.schemas.frame.cells import CellRules, coded_rules
+from ragdatakit.schemas.frame.keys import KeyColumn, first_of_each_key, key_column
+from ragdatakit.schemas.frame.reading import row_record
 
 if TYPE_CHECKING:
     import pandas as pd

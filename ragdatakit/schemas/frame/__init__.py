@@ -1,0 +1,1 @@
+"""Pandera models of the tables that files are, for frames of your own."""
