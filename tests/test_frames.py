@@ -20,10 +20,10 @@ from pandera.errors import SchemaErrors, SchemaWarning
 from ragdatakit import validate
 from ragdatakit.files.containers.python_literals import judge
 from ragdatakit.schemas import all_formats, frames
-from ragdatakit.schemas.frame import reading as frame_reading
 from ragdatakit.schemas.cells import cell_damage
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Finding, Problem
+from ragdatakit.schemas.frame import reading as frame_reading
 from ragdatakit.schemas.frame.cells import coded_rules
 from ragdatakit.schemas.frame.models import Table
 from ragdatakit.schemas.results import DatasetSummary
