@@ -13,7 +13,7 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Edge, Node
 
-_KNOWN = {"description", "passages", "file_path", "created_at", "weight", "truncate"}
+_KNOWN = {"description", "passages", "weight"}
 _NAMED_FOR_DESCRIPTION = ("description", "summary", "text", "content")
 
 
@@ -69,6 +69,10 @@ class Graph:
                 why = "LightRAG has one edge between two nodes: keywords and descriptions were merged"
                 self._tables.losses.add("coerced", "edges", None, why, f"{source} → {target}")
             self._merge(pair, edge)
+        for pair in found.values():
+            if 0 < pair.weight < pair.final_weight:
+                why = f"LightRAG's weight is at least the number of sources: {pair.final_weight:g}"
+                self._tables.losses.add("coerced", "edges", "attributes", why, f"{pair.source} → {pair.target}")
         for relation in self._tables.take("relations", "name"):
             if relation.name not in self._relations:
                 self._tables.drop("relations", relation, "no edge has it")
@@ -122,7 +126,7 @@ class Graph:
         used = next((n for n in _NAMED_FOR_DESCRIPTION if isinstance(attributes.get(n), str)), "")
         others = [name for name in attributes if name not in _KNOWN and name != used]
         if others:
-            why = f"attributes that LightRAG does not have: {', '.join(sorted(others)[:5])}"
+            why = f"attributes that are not written: {', '.join(sorted(others)[:5])}"
             self._tables.losses.add("lost", table, "attributes", why, shown)
 
     def _stored(self, name: str) -> str:
