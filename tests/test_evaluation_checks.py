@@ -176,7 +176,7 @@ def test_a_source_that_cannot_be_validated_is_not_sent_there(tmp_path: Path) -> 
         for name in ("beir", "contextual-retrieval", "table")
     }
 
-    assert [("validate" in hint) for hint in hints.values()] == [True, False, False]
+    assert [("validate" in hint) for hint in hints.values()] == [True, True, False]
     assert hints["table"] == "remove the copies, or judge all of them"
 
 

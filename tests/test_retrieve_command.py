@@ -70,7 +70,7 @@ def test_index_as_json(dataset: Path) -> None:
     }
     assert [part["kind"] for part in told["parts"]] == ["lexical", "graph"]
     assert told["modes"] == ["bm25", "graph", "hybrid"]
-    assert set(told["unavailable"]) == {"sparse", "dense"}
+    assert set(told["unavailable"]) == {"sparse", "dense", "contextual"}
 
 
 @pytest.mark.usefixtures("cache")

@@ -30,6 +30,7 @@ UNSEARCHABLE = {
     "datamind/valid/skills": r"\(it has assets only\)",
     "gfm-rag/valid/many": r"holds 3 datasets; give one of them with --dataset: hotpotqa_test",
     "hipporag/valid/two-sets": r"give one of them with --dataset: harbours, reefs",
+    "lightrag/valid/extraction": r"has no passages to search",
     "sage/valid/array": r"has no passages to search",
     "sage/valid/benchmark": r"has no passages to search",
     "sage/valid/documented": r"has no passages to search",

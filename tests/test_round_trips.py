@@ -128,7 +128,7 @@ class RoundTrip:
     ordered: bool = True
 
 
-FORMATS = [name for name in CONVERTERS if name not in (*PLAIN, "light-splade", "ragchecker")]
+FORMATS = [name for name in CONVERTERS if name not in (*PLAIN, "light-splade", "ragchecker", "lightrag")]
 ROUND_TRIPS = (
     *(RoundTrip(name, name, anything(), lossy=name == "datamind") for name in FORMATS),
     RoundTrip("arag", "datamind", chunks_with_questions()),

@@ -129,6 +129,7 @@ class _Summing:
         with IdNumbers(self._database) as self._ids, ThreadPoolExecutor(1) as pool:
             self._counting = pool.submit(self._count_ids)
             self._run()
+        self._summary.notes += context_notes(self._database)
         self._summary.notes += [languages_note(self._guessed)] if self._guessed else []
         self._summary.losses = loss_words(self._database.losses)
         self._summary.notes += reading_notes(self._database.losses)
@@ -140,7 +141,7 @@ class _Summing:
             triplets = read_triplets(self._ids)
             self._counted["triplets"] = triplets.distinct()
             found = triplets_per_question(self._database, self._ids, triplets)
-        return found, [*coverage(self._database, self._ids), *context_notes(self._database)]
+        return found, coverage(self._database, self._ids)
 
     def _run(self) -> None:
         steps = (
