@@ -87,9 +87,10 @@ def check_columns(table: Any, frame: Any) -> None:
 
 
 def check_distributions(summary: Summary, expected: dict[oracle.Key, Any]) -> None:
-    told = {(d.name, d.by): d for d in summary.distributions}
+    mine = [d for d in summary.distributions if not d.name.startswith("answers.ragchecker.")]  # tests of their own
+    told = {(d.name, d.by): d for d in mine}
     assert told.keys() == expected.keys()
-    assert len(told) == len(summary.distributions)
+    assert len(told) == len(mine)
     for key, values in expected.items():
         oracle.check_distribution(told[key], values)
 

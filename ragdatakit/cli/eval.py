@@ -72,7 +72,8 @@ class _Command(SectionedCommand):
     multiple=True,
     metavar="MODE,…",
     callback=not_empty,
-    help="bm25, sparse, dense, graph, collapsed, traversal, hybrid (default: all for which there is what they need).",
+    help="bm25, sparse, dense, graph, collapsed, traversal, contextual, hybrid, lightrag-local and so on (default: all "
+    "but contextual and LightRAG's for which there is what they need).",
 )
 @click.option(
     "-k",

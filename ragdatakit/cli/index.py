@@ -37,7 +37,7 @@ _FORMS = ("text", "json")
     metavar="MODE,…",
     default="",
     callback=not_empty,
-    help="Only for these modes: bm25, sparse, dense, graph, collapsed, traversal (default: all that can be).",
+    help="Only for these modes: bm25, sparse, dense, graph, collapsed, traversal, contextual (default: all possible).",
 )
 @dataset_name_option
 @dataset_options
