@@ -293,11 +293,7 @@ def _claim_scores(scores: ClaimScores, paint: Painter, options: EvaluationOption
     counts += [f"{many(scores.unchecked, 'row')} with claims and no labels"] if scores.unchecked else []
     title = f"RAGChecker's metrics, {one_line(scores.name)}"
     yield f"{paint('bold', title)}: {', '.join(counts)}"
-    rows = [
-        ["" if n else group.removesuffix("_metrics"), metric, f"{value:.1f}"]
-        for group, metrics in scores.groups.items()
-        for n, (metric, value) in enumerate(metrics.items())
-    ]
+    rows = [[group, metric, f"{value:.1f}"] for group, metric, value in scores.metric_rows()]
     if rows:
         yield from column_lines([["", "", "%"], *rows], paint, left=(0, 1), gap=3)
     if scores.by_words:

@@ -189,6 +189,14 @@ class ClaimScores:
     failed: tuple[FailedClaim, ...] = ()
     questions: Mapping[str, Mapping[str, Share]] = field(default_factory=dict, repr=False)
 
+    def metric_rows(self) -> list[tuple[str, str, float]]:
+        """Group, metric, and percent with one decimal; the group is named once."""
+        return [
+            ("" if number else group.removesuffix("_metrics"), name, value)
+            for group, metrics in self.groups.items()
+            for number, (name, value) in enumerate(metrics.items())
+        ]
+
 
 @dataclass(slots=True, repr=False)
 class Evaluation:

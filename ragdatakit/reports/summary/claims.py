@@ -54,12 +54,3 @@ def claim_words(scores: ClaimScores) -> str:
     told = [f"{scores.rows:,} {'answer' if scores.rows == 1 else 'answers'} with labels"]
     told += [f"{scores.misfits:,} whose labels do not fit are left out"] if scores.misfits else []
     return ", ".join(told)
-
-
-def metric_rows(scores: ClaimScores) -> list[tuple[str, str, float]]:
-    """Group, metric, and percent with one decimal; the group is named once."""
-    return [
-        ("" if number else group.removesuffix("_metrics"), name, value)
-        for group, metrics in scores.groups.items()
-        for number, (name, value) in enumerate(metrics.items())
-    ]

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.summary.claims import metric_rows
 from ragdatakit.reports.summary.text import FEW
 from ragdatakit.reports.summary.words import (
     Signs,
@@ -229,7 +228,7 @@ def _graph(summary: Summary) -> Iterator[str]:
 def _claims(summary: Summary) -> Iterator[str]:
     if summary.claims is None:
         return
-    rows = [[group, name, f"{value:.1f}"] for group, name, value in metric_rows(summary.claims)]
+    rows = [[group, name, f"{value:.1f}"] for group, name, value in summary.claims.metric_rows()]
     yield from _table(["RAGChecker", "Metric", "%"], rows, (2,))
     failed = [
         [code(f.question_id, _VALUE), f.of, f.why, code(f.claim, _LONG_VALUE)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.summary.claims import claim_words, metric_rows
+from ragdatakit.reports.summary.claims import claim_words
 from ragdatakit.reports.summary.words import (
     PLAIN_SIGNS,
     Signs,
@@ -367,7 +367,7 @@ class _Screen:
     def claims(self, scores: ClaimScores) -> Iterator[str]:
         yield from self.section("RAGChecker")
         yield f"{_IN}{claim_words(scores)}"
-        for group, name, value in metric_rows(scores):
+        for group, name, value in scores.metric_rows():
             yield f"{_IN}{group:<10} {name:<31} {value:6.1f} %"
         for failed in scores.failed[: None if self.verbose else _MOST_CLAIMS]:
             told = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
