@@ -75,7 +75,7 @@ CODE_GOES_FURTHER = {
     ("hipporag", "unusable-results"): "what is wrong with the results of one passage, below docs",
     ("raptor", "incomplete-node"): "what is wrong with one node, below nodes",
     ("raptor", "layers-not-whole"): "a number of layers that is not that of the nodes",
-    ("contextual-retrieval", "question-without-answer"): "a question without the field, which is a missing cell in a frame",
+    ("contextual-retrieval", "question-without-answer"): "a question without the field is a missing cell in a frame",
     ("ragchecker", "metric-not-number"): "what is wrong with one metric, below metrics",
     ("ragchecker", "unusable-passages"): "what is wrong with one passage, below retrieved_context",
     ("lightrag", "unusable-payload-field"): "the fields of one chunk, entity or relationship, below their lists",
