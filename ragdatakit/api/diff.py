@@ -17,6 +17,7 @@ from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import unreadable_folders
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import DiffOptions, PathLike, Progress
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     from ragdatakit.api.results import DiffResult
@@ -254,8 +255,8 @@ def _add_other_files(
         return
     for side, files in ((before, old), (after, new)):
         if files is not None and files.others:
-            told = f"{len(files.others):,} file{'s' * (len(files.others) != 1)} of no dataset"
-            found.notes.append(f"{side.path}: not compared: {told}: {names_told(files.others)}.")
+            others = many(len(files.others), "file")
+            found.notes.append(f"{side.path}: not compared: {others} of no dataset: {names_told(files.others)}.")
     found.notes.extend(passed_notes(*(files for files in (old, new) if files is not None)))
 
 

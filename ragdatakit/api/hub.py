@@ -11,6 +11,7 @@ from ragdatakit.hub.fetch import Fetched, Listing
 from ragdatakit.hub.push import Pushed, PushPlan
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, FetchOptions, PathLike, PushOptions
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     from ragdatakit.hub.fetch import FetchRequest
@@ -86,7 +87,7 @@ def push(options: PushOptions, folder: PathLike, repo: str) -> Pushed:
     report = checked(folder, options)
     if not report.ok and not options.keep_going:
         errors = report.counts["error"]
-        raise RagdataError(f"{folder} has {errors:,} error{'s' * (errors != 1)}, so nothing was pushed; see validate")
+        raise RagdataError(f"{folder} has {many(errors, 'error')}, so nothing was pushed; see validate")
     return upload(planned(folder, repo, report, options), options)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -76,6 +76,27 @@ SHARED_SECTIONS = {
     "How it is indexed and searched": (*_SEARCH_NAMES, "rebuild"),
 }
 """Headings of the help, with what stands below them."""
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has its options below the headings of `sections`: heading and names of parameters. What is
+    in none of them stands last, as Options."""
+
+    sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records = [
+            (param.name, param.get_help_record(ctx))
+            for param in self.get_params(ctx)
+            if isinstance(param, click.Option)
+        ]
+        heading_of = {name: heading for heading, names in self.sections.items() for name in names}
+        for heading in (*self.sections, "Options"):
+            listed = [record for name, record in records if record and heading_of.get(name or "", "Options") == heading]
+            if listed:
+                with formatter.section(heading):
+                    formatter.write_dl(listed)
+
 
 _option = options_of(SearchOptions)
 _SEARCH = (

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -48,6 +49,25 @@ class DataPath(click.Path):
         if not os.fspath(value):
             self.fail("an empty path was given (an unset variable?)", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def words_after_path(words: dict[str, Any], name: str) -> None:
+    """PATH is the current folder where it is left out. Take the one word that is given for what follows PATH, such as
+    SQL, where it is a text and no path.
+
+    ``words`` have ``path`` and ``name``. Raises `click.UsageError` where the word may be either.
+    """
+    path = words["path"]
+    if path is None:
+        words["path"] = Path()
+    elif words[name] is None and not path.exists():
+        text = str(path)
+        if text == "-" or any(c.isspace() for c in text):
+            words["path"], words[name] = Path(), text
+        elif "/" not in text and "." not in text:
+            raise click.UsageError(
+                f"no such file or folder: {text} (is it {name.upper()}? Give PATH before it: . {text})"
+            )
 
 
 def options_of(kind: type) -> Callable[..., Callable[[_Function], _Function]]:

@@ -13,6 +13,7 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import (
     SHARED_SECTIONS,
+    SectionedCommand,
     dataset_name_option,
     dataset_options,
     not_empty,
@@ -22,11 +23,9 @@ from ragdatakit.cli.dataset_options import (
     search_options,
 )
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.old_spellings import old_spelling
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
-from ragdatakit.cli.sections import SectionedCommand
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import MOST_RESULTS, EvaluateOptions
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from ragdatakit.cli.dataset_options import (
     search_options,
 )
 from ragdatakit.cli.declared_options import DataPath
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import RetrieverOptions
 

@@ -15,10 +15,8 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
-from ragdatakit.cli.path_default import words_after_path
+from ragdatakit.cli.declared_options import DataPath, given, options_of, words_after_path
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import QueryOptions
 

@@ -18,13 +18,11 @@ from ragdatakit.cli.dataset_options import (
     read_words,
     search_options,
 )
-from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.declared_options import DataPath, given, options_of, words_after_path
 from ragdatakit.cli.index import opened
-from ragdatakit.cli.old_spellings import old_spelling
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
-from ragdatakit.cli.path_default import words_after_path
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import RetrieveOptions
 
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import file_hint, follow_links_option
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.old_spellings import old_spelling
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ValidateOptions
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +81,7 @@ def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
         why = str(error)
     except RecursionError:
         why = "values are nested too deeply"
-    how = f"it could not be read further than {read:,} record{'s' * (read > 1)}" if read else "it could not be read"
+    how = f"it could not be read further than {many(read, 'record')}" if read else "it could not be read"
     losses.add("dropped", table, None, f"{how}: {why}", unread=True)
 
 

@@ -12,6 +12,7 @@ from ragdatakit.columnar.word_codes import word_codes
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,7 +112,7 @@ class _Look:
         """One passage, its number, how many words it has, and whether all of its text is printable."""
         if words < self._least:
             if self._noun != "chunk" or not row.image_path:
-                counted = "no word" if not words else "1 word" if words == 1 else f"{words:,} words"
+                counted = many(words, "word") if words else "no word"
                 self._keep("few-words-text", row, number, text, {"words": counted})
         elif len(text) > self._most and (tokens := count(text)) > self._most:
             self._keep("over-token-budget", row, number, None, {"tokens": tokens, "most": self._most})

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.schemas.declarations import Columns, File
+from ragdatakit.schemas.texts import many
 
 _WORD = re.compile(r"\S+")
 # A quoted cell as Python's csv reader takes it: what stands behind the closing quote belongs to it.
@@ -98,7 +99,7 @@ class LineReader:
 
     def _miscounted(self, line: str, found: int) -> str:
         what = {"\t": "tab-separated column", "": "column"}[self.columns.separator]
-        told = f"{found} {what}{'s' if found != 1 else ''} instead of {self._count}"
+        told = f"{many(found, what)} instead of {self._count}"
         if self.columns.separator and found < self._count and len(line.split()) >= self._count:
             told += " (there are blanks where tabs should be)"
         return told

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from ragdatakit.files.git.links import FILE, LINK, GitEntry, GitLinks
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
 
 _POINTER = re.compile(
@@ -148,7 +149,7 @@ def _wanted(entries: list[GitEntry], notes: list[str], shown: str) -> Iterator[t
         else:
             modules += entry.mode == _MODULE
     if modules:
-        notes.append(f"{shown}: {modules:,} submodule{'s' * (modules != 1)} left out")
+        notes.append(f"{shown}: {many(modules, 'submodule')} left out")
 
 
 class _Git:
