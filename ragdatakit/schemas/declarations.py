@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Literal
 
 from ragdatakit.schemas.errors import UnknownNameError
@@ -58,20 +58,22 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 class Rule:
     """One bad state: how to call it, how bad it is, what the framework makes of it, what to do.
 
-    ``code`` is two letters of the format and three digits; ``name`` the bad state in kebab-case. ``message`` is a
-    template filled from the facts of a finding; the consequence in ``upstream`` is appended to it. ``upstream`` is
-    one text, or one per profile where loaders differ: then the rule applies only to the profiles named.
+    It begins with its ``head``, which is code, name and severity: ``Rule("SP201 dangling-qid error", …)``. ``code`` is
+    two letters of the format and three digits; ``name`` the bad state in kebab-case. ``message`` is a template that the
+    facts of a finding fill; the consequence in ``upstream`` is appended to it. ``upstream`` is one text, or one per
+    profile where loaders differ: then the rule applies only to the profiles named.
     ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records
     (not where ``counted`` is false). ``severities``: by profile where it differs from ``severity``, under ``""`` what
     holds where no profile was chosen; of several chosen profiles the worst counts. ``follows``: it is mostly the
-    consequence of other findings of its file, and is told behind them. ``since`` is the version that had it first. A
+    consequence of other findings of its file, and is reported after them. ``since`` is the version that had it first. A
     ``preview`` rule may still change; a ``deprecated`` one is reported no more, its code is never used again, and
     ``replaced_by`` is the code of the rule that has taken its place, if any.
     """
 
-    code: str
-    name: str
-    severity: Severity
+    head: InitVar[str] = field(default="", kw_only=False)
+    code: str = ""
+    name: str = ""
+    severity: Severity = "error"
     summary: str
     message: str
     upstream: str | Mapping[str, str]
@@ -86,6 +88,13 @@ class Rule:
     since: str = "0.1.0"
     status: RuleStatus = "stable"
     replaced_by: str = ""
+
+    def __post_init__(self, head: str) -> None:
+        if head:
+            for word, value in zip(("code", "name", "severity"), head.split(" "), strict=True):
+                object.__setattr__(self, word, value)
+        if not (self.code and self.name and self.severity in SEVERITIES):
+            raise ValueError(f"a rule begins with its code, name and severity, not with {head!r}")
 
     def applies(self, profiles: tuple[str, ...]) -> bool:
         """Whether any of the chosen profiles is broken by this state."""

@@ -12,9 +12,7 @@ _QRELS = "GenericDataLoader._load_qrels"
 
 FILE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="BE101",
-        name="missing-file",
-        severity="warning",
+        "BE101 missing-file warning",
         summary="A folder without its corpus, its queries or any judgements: part of a dataset.",
         message="there is no {file} beside it{counted}",
         upstream="the loader stops with ValueError: file not present",
@@ -24,9 +22,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="corpus.jsonl\nqueries.jsonl\nqrels/test.tsv",
     ),
     Rule(
-        code="BE102",
-        name="compressed-file",
-        severity="warning",
+        "BE102 compressed-file warning",
         summary="A file of the dataset that is compressed. To the loader it is not there, like a file that is missing.",
         message="the name ends in .gz",
         upstream="the loader looks for corpus.jsonl, queries.jsonl and qrels/*.tsv only, and stops with ValueError",
@@ -36,9 +32,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="GenericDataLoader.check",
     ),
     Rule(
-        code="BE103",
-        name="no-records",
-        severity="error",
+        "BE103 no-records error",
         summary="A corpus or a file of queries without a record, or a file of judgements with nothing but a header.",
         message="there is no record in it",
         upstream="the loader stops with IndexError: list index out of range (KeyError where there are no queries)",
@@ -48,9 +42,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="query-id\tcorpus-id\tscore\nq1\td1\t1",
     ),
     Rule(
-        code="BE111",
-        name="invalid-json",
-        severity="error",
+        "BE111 invalid-json error",
         summary="A line of the corpus or of the queries that is not one JSON object.",
         message="not JSON: {reason}",
         upstream="the loader stops with JSONDecodeError and names neither the file nor the line",
@@ -60,9 +52,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_CORPUS,
     ),
     Rule(
-        code="BE112",
-        name="blank-line",
-        severity="error",
+        "BE112 blank-line error",
         summary="A blank line, also as the last one.",
         message="a blank line",
         upstream="the loader stops with JSONDecodeError (in judgements: IndexError)",
@@ -72,9 +62,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"_id": "d1", "text": "Pears."}\n{"_id": "d2", "text": "Plums."}',
     ),
     Rule(
-        code="BE113",
-        name="line-not-object",
-        severity="error",
+        "BE113 line-not-object error",
         summary="A line that is JSON, but no object.",
         message="{value} is not a JSON object",
         upstream="the loader stops with AttributeError: no attribute 'get'",
@@ -84,9 +72,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_CORPUS,
     ),
     Rule(
-        code="BE114",
-        name="missing-id",
-        severity="error",
+        "BE114 missing-id error",
         summary="A record without `_id`, or whose `_id` is null.",
         message="there is no _id",
         upstream="all such records are kept under the key None, so that all but the last one are lost",
@@ -96,9 +82,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_CORPUS,
     ),
     Rule(
-        code="BE115",
-        name="id-not-string",
-        severity="error",
+        "BE115 id-not-string error",
         summary="An `_id` that is not a string.",
         message="_id is {value}, not a string",
         upstream="judgements name ids as text, so that no judgement ever matches it (KeyError for a query)",
@@ -108,9 +92,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QRELS,
     ),
     Rule(
-        code="BE116",
-        name="text-not-string",
-        severity="error",
+        "BE116 text-not-string error",
         summary="A record without a text, or whose text is not a string.",
         message="the text is missing or not a string",
         upstream="the loader stores it as it is (null where it is missing), and the encoders fail later",
@@ -120,9 +102,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_CORPUS,
     ),
     Rule(
-        code="BE117",
-        name="blank-text",
-        severity="warning",
+        "BE117 blank-text warning",
         summary="A text with nothing in it but blanks.",
         message="the text is blank",
         upstream="the loader takes it; nothing can be found by it",
@@ -132,9 +112,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="GenericDataLoader._load_corpus and _load_queries in beir/datasets/data_loader.py",
     ),
     Rule(
-        code="BE118",
-        name="missing-title",
-        severity="warning",
+        "BE118 missing-title warning",
         summary="A document without a title, or whose title is not a string.",
         message="there is no title that is a string",
         upstream="the loader stores null, and encoders that put title and text together stop with TypeError",
@@ -145,9 +123,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_CORPUS,
     ),
     Rule(
-        code="BE119",
-        name="unsafe-id",
-        severity="warning",
+        "BE119 unsafe-id warning",
         summary="An id that cannot be written to judgements as it is: with a tab, a line break, blanks at its "
         "edges, or a quote mark at its beginning.",
         message="the id {value} has {what}",
@@ -158,9 +134,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QRELS,
     ),
     Rule(
-        code="BE121",
-        name="no-header",
-        severity="error",
+        "BE121 no-header error",
         summary="A file of judgements that begins with a judgement instead of a header.",
         message="the first line is a judgement, not a header",
         upstream="the loader passes over the first line, so this judgement is silently lost",
@@ -170,9 +144,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QRELS,
     ),
     Rule(
-        code="BE122",
-        name="wrong-columns",
-        severity="error",
+        "BE122 wrong-columns error",
         summary="A judgement with fewer than three tab-separated columns, or with a quote mark that is not closed.",
         message="{reason}",
         upstream="the loader stops with IndexError (behind an open quote mark the next lines are part of the id)",
@@ -182,9 +154,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QRELS,
     ),
     Rule(
-        code="BE123",
-        name="further-columns",
-        severity="warning",
+        "BE123 further-columns warning",
         summary="A judgement with more than three columns.",
         message="there are columns behind the score: {value}",
         upstream="the loader passes over them; of TREC's four columns it would take the wrong ones",
@@ -194,9 +164,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QRELS,
     ),
     Rule(
-        code="BE124",
-        name="score-not-integer",
-        severity="error",
+        "BE124 score-not-integer error",
         summary="A score that is not an integer.",
         message="the score {value} is not an integer",
         upstream="the loader stops with ValueError: invalid literal for int()",
@@ -206,9 +174,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QRELS,
     ),
     Rule(
-        code="BE125",
-        name="unusual-score",
-        severity="warning",
+        "BE125 unusual-score warning",
         summary="A score below 0 or above 3.",
         message="the score {value} is not within 0 and 3",
         upstream="the loader takes it; a negative one counts as not relevant, a high one weighs as much in nDCG",
@@ -218,9 +184,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="q1\td1\t0",
     ),
     Rule(
-        code="BE126",
-        name="surrogate-not-read",
-        severity="warning",
+        "BE126 surrogate-not-read warning",
         summary="Half of a character in metadata, or in a member that BEIR does not have.",
         message="holds the unpaired surrogate {surrogate}",
         upstream="the loader accepts it and uses no such member; orjson and DuckDB refuse the line",
@@ -230,9 +194,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"_id": "q1", "text": "a smile", "metadata": {"from": "\\ud83d\\ude00"}}',
     ),
     Rule(
-        code="BE127",
-        name="score-out-of-range",
-        severity="error",
+        "BE127 score-out-of-range error",
         summary="A score of a million or more, or below -2^63.",
         message="the score {value} is out of range, expected -2^63 to 999999",
         upstream="the loader accepts it, but the evaluation takes time with the square of the highest score, around a "
@@ -246,9 +208,7 @@ FILE_RULES: tuple[Rule, ...] = (
 
 SET_RULES: tuple[Rule, ...] = (
     Rule(
-        code="BE201",
-        name="duplicate-id",
-        severity="error",
+        "BE201 duplicate-id error",
         summary="Two documents, or two queries, with one `_id`.",
         message="duplicate id {value}",
         upstream="the last record silently replaces the others",
@@ -258,9 +218,7 @@ SET_RULES: tuple[Rule, ...] = (
         good='{"_id": "d1", "text": "Plums."}\n{"_id": "d2", "text": "Pears."}',
     ),
     Rule(
-        code="BE202",
-        name="dangling-query-id",
-        severity="error",
+        "BE202 dangling-query-id error",
         summary="A judgement for a query that does not exist.",
         message="there is no query {value}",
         upstream="the loader stops with KeyError, and nothing is loaded",
@@ -270,9 +228,7 @@ SET_RULES: tuple[Rule, ...] = (
         good="q1\td1\t1",
     ),
     Rule(
-        code="BE203",
-        name="dangling-corpus-id",
-        severity="error",
+        "BE203 dangling-corpus-id error",
         summary="A judgement of a document that does not exist.",
         message="there is no document {value}",
         upstream="the loader takes it; the document can never be found, so that recall can never reach 1",
@@ -282,9 +238,7 @@ SET_RULES: tuple[Rule, ...] = (
         good="q2\td1\t1",
     ),
     Rule(
-        code="BE204",
-        name="conflicting-judgement",
-        severity="error",
+        "BE204 conflicting-judgement error",
         summary="A query and a document that are judged twice in one file, with different scores.",
         message="this query and document have another score before",
         upstream="the last score silently wins",
@@ -294,9 +248,7 @@ SET_RULES: tuple[Rule, ...] = (
         good="q1\td2\t2",
     ),
     Rule(
-        code="BE205",
-        name="duplicate-judgement",
-        severity="warning",
+        "BE205 duplicate-judgement warning",
         summary="A query and a document that are judged twice in one file, alike.",
         message="duplicate judgement",
         upstream="the loader keeps one of them",
@@ -306,9 +258,7 @@ SET_RULES: tuple[Rule, ...] = (
         good="q1\td2\t1",
     ),
     Rule(
-        code="BE206",
-        name="query-without-judgement",
-        severity="warning",
+        "BE206 query-without-judgement warning",
         summary="A query that no file of judgements finds a relevant document for.",
         message="query {value} has no relevant document in any split",
         upstream="the loader drops queries without judgements; those without relevant documents score 0",
@@ -319,9 +269,7 @@ SET_RULES: tuple[Rule, ...] = (
         good='queries.jsonl: {"_id": "q3", "text": "pears"}\nqrels:         q3\td1\t1',
     ),
     Rule(
-        code="BE207",
-        name="query-in-two-splits",
-        severity="warning",
+        "BE207 query-in-two-splits warning",
         summary="A query that is judged in two splits.",
         message="query {value} is judged in another file, too",
         upstream="the loader takes it; what is trained on it is then tested on it",
@@ -331,9 +279,7 @@ SET_RULES: tuple[Rule, ...] = (
         good="train.tsv: q2\td3\t1\ntest.tsv:  q1\td1\t1",
     ),
     Rule(
-        code="BE208",
-        name="duplicate-text",
-        severity="warning",
+        "BE208 duplicate-text warning",
         summary="Two documents with one text.",
         message="duplicate text: it is already there under another id",
         upstream="the loader takes both; only the one that is judged counts as found",

@@ -17,9 +17,7 @@ _GOOD = '{"subject": "Spring tide", "relation": "caused_by", "object": "Moon"}'
 
 GRAPH_RULES: tuple[Rule, ...] = (
     Rule(
-        code="DM301",
-        name="broken-triple-line",
-        severity="error",
+        "DM301 broken-triple-line error",
         summary="A line of a triplet file that is not JSON.",
         message="not JSON: {reason}",
         upstream=_BOTH_SKIP,
@@ -29,9 +27,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM302",
-        name="triple-not-object",
-        severity="error",
+        "DM302 triple-not-object error",
         summary="A line of a triplet file that is JSON, but not an object.",
         message="{value} is not an object",
         upstream=_BOTH_SKIP,
@@ -41,9 +37,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM303",
-        name="missing-triple-field",
-        severity="error",
+        "DM303 missing-triple-field error",
         summary="A triple without subject, relation or object.",
         message="the field {field} is missing",
         upstream=_BOTH_SKIP,
@@ -53,9 +47,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=_MODELS,
     ),
     Rule(
-        code="DM304",
-        name="triple-field-not-string",
-        severity="error",
+        "DM304 triple-field-not-string error",
         summary="A subject, relation, object or type that is null or not a string.",
         message="{field} is {value}, expected a string",
         upstream=_BOTH_SKIP,
@@ -65,9 +57,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=_MODELS,
     ),
     Rule(
-        code="DM305",
-        name="confidence-not-number",
-        severity="error",
+        "DM305 confidence-not-number error",
         summary="A confidence that is null or not a number.",
         message="confidence is {value}, expected a number",
         upstream=_BOTH_SKIP,
@@ -77,9 +67,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=_MODELS,
     ),
     Rule(
-        code="DM306",
-        name="empty-name",
-        severity="error",
+        "DM306 empty-name error",
         summary="A subject, relation or object that is empty or only white space.",
         message="{field} is {value}, expected a name",
         upstream={"v1": "skips the triple silently", "v2": "stores an entity or relation without a name"},
@@ -89,9 +77,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM307",
-        name="padded-name",
-        severity="warning",
+        "DM307 padded-name warning",
         summary="A name with white space at its start or end.",
         message="{field} {value} starts or ends with white space",
         upstream={"v1": "strips it", "v2": "makes another entity of it than of the name without"},
@@ -101,9 +87,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM308",
-        name="confidence-out-of-range",
-        severity="warning",
+        "DM308 confidence-out-of-range warning",
         summary="A confidence below 0 or above 1.",
         message="confidence is {value}, expected 0 to 1",
         upstream={"v2": "takes it for the weight of the edge, and ranks paths by it"},
@@ -113,9 +97,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="datamind/core/protocols.py:GraphTriple",
     ),
     Rule(
-        code="DM309",
-        name="duplicate-triple",
-        severity="warning",
+        "DM309 duplicate-triple warning",
         summary="The same subject, relation and object twice.",
         message="the same triple is already in the profile",
         upstream={
@@ -128,9 +110,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM310",
-        name="conflicting-entity-type",
-        severity="warning",
+        "DM310 conflicting-entity-type warning",
         summary="One entity has two types.",
         message="an entity of this triple was given another type before",
         upstream={"v1": "keeps the first type it meets", "v2": "keeps the first type it meets"},
@@ -141,9 +121,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM311",
-        name="entity-properties-not-object",
-        severity="error",
+        "DM311 entity-properties-not-object error",
         summary="subject_properties or object_properties that are null or no object.",
         message="{field} is {value}, expected an object",
         upstream={"v1": _SKIPS},
@@ -153,9 +131,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="schema/types.py:GraphTriple",
     ),
     Rule(
-        code="DM312",
-        name="unused-entity-properties",
-        severity="warning",
+        "DM312 unused-entity-properties warning",
         summary="Triples give subject_properties or object_properties, which only v1 reads.",
         message="{count} triple(s) give subject_properties or object_properties",
         upstream={"v2": "silently ignores them"},
@@ -165,9 +141,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="datamind/core/protocols.py:GraphTriple",
     ),
     Rule(
-        code="DM313",
-        name="unused-edge-properties",
-        severity="warning",
+        "DM313 unused-edge-properties warning",
         summary="Triples give properties, which only v2 reads.",
         message="{count} triple(s) give properties",
         upstream={"v1": "silently ignores them"},
@@ -178,9 +152,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="schema/types.py:GraphTriple",
     ),
     Rule(
-        code="DM314",
-        name="unused-confidence",
-        severity="warning",
+        "DM314 unused-confidence warning",
         summary="Triples give a confidence, which only v2 uses.",
         message="{count} triple(s) give a confidence",
         upstream={"v1": "checks that it is a number, and throws it away"},
@@ -190,9 +162,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=_V1,
     ),
     Rule(
-        code="DM315",
-        name="unused-triple-source",
-        severity="warning",
+        "DM315 unused-triple-source warning",
         summary="Triples give a source, which no loader keeps.",
         message="{count} triple(s) give a source",
         upstream={"v1": "throws it away", "v2": "throws it away"},
@@ -202,9 +172,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM316",
-        name="name-variants",
-        severity="warning",
+        "DM316 name-variants warning",
         summary="Two names that differ only by case, Unicode form, quotation marks or spaces.",
         message="{field} {value} differs only in spelling from a name before it",
         upstream={
@@ -217,9 +185,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM317",
-        name="self-loop",
-        severity="warning",
+        "DM317 self-loop warning",
         summary="A triple whose subject is its object.",
         message="subject and object are the same: {value}",
         upstream={"v2": "stores the edge and never returns it from a traversal"},
@@ -229,9 +195,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="datamind/capabilities/graph",
     ),
     Rule(
-        code="DM318",
-        name="null-triple-source",
-        severity="error",
+        "DM318 null-triple-source error",
         summary="A triple whose source is null.",
         message="source is null, expected a string",
         upstream={"v1": _SKIPS},
@@ -241,9 +205,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="schema/types.py:GraphTriple",
     ),
     Rule(
-        code="DM319",
-        name="triple-source-not-string",
-        severity="error",
+        "DM319 triple-source-not-string error",
         summary="A triple whose source is neither a string nor null.",
         message="source is {value}, expected a string",
         upstream=_BOTH_SKIP,
@@ -253,9 +215,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=_MODELS,
     ),
     Rule(
-        code="DM320",
-        name="edge-properties-not-object",
-        severity="error",
+        "DM320 edge-properties-not-object error",
         summary="properties that are null or no object.",
         message="properties is {value}, expected an object",
         upstream={"v2": _SKIPS},

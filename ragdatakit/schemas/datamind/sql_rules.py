@@ -16,9 +16,7 @@ _ABORTS = (
 
 SQL_RULES: tuple[Rule, ...] = (
     Rule(
-        code="DM401",
-        name="semicolon-in-statement",
-        severity="error",
+        "DM401 semicolon-in-statement error",
         summary="A semicolon inside a string literal, a comment or a trigger.",
         message="a semicolon inside a {place}",
         upstream={"v1": f"cuts the file at every semicolon, so the statement breaks in two: {_ABORTS}"},
@@ -28,9 +26,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source=_LOADER,
     ),
     Rule(
-        code="DM402",
-        name="colon-read-as-parameter",
-        severity="error",
+        "DM402 colon-read-as-parameter error",
         summary="A colon followed by a word, which SQLAlchemy reads as a bind parameter.",
         message="{value} is read as a bind parameter",
         upstream={"v1": f"StatementError: a value is required for the parameter; {_ABORTS}"},
@@ -40,9 +36,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source="sqlalchemy.sql.elements:TextClause",
     ),
     Rule(
-        code="DM403",
-        name="failing-statement",
-        severity="error",
+        "DM403 failing-statement error",
         summary="A statement that SQLite refuses.",
         message="SQLite refuses the statement: {reason}",
         upstream={"v1": _ABORTS},
@@ -52,9 +46,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source=_LOADER,
     ),
     Rule(
-        code="DM404",
-        name="used-before-created",
-        severity="error",
+        "DM404 used-before-created error",
         summary="A statement needs a table that a later file creates: files run in the order of their path as text.",
         message="table {table} is created later, in {other}",
         upstream={"v1": f"runs the files in text order and fails with no such table: {_ABORTS}"},
@@ -64,9 +56,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source=_LOADER,
     ),
     Rule(
-        code="DM405",
-        name="other-sql-dialect",
-        severity="error",
+        "DM405 other-sql-dialect error",
         summary="SQL of another database: AUTO_INCREMENT, ENGINE=, ::casts, SERIAL sequences, COPY.",
         message="{token} is not SQLite's dialect: {reason}",
         upstream={"v1": f"SQLite refuses the statement: {_ABORTS}"},
@@ -76,9 +66,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source=_LOADER,
     ),
     Rule(
-        code="DM406",
-        name="no-statement",
-        severity="warning",
+        "DM406 no-statement warning",
         summary="A .sql file that is empty or holds only comments.",
         message="there is no statement in the file",
         upstream={"v1": "creates no table from it, without a message"},
@@ -88,9 +76,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source=_LOADER,
     ),
     Rule(
-        code="DM407",
-        name="orphan-row",
-        severity="warning",
+        "DM407 orphan-row warning",
         summary="Rows whose foreign key has no parent row.",
         message="{count} row(s) of table {table} name no row of {parent}",
         upstream={"v1": "accepts them: SQLite does not enforce foreign keys unless asked to"},
@@ -100,9 +86,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source="https://www.sqlite.org/foreignkeys.html",
     ),
     Rule(
-        code="DM408",
-        name="text-in-number-column",
-        severity="warning",
+        "DM408 text-in-number-column warning",
         summary="Text stored in a column that is declared as a number.",
         message="column {column} of table {table} is {type} and holds text: {value}",
         upstream={"v1": "accepts it: SQLite's column types are advice; sums and comparisons go wrong"},
@@ -112,9 +96,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source="https://www.sqlite.org/datatype3.html",
     ),
     Rule(
-        code="DM409",
-        name="backslash-before-colon",
-        severity="warning",
+        "DM409 backslash-before-colon warning",
         summary="A backslash before a colon.",
         message="a backslash before a colon",
         upstream={"v1": "SQLAlchemy removes the backslash before it runs the statement"},
@@ -124,9 +106,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source="sqlalchemy.sql.compiler",
     ),
     Rule(
-        code="DM410",
-        name="sql-not-run",
-        severity="warning",
+        "DM410 sql-not-run warning",
         summary="The profile has SQL files, which only v1 runs.",
         message="{count} SQL file(s) in tables/",
         upstream={"v2": "never reads tables/; the database stays as it is"},
@@ -136,9 +116,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source="datamind/ (no module reads tables/)",
     ),
     Rule(
-        code="DM411",
-        name="destructive-statement",
-        severity="warning",
+        "DM411 destructive-statement warning",
         summary="A statement that deletes, or that reaches beyond the database: DROP, DELETE, ATTACH, VACUUM INTO.",
         message="{statement} is run like any other statement",
         upstream={"v1": "runs it, whatever it deletes or opens"},
@@ -148,9 +126,7 @@ SQL_RULES: tuple[Rule, ...] = (
         source=_LOADER,
     ),
     Rule(
-        code="DM412",
-        name="unchecked-sql",
-        severity="warning",
+        "DM412 unchecked-sql warning",
         summary="Statements that ragdata did not try, since they take too long or too much memory.",
         message="not tried from here on: {reason}",
         upstream={"v1": "runs it to the end, however long it takes"},

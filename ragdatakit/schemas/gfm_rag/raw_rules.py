@@ -18,9 +18,7 @@ _GOOD_RAW = f"[{{{_RAW}, {_ANSWER}}}]"
 
 RAW_RULES: tuple[Rule, ...] = (
     Rule(
-        code="GF501",
-        name="documents-not-object",
-        severity="error",
+        "GF501 documents-not-object error",
         summary="raw/documents.json, from which stage1 is to be built, is not a JSON object.",
         message="the file holds {value}, not an object of titles and texts",
         upstream="construction stops",
@@ -30,9 +28,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     Rule(
-        code="GF502",
-        name="document-not-text",
-        severity="error",
+        "GF502 document-not-text error",
         summary="A document of raw/documents.json, from which stage1 is to be built, is not a text.",
         message="the document is {value}, expected a text",
         upstream="construction puts the title before it and stops with TypeError (AttributeError at a list)",
@@ -42,9 +38,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     Rule(
-        code="GF503",
-        name="no-documents",
-        severity="error",
+        "GF503 no-documents error",
         summary="raw/documents.json, from which stage1 is to be built, is empty.",
         message="there is no document",
         upstream="construction stops with FileNotFoundError",
@@ -54,9 +48,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     Rule(
-        code="GF504",
-        name="repeated-title",
-        severity="error",
+        "GF504 repeated-title error",
         summary="One title appears twice in raw/documents.json, from which stage1 is to be built.",
         message="duplicate title {value}",
         upstream="the last text wins, the first is silently lost",
@@ -66,9 +58,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     Rule(
-        code="GF505",
-        name="repeated-built-title",
-        severity="warning",
+        "GF505 repeated-built-title warning",
         summary="One title appears twice in raw/documents.json, beside a stage1 that is complete.",
         message="duplicate title {value}",
         upstream="the last text wins; the loaders do not use it, building stage1 again would",
@@ -78,9 +68,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     Rule(
-        code="GF506",
-        name="unusable-documents",
-        severity="warning",
+        "GF506 unusable-documents warning",
         summary="raw/documents.json is not a JSON object, beside a stage1 that is complete.",
         message="the file holds {value}, not an object of titles and texts",
         upstream="the loaders only parse the file; building stage1 again would stop",
@@ -90,9 +78,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     Rule(
-        code="GF507",
-        name="unusable-document",
-        severity="warning",
+        "GF507 unusable-document warning",
         summary="A document of raw/documents.json is not a text, beside a stage1 that is complete.",
         message="the document is {value}, expected a text",
         upstream="the loaders only parse the file; building stage1 again would stop with TypeError",
@@ -103,9 +89,7 @@ RAW_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF508",
-        name="unusable-raw-questions",
-        severity="warning",
+        "GF508 unusable-raw-questions warning",
         summary="A raw file of questions is not a list of objects, beside a stage1 file of that name.",
         message="found {value}; expected a JSON list of objects",
         upstream="nothing reads it; building the questions of stage1 again would stop",
@@ -116,9 +100,7 @@ RAW_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF510",
-        name="missing-raw-field",
-        severity="error",
+        "GF510 missing-raw-field error",
         summary="A raw question without id or question.",
         message="the field {field} is missing",
         upstream="the constructors stop with KeyError",
@@ -128,9 +110,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_SFT,
     ),
     Rule(
-        code="GF511",
-        name="raw-question-not-text",
-        severity="error",
+        "GF511 raw-question-not-text error",
         summary="A raw question whose text is null or no text.",
         message="question is {value}, expected a text",
         upstream="the recognition of names in it fails",
@@ -140,9 +120,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_SFT,
     ),
     Rule(
-        code="GF512",
-        name="missing-raw-answer",
-        severity="error",
+        "GF512 missing-raw-answer error",
         summary="A raw question without an answer.",
         message="there is no answer",
         upstream={"reasoner": "HippoRAG2Constructor, its default, stops with KeyError: 'answer'"},
@@ -153,9 +131,7 @@ RAW_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF513",
-        name="raw-text-not-ascii",
-        severity="warning",
+        "GF513 raw-text-not-ascii warning",
         summary="Documents with hardly any letter of A to Z.",
         message="{percent:.0f} % of the letters are A to Z",
         upstream="construction makes spaces of all other letters: accents leave gaps, other scripts yield no entities",
@@ -166,9 +142,7 @@ RAW_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF514",
-        name="raw-nodes-overwritten",
-        severity="warning",
+        "GF514 raw-nodes-overwritten warning",
         summary="A raw question has start_nodes or target_nodes.",
         message="a raw question has {field}",
         upstream="construction overwrites it",
@@ -179,9 +153,7 @@ RAW_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF515",
-        name="supporting-facts-ignored",
-        severity="warning",
+        "GF515 supporting-facts-ignored warning",
         summary="A raw question has supporting_facts, as up to release 1.0, and no supporting_documents.",
         message="a question has supporting_facts and no supporting_documents",
         upstream="construction looks at supporting_documents only: the targets come out empty",
@@ -192,9 +164,7 @@ RAW_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF516",
-        name="unknown-supporting-document",
-        severity="warning",
+        "GF516 unknown-supporting-document warning",
         summary="supporting_documents of a raw question names a title that raw/documents.json does not have.",
         message="the document {value} is not in raw/documents.json",
         upstream="no node will be made of it, and the target is lost",
@@ -213,9 +183,7 @@ RAW_RULES: tuple[Rule, ...] = (
 
 OUTPUT_RULES: tuple[Rule, ...] = (
     Rule(
-        code="GF701",
-        name="stale-cache",
-        severity="warning",
+        "GF701 stale-cache warning",
         summary="stage1 was changed after stage2 was made of it.",
         message="{newer} is {age} newer than this cache",
         upstream="the cache is known by the configuration only: the loaders silently go on with the old data",
@@ -225,9 +193,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         source=_CACHE,
     ),
     Rule(
-        code="GF702",
-        name="cache-exists",
-        severity="info",
+        "GF702 cache-exists info",
         summary="There is a cache of the loaders (processed/stage2).",
         message="this is a cache of stage1",
         upstream="it is known by the configuration only: what you change in stage1 is not seen until force_reload",
@@ -237,9 +203,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         source=_CACHE,
     ),
     Rule(
-        code="GF703",
-        name="partial-cache",
-        severity="error",
+        "GF703 partial-cache error",
         summary="Of a cache, the graph is gone and the masks of the questions are still there.",
         message="{missing} is not in this cache, while masks of questions are",
         upstream="the graph is built again and the old masks stay, which may point at other nodes",
@@ -249,9 +213,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         source=_CACHE,
     ),
     Rule(
-        code="GF704",
-        name="cache-without-questions",
-        severity="error",
+        "GF704 cache-without-questions error",
         summary="A cache has the masks of questions whose file in stage1 is gone.",
         message="{cached} is in this cache, while stage1 has no {file}",
         upstream="both loaders stop with FileNotFoundError",
@@ -261,9 +223,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         source=_CACHE,
     ),
     Rule(
-        code="GF710",
-        name="predictions-file",
-        severity="info",
+        "GF710 predictions-file info",
         summary="A file that retrieval has written: questions with the nodes that were found.",
         message="this is the output of a retrieval, not a dataset",
         upstream="the loaders do not read it; answering (workflow/qa.py) does",
@@ -275,9 +235,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         counted=False,
     ),
     Rule(
-        code="GF711",
-        name="predictions-not-json",
-        severity="error",
+        "GF711 predictions-not-json error",
         summary="A file of predictions that is not JSON, as after a run that was stopped while writing.",
         message="not JSON: {reason}",
         upstream="answering stops with JSONDecodeError",
@@ -287,9 +245,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         source="gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
-        code="GF712",
-        name="predictions-not-list",
-        severity="error",
+        "GF712 predictions-not-list error",
         summary="A file of predictions that is not a JSON list.",
         message="the file holds {value}, not a list",
         upstream="answering stops with TypeError",
@@ -299,9 +255,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         source="gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
-        code="GF713",
-        name="prediction-not-object",
-        severity="error",
+        "GF713 prediction-not-object error",
         summary="A prediction that is not an object.",
         message="{value} is not an object",
         upstream="answering stops with TypeError",
@@ -311,9 +265,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         source="gfm-rag 57e3e28 workflow/qa.py",
     ),
     Rule(
-        code="GF714",
-        name="malformed-predictions",
-        severity="error",
+        "GF714 malformed-predictions error",
         summary="predictions are not, for each type, a list of names and scores.",
         message="predictions: {found}; expected an object of types and lists of [name, score]",
         upstream="answering stops, or shows no passage",

@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 OPENIE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="HR012",
-        name="triple-not-three",
-        severity="warning",
+        "HR012 triple-not-three warning",
         summary="An extracted triple that does not have three members.",
         message="{value} has {members} members",
         upstream="it is dropped",
@@ -18,9 +16,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="llm_utils.py: filter_invalid_triples",
     ),
     Rule(
-        code="HR013",
-        name="repeated-triple",
-        severity="warning",
+        "HR013 repeated-triple warning",
         summary="One passage has the same triple twice.",
         message="duplicate {value}",
         upstream="the copy is dropped",
@@ -30,9 +26,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="llm_utils.py: filter_invalid_triples",
     ),
     Rule(
-        code="HR014",
-        name="vanishing-name",
-        severity="warning",
+        "HR014 vanishing-name warning",
         summary="A subject or object of which nothing is left when all but A-Z, a-z, 0-9 and blanks is removed.",
         message="nothing is left of {value}",
         upstream="all such names, those of every other script among them, become one node without a name",
@@ -42,9 +36,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="misc_utils.py: text_processing",
     ),
     Rule(
-        code="HR036",
-        name="self-loop",
-        severity="warning",
+        "HR036 self-loop warning",
         summary="A triple whose subject is its object.",
         message="{value} is related to itself",
         upstream="the loop is kept in the graph, and leads nowhere",
@@ -54,9 +46,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="llm_utils.py: filter_invalid_triples",
     ),
     Rule(
-        code="HR037",
-        name="openie-not-json",
-        severity="error",
+        "HR037 openie-not-json error",
         summary="The OpenIE results are not JSON.",
         message="not JSON: {reason}; one object is expected",
         upstream="json.load stops with JSONDecodeError",
@@ -68,9 +58,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
-        code="HR038",
-        name="openie-not-object",
-        severity="error",
+        "HR038 openie-not-object error",
         summary="The OpenIE results are not an object with docs.",
         message='one object {{"docs": […]}} is expected',
         upstream="the run stops with AttributeError or JSONDecodeError",
@@ -82,9 +70,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
-        code="HR040",
-        name="openie-as-list",
-        severity="error",
+        "HR040 openie-as-list error",
         summary="The OpenIE results are a list, or several lines of JSON, and not one object.",
         message="the file is a list, or has several lines of JSON; one object is expected",
         upstream="the run stops with AttributeError or JSONDecodeError",
@@ -95,9 +81,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
-        code="HR039",
-        name="unusable-results",
-        severity="error",
+        "HR039 unusable-results error",
         summary="The results of a passage lack passage, extracted_entities or extracted_triples, or have other types.",
         message="{field} is missing or of another type",
         upstream="the run stops with KeyError, TypeError or AttributeError",
@@ -107,9 +91,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="misc_utils.py: reformat_openie_results",
     ),
     Rule(
-        code="HR105",
-        name="results-without-passage",
-        severity="error",
+        "HR105 results-without-passage error",
         summary="There are OpenIE results of a passage that the corpus does not have, letter by letter.",
         message="no passage of the corpus is {value}",
         upstream="the numbers of passages and of results differ: the run stops with AssertionError",
@@ -121,9 +103,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="HippoRAG.py: index",
     ),
     Rule(
-        code="HR106",
-        name="entity-not-extracted",
-        severity="info",
+        "HR106 entity-not-extracted info",
         summary="Subjects and objects of triples that do not stand among the extracted entities of their passage.",
         message="{missing} of {members} subjects and objects are not extracted entities of their passage",
         upstream="the graph is made of the triples alone",
@@ -134,9 +114,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
-        code="HR111",
-        name="wrong-passage-id",
-        severity="warning",
+        "HR111 wrong-passage-id warning",
         summary="The idx of a passage's results is not chunk- and the MD5 of the passage.",
         message="idx is {value}; {expected} is expected",
         upstream="idx is computed anew when the results are loaded",
@@ -146,9 +124,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
-        code="HR112",
-        name="passage-without-results",
-        severity="warning",
+        "HR112 passage-without-results warning",
         summary="Passages of the corpus that have no OpenIE results.",
         message="{missing} of {passages} passages of the corpus have no results here",
         upstream="they are sent to the language model when the corpus is indexed",
@@ -163,9 +139,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         source="HippoRAG.py: load_existing_openie",
     ),
     Rule(
-        code="HR113",
-        name="repeated-results",
-        severity="error",
+        "HR113 repeated-results error",
         summary="One passage has its OpenIE results twice.",
         message="the results of {value} appear twice",
         upstream="the last ones replace the others",

@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 REPORT_RULES: tuple[Rule, ...] = (
     Rule(
-        code="LR701",
-        name="unusable-report",
-        severity="error",
+        "LR701 unusable-report error",
         summary="A community report that lacks its text, its level or its place among the others.",
         message="{field} is {value}; expected {expected}",
         upstream={
@@ -23,9 +21,7 @@ REPORT_RULES: tuple[Rule, ...] = (
         source="nano_graphrag: _op.py, global_query",
     ),
     Rule(
-        code="LR702",
-        name="report-without-cluster",
-        severity="warning",
+        "LR702 report-without-cluster warning",
         summary="A report of a cluster that no node belongs to.",
         message="no node is in cluster {value}",
         upstream={
@@ -37,9 +33,7 @@ REPORT_RULES: tuple[Rule, ...] = (
         source="nano_graphrag: _storage/gdb_networkx.py, community_schema",
     ),
     Rule(
-        code="LR703",
-        name="cluster-without-report",
-        severity="warning",
+        "LR703 cluster-without-report warning",
         summary="A cluster of the graph without a report.",
         message="cluster {value} has no report",
         upstream={
@@ -51,9 +45,7 @@ REPORT_RULES: tuple[Rule, ...] = (
         source="nano_graphrag: _op.py, global_query",
     ),
     Rule(
-        code="LR704",
-        name="unreadable-clusters",
-        severity="error",
+        "LR704 unreadable-clusters error",
         summary="The clusters of a node are not a JSON list of levels and clusters.",
         message="clusters is {value}; expected a list of objects with level and cluster",
         upstream={
@@ -65,9 +57,7 @@ REPORT_RULES: tuple[Rule, ...] = (
         source="nano_graphrag: _op.py, _find_most_related_community_from_entities",
     ),
     Rule(
-        code="LR705",
-        name="unknown-member",
-        severity="warning",
+        "LR705 unknown-member warning",
         summary="A report names a node or a chunk that is not stored.",
         message="{value} is not in the {expected}",
         upstream={

@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 VECTOR_RULES: tuple[Rule, ...] = (
     Rule(
-        code="LR301",
-        name="vectors-not-json",
-        severity="error",
+        "LR301 vectors-not-json error",
         summary="A store of vectors that is not one JSON object.",
         message="not one JSON object: {reason}",
         upstream="LightRAG stops with JSONDecodeError or TypeError at its start",
@@ -18,9 +16,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="nano-vectordb: load_storage",
     ),
     Rule(
-        code="LR302",
-        name="incomplete-vectors",
-        severity="error",
+        "LR302 incomplete-vectors error",
         summary="A store of vectors lacks the dimension, the rows or the matrix, or one of them has another type.",
         message="there is no usable {expected}",
         upstream="LightRAG stops with KeyError, TypeError or ValueError at its start, or at the first query",
@@ -30,9 +26,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="nano-vectordb: load_storage",
     ),
     Rule(
-        code="LR303",
-        name="other-dimension",
-        severity="error",
+        "LR303 other-dimension error",
         summary="The stores of vectors have different dimensions.",
         message="embedding_dim is {value}; {other} has {expected}",
         upstream="all three are made by one model: LightRAG stops with AssertionError at the store that differs",
@@ -42,9 +36,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="nano-vectordb: NanoVectorDB",
     ),
     Rule(
-        code="LR304",
-        name="matrix-of-another-size",
-        severity="error",
+        "LR304 matrix-of-another-size error",
         summary="The matrix is not as long as there are rows.",
         message="the matrix has {found} bytes; {rows} rows of {dimension} numbers are {expected}",
         upstream=(
@@ -57,9 +49,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="nano-vectordb: load_storage and query",
     ),
     Rule(
-        code="LR305",
-        name="useless-vector",
-        severity="warning",
+        "LR305 useless-vector warning",
         summary="A vector that is zero, or has a number that is not finite.",
         message="the vector of {value} is {reason}",
         upstream="it becomes NaN when it is normalised, and is found by every query",
@@ -69,9 +59,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="nano-vectordb: normalize",
     ),
     Rule(
-        code="LR306",
-        name="vector-of-another-row",
-        severity="error",
+        "LR306 vector-of-another-row error",
         summary="A row of the matrix is not the vector that the row itself has.",
         message="row {value} of the matrix is another vector than that of its row",
         upstream="queries compare with the matrix: what is found is called by another name, silently",
@@ -81,9 +69,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR307",
-        name="matrix-not-base64",
-        severity="error",
+        "LR307 matrix-not-base64 error",
         summary="The matrix is not base64.",
         message="the matrix is not base64",
         upstream=(
@@ -96,9 +82,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="nano-vectordb: buffer_string_to_array",
     ),
     Rule(
-        code="LR311",
-        name="incomplete-row",
-        severity="error",
+        "LR311 incomplete-row error",
         summary="A row of vectors lacks its id, or the name, pair or content that it stands for.",
         message="{expected} is missing or not a text",
         upstream="a query that finds the row stops with KeyError, or returns nothing for it",
@@ -108,9 +92,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="operate.py: _get_node_data",
     ),
     Rule(
-        code="LR312",
-        name="vector-without-node",
-        severity="error",
+        "LR312 vector-without-node error",
         summary="A vector of an entity that is not in the graph.",
         message="there is no node {value}",
         upstream="the row is passed over (“storage may be damaged”): nothing is returned for it",
@@ -120,9 +102,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR313",
-        name="node-without-vector",
-        severity="warning",
+        "LR313 node-without-vector warning",
         summary="A node of the graph without a vector.",
         message="node {value} has no vector",
         upstream="local mode never finds it; nodes that LightRAG makes of the ends of relations are so",
@@ -132,9 +112,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR314",
-        name="wrong-vector-id",
-        severity="error",
+        "LR314 wrong-vector-id error",
         summary="The id of a vector is not the hash of what it stands for.",
         message="{value} is called wrongly; expected {expected}",
         upstream="to update or delete the entity or relation leaves this row behind, which queries go on finding",
@@ -144,9 +122,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="utils.py: compute_mdhash_id and make_relation_vdb_ids",
     ),
     Rule(
-        code="LR315",
-        name="repeated-vector",
-        severity="error",
+        "LR315 repeated-vector error",
         summary="Two rows of vectors stand for the same.",
         message="{value} has a row already",
         upstream="one of the two takes the place of another result",
@@ -156,9 +132,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR316",
-        name="vector-without-edge",
-        severity="error",
+        "LR316 vector-without-edge error",
         summary="A vector of a relation that is not in the graph.",
         message="there is no edge {value}",
         upstream="the row is passed over: nothing is returned for it",
@@ -168,9 +142,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR317",
-        name="edge-without-vector",
-        severity="error",
+        "LR317 edge-without-vector error",
         summary="An edge of the graph without a vector.",
         message="edge {value} has no vector",
         upstream="global mode never finds it",
@@ -180,9 +152,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR318",
-        name="vector-without-chunk",
-        severity="error",
+        "LR318 vector-without-chunk error",
         summary="A vector of a chunk that is not stored.",
         message="chunk {value} is not in text_chunks",
         upstream="naive mode returns a text of which no other store knows; it cannot be deleted with its document",
@@ -192,9 +162,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR319",
-        name="chunk-without-vector",
-        severity="error",
+        "LR319 chunk-without-vector error",
         summary="A chunk without a vector.",
         message="chunk {value} has no vector",
         upstream="naive and mix never find it by its text",
@@ -204,9 +172,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR320",
-        name="other-content",
-        severity="error",
+        "LR320 other-content error",
         summary="The vector of a chunk has another content than the chunk.",
         message="the content of {value} is not that of the chunk",
         upstream="naive mode returns this one, the other modes that of the chunk",
@@ -216,9 +182,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR321",
-        name="stale-content",
-        severity="warning",
+        "LR321 stale-content warning",
         summary="The content of a vector is not what the graph says now.",
         message="the content of {value} is not made of its description in the graph",
         upstream="the entity or relation is found by an older description",

@@ -9,9 +9,7 @@ _AGGREGATED = "ragchecker/evaluator.py: RAGChecker.evaluate"
 
 LABEL_RULES: tuple[Rule, ...] = (
     Rule(
-        code="RC007",
-        name="unknown-label",
-        severity="error",
+        "RC007 unknown-label error",
         summary="A label is not Entailment, Neutral or Contradiction, spelt like that.",
         message="{value} is not Entailment, Neutral or Contradiction",
         upstream="it is silently counted as not entailed",
@@ -21,9 +19,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=f"{_COMPUTED}: to_bool",
     ),
     Rule(
-        code="RC008",
-        name="misshapen-labels",
-        severity="error",
+        "RC008 misshapen-labels error",
         summary="There are more or fewer labels than claims or passages.",
         message="{told}",
         upstream="lists that do not fit together are stretched silently and give other metrics, or the tool stops "
@@ -34,9 +30,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=f"{_COMPUTED}: evaluate_retrieval, evaluate_noise_sensitivity",
     ),
     Rule(
-        code="RC010",
-        name="legacy-groups",
-        severity="error",
+        "RC010 legacy-groups error",
         summary="The groups of metrics have the names of older versions: overall, retriever, generator.",
         message="the groups have old names: {value} is now called {expected}",
         upstream="evaluating the file again stops with KeyError",
@@ -50,9 +44,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=_AGGREGATED,
     ),
     Rule(
-        code="RC011",
-        name="stored-metric-differs",
-        severity="warning",
+        "RC011 stored-metric-differs warning",
         summary="A metric that is stored in a row is not what its labels give.",
         message="{field} is {value}; the labels give {expected}",
         upstream="the stored value is kept, and is part of the mean (faithfulness is computed anew)",
@@ -62,9 +54,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=f"{_COMPUTED}: evaluate_precision",
     ),
     Rule(
-        code="RC012",
-        name="incomplete-labels",
-        severity="warning",
+        "RC012 incomplete-labels warning",
         summary="A row has some of the four sets of labels, and lacks others.",
         message="{missing} is missing beside other labels",
         upstream="the tool asks a model for what is missing",
@@ -75,9 +65,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="RC020",
-        name="labels-not-list",
-        severity="error",
+        "RC020 labels-not-list error",
         summary="A set of labels is not a list.",
         message="{field} is {value}; a list is expected",
         upstream="a text is read letter by letter, each not entailed; a number stops the tool with TypeError",
@@ -87,9 +75,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source="ragchecker/container.py: RAGResult",
     ),
     Rule(
-        code="RC023",
-        name="unusable-groups",
-        severity="error",
+        "RC023 unusable-groups error",
         summary="metrics of the whole file is not an object of the three groups, each an object of numbers.",
         message="{told}",
         upstream="the tool stops (KeyError for a group that is missing, else TypeError, AttributeError or ValueError)",
@@ -102,9 +88,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=_AGGREGATED,
     ),
     Rule(
-        code="RC024",
-        name="group-metric-differs",
-        severity="warning",
+        "RC024 group-metric-differs warning",
         summary="A metric of the whole file is not the mean of the rows, in percent with one decimal.",
         message="{field} is {value}; the rows give {expected}",
         upstream="it is computed anew when the file is evaluated; until then it is wrong",
@@ -114,9 +98,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=_AGGREGATED,
     ),
     Rule(
-        code="RC025",
-        name="metric-not-number",
-        severity="error",
+        "RC025 metric-not-number error",
         summary="metrics of a row is not an object of finite numbers.",
         message="{field} is {value}; finite numbers are expected",
         upstream="the tool stops (TypeError, AttributeError or ValueError); NaN makes the mean of all rows NaN",
@@ -126,9 +108,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source="ragchecker/container.py: RAGResult",
     ),
     Rule(
-        code="RC026",
-        name="metric-as-text",
-        severity="warning",
+        "RC026 metric-as-text warning",
         summary="A metric of a row is a number in quotes, true or false.",
         message="{field} is {value}; a number is expected",
         upstream="it is silently made a number, and is part of the mean",
@@ -138,9 +118,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source="ragchecker/container.py: RAGResult",
     ),
     Rule(
-        code="RC027",
-        name="metric-out-of-range",
-        severity="warning",
+        "RC027 metric-out-of-range warning",
         summary="A metric of a row is below 0 or above 1, and there are no labels to compute it from.",
         message="{field} is {value}; metrics of rows are from 0 to 1",
         upstream="it is kept, and is part of the mean, which is multiplied by 100",
@@ -150,9 +128,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=_AGGREGATED,
     ),
     Rule(
-        code="RC028",
-        name="labels-without-claims",
-        severity="warning",
+        "RC028 labels-without-claims warning",
         summary="A row has labels, and lacks the claims that they are about.",
         message="{missing} is missing beside its labels",
         upstream="the metrics are computed from the labels; nothing says which claims they are about",
@@ -163,9 +139,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="RC029",
-        name="claims-not-list",
-        severity="error",
+        "RC029 claims-not-list error",
         summary="Claims are not a list.",
         message="{field} is {value}; a list is expected",
         upstream="a number stops the tool with TypeError; a text is read letter by letter, each a claim",
