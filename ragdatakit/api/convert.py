@@ -31,7 +31,7 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     """Write the datasets at ``source`` as datasets of the format ``to`` in the folder ``target`` (default: ``./<to>``).
 
     The source is validated first: errors stop the conversion (``refused``, nothing is written) unless ``keep_going``.
-    The output is written beside the target, validated, and moved into place when it is whole; the target has to be
+    The output is written next to the target, validated, and moved into place when it is whole; the target has to be
     empty or not there, unless ``overwrite``.
 
     Raises `RagdataError` where it cannot be done (a missing path, an unknown name, a target that is not empty), and
@@ -143,7 +143,7 @@ class _ConversionRun:
         self.estimate: Callable[[CanonicalTables], ExtractionEstimate] | None = None
 
     def run(self, keep_going: bool) -> None:
-        """Check and convert; ``result`` tells what became of it."""
+        """Check and convert; ``result`` says what became of it."""
         from ragdatakit.converters import get_converter
         from ragdatakit.converters.run import PLAIN, RAW, repairs_raw
         from ragdatakit.files.reading.record_reading import Refused

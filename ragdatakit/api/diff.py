@@ -35,9 +35,9 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
     Each is a path, or a git revision and a path in it (``HEAD~1:data``), which is read without touching the working
     tree. They may be of different formats: what is compared are the canonical tables. Where the paths hold several
     datasets, those of the same place below them are compared with each other (``pairs``), or only those that
-    ``dataset`` names. Files below two folders that belong to no dataset are compared by their bytes
-    (``other_files``), but for those that ``exclude`` names. What could not be read at all, so that it is not compared,
-    is in ``unread``.
+    ``dataset`` names. Files below two folders that belong to no dataset are compared by their bytes (``other_files``),
+    except for those that ``exclude`` names. What could not be read at all, so that it is not compared, is in
+    ``unread``.
 
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """

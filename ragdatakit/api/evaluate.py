@@ -31,7 +31,7 @@ _ANSWER_DEPTHS = (1, 2, 5, 10, 20)
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The options of `evaluate` that had to be looked at, beside the others."""
+    """The options of `evaluate` that had to be looked at, besides the others."""
 
     options: EvaluateOptions
     modes: tuple[str, ...]
@@ -46,7 +46,7 @@ class _Wanted:
 
     @property
     def beside(self) -> DatasetOptions:
-        """How the files that are named beside the dataset are read."""
+        """How the files that are named next to the dataset are read."""
         return DatasetOptions(follow_links=self.options.follow_links)
 
 

@@ -92,8 +92,8 @@ def first_suite(options: SuiteOptions, path: PathLike) -> dict[str, Any]:
     """A suite made of today's data, as Great Expectations' JSON: `gate` passes on the same data.
 
     It has row counts, shares of empty and of distinct values, ranges, lengths of texts, sets of few values, unique
-    keys, and shares of references that are found. Needs no extra. Records that were left out are told in ``meta`` of
-    the suite, as ``ragdata_left_out``.
+    keys, and shares of references that are found. Needs no extra. Records that were left out are reported in ``meta``
+    of the suite, as ``ragdata_left_out``.
 
     Raises `RagdataError` as `read` does, and where a file of these tables cannot be read whole.
     """

@@ -89,7 +89,7 @@ def gold_question(gold: Gold, asked: AskedQuestions) -> GoldQuestion:
 
 
 def gold_places(retriever: Retriever, gold: Gold, asked: AskedQuestions, mode: str, k: int) -> tuple[GoldPlace, ...]:
-    """Where the gold of the question stands that was asked for by its id."""
+    """Where the gold of the question is that was asked for by its id."""
     from ragdatakit.retrieval.explaining import DEPTH
     from ragdatakit.retrieval.explaining import gold_places as places
 

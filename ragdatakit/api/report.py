@@ -51,8 +51,8 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
     early = options.save is not None  # what may raise goes before a database is replaced
     findings = _findings(paths, found, options) if early else None
     guessed = not options.source_format and "map" not in wanted.values
-    read = {file for each in found for file in files_of(each.source)}  # what plain ones pass over, the losses tell
-    whole = () if names else paths  # what lies beside those that were chosen was not asked for
+    read = {file for each in found for file in files_of(each.source)}  # what plain ones pass over, the losses show
+    whole = () if names else paths  # what lies next to those that were chosen was not asked for
     summaries = Summaries(
         left_out=_once(each for p in whole for each in left_out_folders(p, options.follow_links)) if guessed else (),
         not_read=_once(each for p in whole for each in files_not_read(p, read)),
@@ -120,7 +120,7 @@ _Beside = TypeVar("_Beside", "LeftOut", "NotRead")
 
 
 def _once(found: Iterable[_Beside]) -> list[_Beside]:
-    """What lies beside datasets, each once, where several paths hold it."""
+    """What lies next to datasets, each once, where several paths hold it."""
     places: dict[Path, _Beside] = {}
     for each in found:
         places.setdefault(real_path(Path(each.path)), each)
@@ -184,7 +184,7 @@ def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOpti
 
 
 def _label(found: FoundDataset, summary: Summary) -> None:
-    """Give hubs, relations and neighbourhoods the labels that files beside a plain graph have for them."""
+    """Give hubs, relations and neighbourhoods the labels that files next to a plain graph have for them."""
     from dataclasses import replace
 
     from ragdatakit.files.detection.plain_sources import LABELS

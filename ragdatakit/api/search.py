@@ -108,7 +108,8 @@ def with_gold(
     """The tables with the questions and the judgements of these files, read as ``how`` says, in place of their own.
 
     Without ``unit`` the judgements are of chunks where most of their ids are those of chunks in ``passages``, else of
-    documents. Judged questions that are nowhere told have no text. What is not read of the files is told in the losses.
+    documents. Judged questions that are nowhere given have no text. What is not read of the files is reported in the
+    losses.
     """
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.schemas.canonical import Question

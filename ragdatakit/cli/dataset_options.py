@@ -75,12 +75,12 @@ SHARED_SECTIONS = {
     "How the dataset is read": _DATASET_NAMES,
     "How it is indexed and searched": (*_SEARCH_NAMES, "rebuild"),
 }
-"""Headings of the help, with what stands below them."""
+"""Headings of the help, with what is below them."""
 
 
 class SectionedCommand(click.Command):
     """A command whose help has its options below the headings of `sections`: heading and names of parameters. What is
-    in none of them stands last, as Options."""
+    in none of them is last, as Options."""
 
     sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 

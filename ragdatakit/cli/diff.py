@@ -99,7 +99,7 @@ def command(**words: Any) -> int:
     if found.unread:
         from ragdatakit.reports.diff.text import unread_told
 
-        told = "" if form == "text" and out is None else f": {unread_told(found)}"  # the last line tells it
+        told = "" if form == "text" and out is None else f": {unread_told(found)}"  # the last line shows it
         click.echo(f"ragdata: not everything was compared{told}", err=True)
         return 2
     return 1 if found.different and not words["exit_zero"] else 0

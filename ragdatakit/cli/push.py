@@ -39,7 +39,7 @@ _option = options_of(PushOptions)
 def command(**words: Any) -> int:
     """Check the data in DIR and upload it to the dataset repository OWNER/NAME, with a card, in one commit.
 
-    The card (README.md) tells format, files, counts, the result of the check, and what `datasets.load_dataset` is to
+    The card (README.md) shows format, files, counts, the result of the check, and what `datasets.load_dataset` is to
     read. Of a card that is there, your own words stay. Hidden files, pickles and what is built from the data stay at
     home. HF_TOKEN and HF_ENDPOINT hold. Exit code: 0 pushed, 1 the check found errors, 2 failed.
 

@@ -169,7 +169,7 @@ def _width(out: Path | None) -> int:
 
 def _tell_losses(answer: Answer, shows_faults: bool) -> None:
     """What is missing in the answer, on stderr: records and datasets that could not be read; not what the list of the
-    tables tells itself, where it is one that ``shows_faults``."""
+    tables itself shows, where it is one that ``shows_faults``."""
     from ragdatakit.reports.query_output import cell_text
 
     faults = tuple(table.fault for table in answer.tables if table.fault and shows_faults)

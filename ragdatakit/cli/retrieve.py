@@ -186,7 +186,7 @@ def _queries(words: dict[str, Any], gold: Gold | None) -> list[Query]:
 
 
 def _head(retriever: Retriever, words: dict[str, Any]) -> None:
-    """What is searched, beside the hits."""
+    """What is searched, besides the hits."""
     if words["output_format"] == "text" and words["output_file"] is None:
         from ragdatakit.reports.retrieval import head_line
 
@@ -219,7 +219,7 @@ def _json(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
 
 
 def _places(retriever: Retriever, gold: Gold | None, words: dict[str, Any]) -> tuple[GoldPlace, ...] | None:
-    """Where the gold of a question stands, for the one question that is asked by its id."""
+    """Where the gold of a question is, for the one question that is asked by its id."""
     if gold is None or words["question_id"] is None:
         return None
     from ragdatakit.api.questions import gold_places

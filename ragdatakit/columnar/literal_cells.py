@@ -1,7 +1,7 @@
 """A column of Python literals proved harmless at once, so that only what is out of the ordinary is judged cell by cell.
 
 The proof is a regular expression for each form that the cells have (which keys, in which order), learnt from a sample
-and matched by Arrow. As the keys stand in it, none of them repeats; a value may be any text, finite number, None, True,
+and matched by Arrow. As the keys are in it, none of them repeats; a value may be any text, finite number, None, True,
 False, or list of these. What is not matched is no fault yet, but a cell for `python_literals.judge`.
 """
 

@@ -1,4 +1,4 @@
-"""The words of many texts as numbers, made at once in numpy: what `flat_words` tells word by word takes five times as
+"""The words of many texts as numbers, made at once in numpy: what `flat_words` shows word by word takes five times as
 long.
 
 A code is the sum of the bytes of a word, each times a power for its place, so that the codes of all words are

@@ -1,7 +1,8 @@
-"""A bound on what a process of its own takes beside what it has: DuckDB keeps its own limit for a part of it only.
+"""A bound on what a process of its own takes in addition to what it has: DuckDB keeps its own limit for a part of it
+only.
 
-Linux refuses what goes beyond, which DuckDB and Python tell as an error. Other systems have no such bound that counts:
-there the process looks at itself, and ends.
+Linux refuses what goes beyond, which DuckDB and Python report as an error. Other systems have no such bound that
+counts: there the process looks at itself, and ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of canonical tables as Arrow batches, whatever stands in them: what a column cannot hold is told, not raised."""
+"""Rows of canonical tables as Arrow batches, whatever is in them: what a column cannot hold is reported, not raised."""
 
 from __future__ import annotations
 

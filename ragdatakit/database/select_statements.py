@@ -18,7 +18,7 @@ from ragdatakit.schemas.texts import shortened
 
 _CATALOGUE_SCHEMAS = ("information_schema", "pg_catalog")
 _CATALOGUE_TABLES = ("duckdb_", "pg_", "pragma_", "sqlite_")
-"""Where the database tells of itself: schemas, and how the names of tables begin that are found without one."""
+"""Where the database describes itself: schemas, and how the names of tables begin that are found without one."""
 _ONLY_DATA = "a query sees the tables of the dataset, no settings, no files and no network"
 _NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"))
 _NOWHERE = 2**64 - 1
@@ -174,7 +174,7 @@ def error_of(error: Exception, known: Callable[[], Iterable[str]] = list, lines_
 
 
 def _in_quotes(line: str, start: int) -> str:
-    """How the name is written that stands at a place of a line; empty where it is written so, or there is none."""
+    """How the name is written that is at a place of a line; empty where it is written so, or there is none."""
     for found in _NAME.finditer(line):
         if found.start() <= start < found.end():
             right = ".".join(part if part.startswith('"') else plain_name(part) for part in found[0].split("."))
@@ -216,7 +216,7 @@ def _alike(name: str, known: Sequence[str]) -> list[str]:
 
 
 def without_end(text: str) -> str:
-    """A statement without the semicolons and comments at its end, so that it can stand in another one."""
+    """A statement without the semicolons and comments at its end, so that it can be in another one."""
     import duckdb
 
     data = text.encode()

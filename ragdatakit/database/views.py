@@ -2,7 +2,7 @@
 
 The views are for looking, never for judging: DuckDB coerces (``"12"`` becomes 12, ``12.5`` becomes 12, a missing field
 NULL), reads a broken line of NDJSON as a row of NULLs, and leaves out a CSV row that is not UTF-8. What is wrong with
-the data, `ragdatakit.validate` tells.
+the data, `ragdatakit.validate` shows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TYPES = {
 def open_views(path: Path, format_name: str | None = None, follow_links: bool = False) -> duckdb.DuckDBPyConnection:
     """A database in memory with a view for each kind of file of the datasets at ``path``.
 
-    The views of a single dataset stand in the main schema; those of several in one schema each, named by the dataset's
+    The views of a single dataset are in the main schema; those of several in one schema each, named by the dataset's
     folder below ``path``. The view ``datasets`` lists them. Raises `RagdataError` as `detect` does, and where nobody
     may look into a folder of a dataset.
     """
@@ -126,7 +126,7 @@ _CSV_OPTIONS = (
     "null_padding = true, ignore_errors = true, parallel = false"
 )
 _OBJECT_BYTES, _LINE_BYTES, _LONGEST_LINE = 1 << 24, 2_000_000, 1 << 26
-"""What DuckDB takes for one JSON value and one CSV record unless it is told otherwise, and the longest CSV record."""
+"""What DuckDB takes for one JSON value and one CSV record unless it is set otherwise, and the longest CSV record."""
 
 
 def _query(kind: File, container: str, record: Record, root: Path, split: str | None, files: list[DataFile]) -> str:

@@ -53,7 +53,7 @@ def is_offline() -> bool:
 
 
 def endpoint() -> str:
-    """The hub's address (HF_ENDPOINT), without a user or password that may stand in it."""
+    """The hub's address (HF_ENDPOINT), without a user or password that may be in it."""
     from huggingface_hub import constants
 
     parts = urlsplit(constants.ENDPOINT)

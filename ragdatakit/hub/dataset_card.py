@@ -62,7 +62,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardFacts:
-    """What a card tells. ``title``, ``license`` and ``languages`` are the user's words, empty where not given."""
+    """What a card shows. ``title``, ``license`` and ``languages`` are the user's words, empty where not given."""
 
     repo: str
     files: tuple[DataFile, ...]
@@ -75,7 +75,7 @@ class CardFacts:
 
 @dataclass(slots=True)
 class Card:
-    """The text of a card; ``notes`` tell what was kept or is missing."""
+    """The text of a card; ``notes`` say what was kept or is missing."""
 
     text: str
     notes: list[str] = field(default_factory=list)

@@ -1,7 +1,8 @@
 """Files of a dataset repository into a folder: pinned to a commit, resumed, checked, and only then put in place.
 
-What is loaded lies beside the target, in ``.<name>.fetching``: an interrupted run goes on from there. The target gets
-all files in one step, when every one has the size and the digest that the hub (and, where known, the release) tells.
+What is loaded lies next to the target, in ``.<name>.fetching``: an interrupted run continues from there. The target
+gets all files in one step, when every one has the size and the digest that the hub (and, where known, the release)
+names.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class FetchRequest:
     max_bytes: int | None = None
 
     def source(self) -> dict[str, Any]:
-        """What tells this request from others, for the manifest."""
+        """What distinguishes this request from others, for the manifest."""
         return {
             "repo": self.repo,
             "requested": self.revision,
@@ -244,7 +245,7 @@ def _selected(request: FetchRequest, revision: str, found: list[RemoteFile]) -> 
     absent = set(request.sha256) - {f.path for f in kept}
     if absent:
         raise RagdataError(f"{request.repo} at {revision[:12]} has no {min(absent)}")
-    left_out = [f.path for f in kept if f.path == MANIFEST]  # that of the target stands at its place
+    left_out = [f.path for f in kept if f.path == MANIFEST]  # that of the target is at its place
     files = [_named(request, f) for f in kept if f.path != MANIFEST]
     if not files:
         patterns = f" that fits {', '.join(request.include)}" if request.include else ""
@@ -273,7 +274,7 @@ def _wrong(name: str, found: str, expected: str) -> RagdataError:
 
 
 class _Loading:
-    """One run: the files of a listing into the folder beside the target, then into the target."""
+    """One run: the files of a listing into the folder next to the target, then into the target."""
 
     def __init__(self, request: FetchRequest, listing: Listing, folder: Path, progress: Progress | None) -> None:
         self._request = request
@@ -300,7 +301,7 @@ class _Loading:
                     entries = self._load_all()
                     self._put_in_place(entries, overwrite)
                 except _WrongFile as error:
-                    shutil.rmtree(self._beside, ignore_errors=True)  # there is nothing to go on from
+                    shutil.rmtree(self._beside, ignore_errors=True)  # there is nothing to continue from
                     raise error.told from None
         except Timeout:
             raise RagdataError(f"another run is loading into {self._target}") from None
@@ -367,7 +368,7 @@ class _Loading:
         """Whether the file could be had from this machine: from the target as it is, or from the hub's cache."""
         from huggingface_hub import try_to_load_from_cache
 
-        if file.copy is not None:  # offline, where only the cache tells what the file is
+        if file.copy is not None:  # offline, where only the cache says what the file is
             shutil.copyfile(file.copy, part)
             return True
         cached = try_to_load_from_cache(

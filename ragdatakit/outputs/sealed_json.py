@@ -1,4 +1,4 @@
-"""JSON documents that tell whether anybody changed them: with a checksum over their content."""
+"""JSON documents that say whether anybody changed them: with a checksum over their content."""
 
 from __future__ import annotations
 

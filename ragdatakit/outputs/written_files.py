@@ -92,7 +92,7 @@ class LineWriter(FileWriter):
     """Records, one a line."""
 
     def write(self, value: Any) -> None:
-        """A record as compact JSON; `msgspec.Raw` values stand as they are."""
+        """A record as compact JSON; `msgspec.Raw` values are as they are."""
         self.put(_ENCODER.encode(value) + b"\n")
         self.records += 1
 
@@ -212,7 +212,7 @@ class CsvWriter(FileWriter):
 class Output:
     """The target folder of a conversion; ``folder`` None only counts (a dry run).
 
-    ``files`` are those that are finished. Names are relative, with ``/``; one that would leave the folder, or stands
+    ``files`` are those that are finished. Names are relative, with ``/``; one that would leave the folder, or is
     there already, is refused with `RagdataError`.
     """
 

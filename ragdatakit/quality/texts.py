@@ -172,7 +172,7 @@ def _quoted(words: str) -> str:
 
 
 def _key(text: str) -> int:
-    """A code of a text, never 0 but for a blank one; equal texts have equal codes in this process."""
+    """A code of a text, never 0 except for a blank one; equal texts have equal codes in this process."""
     return hash(text) or 1 if text else 0
 
 

@@ -24,7 +24,7 @@ _EXAMPLES_WIDTH = 100
 
 
 def conversion_lines(result: ConversionResult, colour: bool = False, quiet: bool = False) -> Iterator[str]:
-    """The screen, line by line; refusals are told by the reports on source and output that come with the result."""
+    """The screen, line by line; refusals are reported by the reports on source and output that come with the result."""
     paint = painter(colour)
     if not quiet:
         for conversion in result.conversions:

@@ -173,7 +173,8 @@ def _chosen(
 
 
 def _key(format_: Format, kind: File) -> tuple[str, ...]:
-    """The columns by which records of this kind are found again within a split; none where nothing tells them apart."""
+    """The columns by which records of this kind are found again within a split; none where nothing distinguishes
+    them."""
     fields = {f.name: f for record in kind.records for f in record.fields}
     for key in format_.keys:
         names = [name.removeprefix("@") for name in key.fields]

@@ -37,7 +37,7 @@ _INT64 = range(-(2**63), 2**64)
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """The names, where one stands twice with a number: ``a``, ``a_2``."""
+    """The names, where one appears twice with a number: ``a``, ``a_2``."""
     found: list[str] = []
     for name in names:
         unique, number = name, 1

@@ -131,7 +131,7 @@ def _broken(text: str, room: int) -> Iterator[tuple[int, int]]:
 
 
 def _gold_lines(gold: Sequence[GoldPlace], found: Retrieval, paint: Painter, width: int, colour: bool) -> Iterator[str]:
-    """Where the gold stands; with a width also why."""
+    """Where the gold is; with a width also why."""
     yield ""
     if not gold:
         yield "The dataset has no gold for this question."

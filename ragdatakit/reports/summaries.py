@@ -48,7 +48,7 @@ _FURTHER_TEXTS = (
     ("chunks", "context", "contexts of chunks"),
     ("answers", "prompt", "prompts"),
 )
-"""Texts that stand beside those of a table: of their lengths only."""
+"""Texts that are next to those of a table: of their lengths only."""
 _FREQUENCIES = (
     ("chunks", "modality", "chunks.modality", "Modality of chunks"),
     ("nodes", "type", "nodes.type", "Types of nodes"),
@@ -261,7 +261,7 @@ class _Summing:
     def _show_examples(self) -> None:
         for table in self._tables:
             if table == "traces" and len(self._tables) > 1:
-                continue  # questions, runs and answers tell the same
+                continue  # questions, runs and answers hold the same
             self._summary.examples += example_rows(
                 self._database, table, self._texts.get(table), self._examples, self._seed
             )

@@ -58,7 +58,7 @@ class EndpointError(RagdataError):
 
 @dataclass(frozen=True, slots=True)
 class EndpointFailure:
-    """A request of a series that failed, all attempts included; the others go on."""
+    """A request of a series that failed, all attempts included; the others continue."""
 
     message: str
     status: int | None = None
@@ -145,7 +145,7 @@ class Endpoint:
     def map(self, path: str, payloads: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any] | EndpointFailure]:
         """The replies to a series of requests, in its order; payloads are taken as they are needed.
 
-        Raises `EndpointError` where going on is of no use: the key, the address or the model is refused, or 20
+        Raises `EndpointError` where continuing is of no use: the key, the address or the model is refused, or 20
         requests failed in a row.
         """
         in_a_row = 0

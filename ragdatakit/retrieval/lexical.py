@@ -82,7 +82,7 @@ class LexicalPart:
         return {"passages": total, **({"without_terms": without_terms} if without_terms else {})}
 
     def _prepare(self, tables: Callable[[], CanonicalTables]) -> None:
-        """Read what is needed beside the passages: nothing."""
+        """Read what is needed besides the passages: nothing."""
 
     def _text(self, passage: Passage) -> str:
         """What is indexed of a passage."""
@@ -108,7 +108,7 @@ class LexicalRanker:
             ) from error
 
     def _opened(self, folder: Path) -> tantivy.Index:
-        """The index; from a folder of links where its own is read-only, as tantivy writes a lock beside it."""
+        """The index; from a folder of links where its own is read-only, as tantivy writes a lock next to it."""
         place = str(folder)
         if not os.access(folder, os.W_OK):
             place = mkdtemp(prefix="ragdata-")

@@ -31,7 +31,7 @@ VERSION = 1
 LONGEST = 32
 """Atoms of the longest name that is looked for in texts."""
 MOST_ALIKE = 5
-"""Names that are taken where none stands in the text."""
+"""Names that are taken where none is in the text."""
 _MOST_OF_A_KEY = 64
 _MOST_COMPARED = 1 << 16
 """Nodes that share a word with the text and are compared with it."""
@@ -149,7 +149,7 @@ class NodeLinker:
         return self.alike(text, min(most, MOST_ALIKE))
 
     def named(self, texts: Iterable[str]) -> Iterator[list[int]]:
-        """For each text the nodes whose names stand in it, each once, in the order of the text."""
+        """For each text the nodes whose names are in it, each once, in the order of the text."""
         rest = iter(texts)
         while batch := list(islice(rest, _BATCH)):
             yield from self._found(batch)
@@ -326,7 +326,7 @@ _ARRAYS = ("keys", "nodes", "sought", "lengths", "terms", "starts", "postings", 
 
 
 def _as_spelled(nodes: list[int], names: Sequence[str], text: str) -> list[int]:
-    """Of nodes whose names differ in spelling only: those whose very name stands in the text, if there are any."""
+    """Of nodes whose names differ in spelling only: those whose very name is in the text, if there are any."""
     if len(nodes) == 1:
         return nodes
     return [n for n in nodes if names[n] in text] or nodes

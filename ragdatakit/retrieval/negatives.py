@@ -121,7 +121,7 @@ def mine_negatives(
     """The same tables with mined triplets, behind those that are given (instead of them with ``replace``).
 
     A question with ``p`` positives and ``n`` negatives gets the greater number of triplets, so that each positive and
-    each negative stands in one at least. Where there are splits for training and for evaluation, triplets are mined
+    each negative is in one at least. Where there are splits for training and for evaluation, triplets are mined
     for training only. What cannot be mined is counted in ``losses``.
 
     Memory holds the judgements, the questions' ids, eight bytes for each passage and twelve for each triplet; an index

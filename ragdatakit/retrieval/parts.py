@@ -36,11 +36,11 @@ class Ranker(Protocol):
 
 
 class GraphLike(Protocol):
-    """What a graph can tell beside the ranking of passages."""
+    """What a graph can show besides the ranking of passages."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no nodes beside the passages."""
+        """Whether it has no nodes besides the passages."""
         ...
 
     def seeds(self, query: Query) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class GraphLike(Protocol):
 
 class Part(Protocol):
     """A kind of index part. ``settings`` has all that decides about its content, the engine's version included: parts
-    with other settings lie beside each other."""
+    with other settings lie side by side."""
 
     @property
     def kind(self) -> str:

@@ -56,7 +56,7 @@ def read_passages(tables: CanonicalTables) -> Iterator[Passage]:
 def write_passages(folder: Path, passages: Iterable[Passage]) -> int:
     """Write all passages into the folder; returns their number.
 
-    All of them are kept, also those whose id stood before.
+    All of them are kept, also those whose id came before.
     """
     from array import array
 
@@ -214,7 +214,7 @@ class Passages:
 
 
 def repeated_texts(passages: Passages) -> dict[str, str]:
-    """The passages whose text, but for the blanks around it, an earlier one has, each with the first of these."""
+    """The passages whose text, except for the blanks around it, an earlier one has, each with the first of these."""
     first: dict[int, int] = {}
     found: dict[str, str] = {}
     for ordinal, passage in enumerate(passages):

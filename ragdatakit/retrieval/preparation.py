@@ -35,7 +35,7 @@ _NOT_IN_OUTPUT = ("api_key_env", "concurrency", "timeout", "retries", "cache", *
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """``prepare`` makes something of tables, ``words`` tell what; ``estimate`` says what it would take instead, where
+    """``prepare`` makes something of tables, ``words`` say what; ``estimate`` says what it would take instead, where
     a model is asked."""
 
     prepare: Prepare
@@ -76,7 +76,7 @@ def make_preparation(
     options = replace(options, mentions=links, questions=links, by_title=by_title, progress=progress)
     options.check()
     if options.model is not None:
-        options.model.endpoint()  # an address or a key that cannot be used is told at once
+        options.model.endpoint()  # an address or a key that cannot be used is reported at once
     return Preparation(_extract(options), _manifest_words(extractor, extraction), _estimate(options, extraction))
 
 

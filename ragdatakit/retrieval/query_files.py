@@ -21,7 +21,7 @@ def read_queries(path: Path) -> list[Query]:
     """The questions of a file, in order; those without an id are called by their line.
 
     A file ``*.jsonl`` or ``*.ndjson`` has an object a line, any other file the question itself. Empty lines are passed
-    over. Raises `RagdataError` for what is no such file, and for an id that stands there twice.
+    over. Raises `RagdataError` for what is no such file, and for an id that appears twice.
     """
     found: list[Query] = []
     seen: dict[str, int] = {}

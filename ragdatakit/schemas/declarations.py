@@ -210,7 +210,7 @@ Container = Literal[
 class Columns:
     """How the lines of a ``columns`` file are cut into the fields of its record.
 
-    ``separator`` stands between two cells; ``""``: any number of blanks. ``quoted``: quote marks around a cell are
+    ``separator`` is between two cells; ``""``: any number of blanks. ``quoted``: quote marks around a cell are
     taken off, as Python's csv reader does it. ``header``: the first line is passed over, whatever it is. A line that
     begins with ``comment`` is no record. ``further``: the reader passes over cells behind the last column.
     """
@@ -227,7 +227,7 @@ class File:
     """A kind of file: which records it holds, in which container, how to know it by its content.
 
     ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
-    member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which stands the array of
+    member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which is the array of
     the records; ``wrapper`` names that member, the usual name first. ``json`` is a JSON array, JSON lines or one JSON
     object, as the content shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell
     of a field that is an integer or a number is one where Python reads it as one, else it is text. ``tagged`` are
@@ -236,8 +236,8 @@ class File:
     by piece; an ``opaque`` one is never opened by the engine.
 
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
-    element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this
-    kind; ``without`` are names that tell it is not; ``signs`` are groups of names any of which tells so, too.
+    element decides). ``keys``: field names which, found in the first record of a lone file, say that it is of this
+    kind; ``without`` are names that tell it is not; ``signs`` are groups of names any of which says so, too.
     ``suffixes`` are the endings the framework accepts. ``instead_of``: files of this kind have the same names as those
     of another one, whose records are elements of an array; here they are the members of an object. An opaque file is
     recognised by its first bytes where it is declared what it ``begins`` with (one of these) and what its beginning
@@ -304,7 +304,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """The pair ``fields`` of ``kind`` stands (``within``) or does not stand among the pairs ``to_fields`` of
+    """The pair ``fields`` of ``kind`` is (``within``) or is not among the pairs ``to_fields`` of
     ``to_kind``.
 
     ``to_fields`` may end in a list field, whose every item makes a pair. Where ``within`` is false, a second value
@@ -349,7 +349,7 @@ class Variants:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disjoint:
-    """No value of ``field`` of ``kind`` stands in two splits; reported in the later split."""
+    """No value of ``field`` of ``kind`` is in two splits; reported in the later split."""
 
     kind: str
     field: str
@@ -360,21 +360,20 @@ class Disjoint:
 class Layout:
     """How the files of a dataset lie below its folder.
 
-    ``files`` maps patterns relative to the folder (``*`` within one level; a pattern that ends in ``/`` is a folder
-    of shards) to kinds. A folder is such a dataset if every group of ``signature`` has a pattern that matches.
-    ``splits`` gives the split of what stands below a prefix; in place of a split that is ``*`` comes what stands for
-    the ``*`` of the prefix. ``sniff``: the names alone prove nothing, the first record of a matching file must look
-    like its kind, too. ``requires`` are kinds that every split must have.
-    ``sniffed`` maps patterns of files that may belong to the dataset to what they usually are; what each one is, its
-    first records tell, against all formats. Where a layout has such patterns, a folder with none of them is no dataset;
-    one without a signature also is one where the content of any of its ``files`` is the format's. From there on a name
-    in ``files`` decides: such a file is of that kind, whatever is in it.
-    ``companions`` maps such a pattern to the name of another file with the same ``*``: beside that one a file is what
-    its pattern says, whatever its first records are. ``endings`` maps endings, in any case, to kinds: files that end so
-    belong to the dataset at any depth, but for those below the folders in ``apart``. ``place`` is how the path of the
-    folder must end, as ``data/profiles/*``, where the names of files prove nothing. ``bare`` is what files without an
-    ending in their names may be, if their first bytes say so. Layouts of one name are
-    alternatives: the first that fits is taken.
+    ``files`` maps patterns relative to the folder (``*`` within one level; a pattern that ends in ``/`` is a folder of
+    shards) to kinds. A folder is such a dataset if every group of ``signature`` has a pattern that matches. ``splits``
+    gives the split of what is below a prefix; in place of a split that is ``*`` comes what stands for the ``*`` of the
+    prefix. ``sniff``: the names alone prove nothing, the first record of a matching file must look like its kind, too.
+    ``requires`` are kinds that every split must have. ``sniffed`` maps patterns of files that may belong to the dataset
+    to what they usually are; what each one is, its first records show, against all formats. Where a layout has such
+    patterns, a folder with none of them is no dataset; one without a signature also is one where the content of any of
+    its ``files`` is the format's. From there on a name in ``files`` decides: such a file is of that kind, whatever is
+    in it. ``companions`` maps such a pattern to the name of another file with the same ``*``: next to that one a file
+    is what its pattern says, whatever its first records are. ``endings`` maps endings, in any case, to kinds: files
+    that end so belong to the dataset at any depth, except for those below the folders in ``apart``. ``place`` is how
+    the path of the folder must end, as ``data/profiles/*``, where the names of files prove nothing. ``bare`` is what
+    files without an ending in their names may be, if their first bytes say so. Layouts of one name are alternatives:
+    the first that fits is taken.
     """
 
     name: str
@@ -435,7 +434,7 @@ class ConfigFile:
 class Format:
     """A format as data: files, rules, keys, references, coverage, layouts, profiles.
 
-    Kinds stand in the order in which they are read: a reference or membership leads to a kind that stands before.
+    Kinds are in the order in which they are read: a reference or membership leads to a kind that comes before.
     ``profile_needs`` names the kind without which a profile does not concern a dataset; ``default_profiles`` are
     taken where the user chooses none (empty: all that concern the dataset). ``profile_words`` say in one sentence
     what a profile stands for.

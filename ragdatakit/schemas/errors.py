@@ -20,7 +20,7 @@ class MachineError(RagdataError):
 
 
 class skip_unreadable:  # noqa: N801 - a context manager, as `contextlib.suppress`
-    """Leaves its block where data cannot be read; where the machine ran out of something, the error goes on."""
+    """Leaves its block where data cannot be read; where the machine ran out of something, the error is raised."""
 
     def __enter__(self) -> None:
         return None

@@ -40,7 +40,7 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True)
 class Sanity:
-    """Checks beside the metrics of one run: numbers that say whether the metrics mean anything.
+    """Checks besides the metrics of one run: numbers that say whether the metrics mean anything.
 
     ``shuffled`` has the metrics of the same run against gold dealt to other questions; ``ratio`` is that of nDCG@10 to
     its shuffled value, ``aligned`` whether it is at least 3 (None: too few questions to tell).
@@ -110,9 +110,9 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class AnswerInTop:
-    """How often the answer's text stands in the first k passages; a measure for datasets without gold.
+    """How often the answer's text is in the first k passages; a measure for datasets without gold.
 
-    ``at`` is by k; ``ceiling`` is the share of questions whose answer stands anywhere in the corpus; ``asked`` counts
+    ``at`` is by k; ``ceiling`` is the share of questions whose answer is anywhere in the corpus; ``asked`` counts
     the questions with an answer that can be looked for (yes and no cannot).
     """
 

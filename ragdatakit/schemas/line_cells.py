@@ -11,7 +11,7 @@ from ragdatakit.schemas.declarations import Columns, File
 from ragdatakit.schemas.texts import many
 
 _WORD = re.compile(r"\S+")
-# A quoted cell as Python's csv reader takes it: what stands behind the closing quote belongs to it.
+# A quoted cell as Python's csv reader takes it: what follows the closing quote belongs to it.
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 
 
@@ -25,7 +25,7 @@ class LineError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a line: its text, and where it stands (quotes included)."""
+    """A cell of a line: its text, and where it is (quotes included)."""
 
     text: str
     start: int

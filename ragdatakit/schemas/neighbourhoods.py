@@ -13,7 +13,7 @@ class Neighbourhoods:
     ``degrees`` are the nodes' edges in the whole graph (a self-loop counts twice), ``types`` their types, ``marks``
     say that a node is a ``start`` or a ``target`` of a question (or empty). ``edges`` are (source, relation, target)
     as ordinals of ``names`` and ``relations``. ``all_nodes`` and ``all_edges`` count the whole graph. ``labels`` are
-    what files beside the graph call its nodes and relations, as far as they do.
+    what files next to the graph call its nodes and relations, as far as they do.
     """
 
     names: tuple[str, ...]

@@ -176,7 +176,7 @@ class ConvertOptions(DatasetOptions):
     of the two converters. ``seed`` is for what is drawn at random. ``extractor`` makes a graph of the texts: ``names``
     (no model) or ``openai`` (a language model), with ``extraction`` as its options (``linker``, ``model``, ``base_url``
     and so on). ``negatives`` mines training triplets (``bm25:depth=100,per_query=4``). ``sidecar`` keeps what the
-    target cannot hold in files beside the output. ``overwrite`` replaces what is in the target. ``strict`` writes
+    target cannot hold in files next to the output. ``overwrite`` replaces what is in the target. ``strict`` writes
     nothing if anything would be lost, ``dry_run`` nothing at all; both report what would be written, and no model is
     asked in a dry run. ``keep_going`` leaves out the records that have errors and counts them. ``memory_limit`` is in
     bytes.
@@ -202,11 +202,11 @@ class ReportOptions(SourceOptions):
     """How `ragdatakit.report` reports.
 
     ``dataset`` says which datasets are meant where there are several, by their names or paths. ``examples`` is how many
-    random rows of a table are shown beside the first, the longest and the shortest, chosen by ``seed``. ``save`` leaves
-    a DuckDB file with all tables (in schemas of their own where there are several datasets). ``neighbourhoods`` gives
-    the summary of a graph the part of it that a page takes along. ``findings`` also validates (None: where there are
-    rules for what is there), and keeps at most ``max_per_rule`` findings of a rule (0: all). ``memory_limit`` is what
-    DuckDB may hold, in bytes.
+    random rows of a table are shown besides the first, the longest and the shortest, chosen by ``seed``. ``save``
+    leaves a DuckDB file with all tables (in schemas of their own where there are several datasets). ``neighbourhoods``
+    gives the summary of a graph the part of it that a page takes along. ``findings`` also validates (None: where there
+    are rules for what is there), and keeps at most ``max_per_rule`` findings of a rule (0: all). ``memory_limit`` is
+    what DuckDB may hold, in bytes.
     """
 
     dataset: str | Iterable[str] = ()
@@ -224,7 +224,7 @@ class QueryOptions(DatasetOptions):
     """How `ragdatakit.query` asks.
 
     ``limit`` is the most rows to take (0: all), ``timeout`` the most seconds for the query itself, ``memory_limit``
-    what the query may take in bytes, beside the tables that are read.
+    what the query may take in bytes, besides the tables that are read.
     """
 
     limit: int = _number(0, 0)
@@ -240,8 +240,8 @@ class DiffOptions(DatasetOptions):
     """How `ragdatakit.diff` compares.
 
     ``source_format`` is the format of both sides, or of the first where ``after_format`` is given. ``ignore`` are
-    columns that do not count, as ``column`` or ``table.column``; ``exclude`` patterns of files beside the datasets that
-    do not (``*.log``, ``notes/*``). Records are found again by the keys of the tables, or by ``keys`` (table to
+    columns that do not count, as ``column`` or ``table.column``; ``exclude`` patterns of files next to the datasets
+    that do not (``*.log``, ``notes/*``). Records are found again by the keys of the tables, or by ``keys`` (table to
     columns). At most ``records`` are kept of each kind of difference in a table, all are counted. ``metrics`` says
     whether the numbers of the two reports are compared, too. ``memory_limit`` is what each database may hold, in bytes.
     """

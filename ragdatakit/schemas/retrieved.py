@@ -30,7 +30,7 @@ class Snippet:
     """The part of a passage that says most about the question, on one line.
 
     ``marks`` are the matched terms in ``text`` as (start, end) character offsets, ascending and disjoint. ``before``
-    and ``after`` say whether the passage goes on there.
+    and ``after`` say whether the passage continues there.
     """
 
     text: str

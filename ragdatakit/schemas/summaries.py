@@ -46,7 +46,7 @@ class Distribution:
 class Frequencies:
     """How often each value of a column of few values occurs; the most frequent ones, and how many are in the rest.
 
-    ``labels`` are what a file beside the data calls some of the values.
+    ``labels`` are what a file next to the data calls some of the values.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Frequencies:
 class ColumnSummary:
     """A column of a canonical table: rows without a value, rows with an empty one, distinct values, repeated rows.
 
-    ``distinct`` is exact; ``duplicates`` counts the rows whose value stood before (None where this says nothing).
+    ``distinct`` is exact; ``duplicates`` counts the rows whose value came before (None where this says nothing).
     """
 
     name: str
@@ -73,7 +73,7 @@ class ColumnSummary:
 
 @dataclass(frozen=True, slots=True)
 class IdSummary:
-    """The ids of a table: how many are integers, their range, the gaps in it, and ids that stand twice."""
+    """The ids of a table: how many are integers, their range, the gaps in it, and ids that appear twice."""
 
     table: str
     column: str
@@ -109,7 +109,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A node with many edges; ``label`` is what a file beside the data calls it."""
+    """A node with many edges; ``label`` is what a file next to the data calls it."""
 
     name: str
     degree: int
@@ -188,7 +188,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A folder whose data is of no known format, beside datasets that are of one: how many files are there. None where
+    """A folder whose data is of no known format, next to datasets that are of one: how many files are there. None where
     nobody may look into it."""
 
     path: str

@@ -53,7 +53,7 @@ class LineEnds:
 
 @dataclass(slots=True)
 class Segment:
-    """Part of a block: either columns (all clean, but for the ``faulty`` rows), or decoded values, line by line."""
+    """Part of a block: either columns (all clean, except for the ``faulty`` rows), or decoded values, line by line."""
 
     length: int
     columns: ColumnBlock | None = None

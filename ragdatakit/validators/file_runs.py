@@ -303,7 +303,7 @@ class ElementsRun(FileRun):
                 self._report_top(elements, rules)
 
     def _take_wrapper(self, elements: ArraySource) -> None:
-        """What stands around the array of the records: kept for the format's own checks, and checked as JSON."""
+        """What is around the array of the records: kept for the format's own checks, and checked as JSON."""
         from ragdatakit.files.containers.arrays import WrappedSource
 
         assert isinstance(elements, WrappedSource)

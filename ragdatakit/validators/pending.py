@@ -30,7 +30,7 @@ _LONGEST_NAME = 1 << 12
 _PART_BYTES = 64 << 20
 """About what the records take that are looked up at once."""
 _PENDING_BYTES = 1000
-"""What one of them takes beside its text."""
+"""What one of them takes besides its text."""
 _TOGETHER = 1 << 10
 """Findings that are completed together."""
 

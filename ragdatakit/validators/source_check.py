@@ -1,4 +1,4 @@
-"""The check of what is to be converted: before the conversion, or (of a big source) beside it in another process."""
+"""The check of what is to be converted: before the conversion, or (of a big source) alongside it in another process."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def check_source(
 
 
 class SourceRefusedError(Exception):
-    """The source has errors, so that going on with it is in vain. Does not leave the conversion."""
+    """The source has errors, so that continuing is useless. Does not leave the conversion."""
 
 
 class SourceCheck:
-    """A context in which the check of a source runs beside its conversion; arguments as for `check_source`."""
+    """A context in which the check of a source runs alongside its conversion; arguments as for `check_source`."""
 
     def __init__(
         self,

@@ -164,7 +164,7 @@ def _has_risky_colon(text: str) -> bool:
 
 
 def _renamed(tables: list[UserTable], losses: Losses) -> list[UserTable]:
-    """The tables with names that SQL files can have: no semicolon or colon, no two alike but for case."""
+    """The tables with names that SQL files can have: no semicolon or colon, no two alike except for case."""
     free = FreeNames(form="{}_{}", folded=str.lower)
     names: dict[str, str] = {}
     columns: dict[str, dict[str, str]] = {}

@@ -32,7 +32,7 @@ _TRIPLE = {
 }
 _PROPERTIES = ("subject_properties", "object_properties", "properties")
 _OURS = ("arag_id", "source_id")
-"""Keys of metadata that ragdata writes: they tell of an id, and more."""
+"""Keys of metadata that ragdata writes: an id, and more."""
 _METADATA = re.compile(rb'"metadata"[ \t]*:[ \t]*(\{(?:[^"{}]++|"(?:[^"\\]++|\\.)*+")*+\})')
 _WHITE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 
@@ -264,7 +264,7 @@ class _Triplets:
 
 
 def _refuse_white(names: pa.Array) -> None:
-    """Raise `Unproved` where a name has white space around it, of which the reader tells."""
+    """Raise `Unproved` where a name has white space around it, which the reader reports."""
     import pyarrow.compute as pc
 
     stripped = pc.utf8_trim(names, characters=_WHITE)

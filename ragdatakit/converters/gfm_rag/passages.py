@@ -113,7 +113,7 @@ class Passages:
         return found
 
     def write(self, out: Output, name: Callable[[str], str], keeps_titles: bool) -> None:
-        """Write them as one object; ``name`` gives the last word on a key, ``keeps_titles``: they stand elsewhere."""
+        """Write them as one object; ``name`` gives the last word on a key, ``keeps_titles``: they are elsewhere."""
         tables = self._tables
         seen = set()
         with out.object("raw/documents.json") as file:

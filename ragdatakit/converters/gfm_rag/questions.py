@@ -31,7 +31,7 @@ _NAMES = {"question_id": "id", "text": "question", "aliases": "answer_aliases"}
 
 
 class Questions:
-    """The questions of a dataset, to be written beside its passages and its graph (None: it has none).
+    """The questions of a dataset, to be written next to its passages and its graph (None: it has none).
 
     Where no question has start nodes, they are derived: nodes named in the question; and so are target nodes, where
     there are none: the supporting documents, and the nodes that they mention.
@@ -137,7 +137,7 @@ class Questions:
         return "" if new else "a judgement of the same target comes before"
 
     def _account_columns(self, qrel: Qrel) -> None:
-        """Judgements stand in their question, and say no more than that something is relevant."""
+        """Judgements are in their question, and say no more than that something is relevant."""
         add, told = self._tables.losses.add, f"{qrel.question_id} {qrel.target_id}"
         if qrel.grade > 1:
             add("coerced", "qrels", "grade", "there are no grades", f"{told}: {qrel.grade}")
@@ -268,7 +268,7 @@ def _has_integer_id(question: Question) -> bool:
 
 
 def _ordered(question: Question, record: dict[str, Any]) -> dict[str, Any]:
-    """The fields in the order of the source's record; what it did not have stands behind."""
+    """The fields in the order of the source's record; what it did not have follows."""
     order = [name for told in question.field_order if (name := _written_name(told, record)) in record]
     return {name: record[name] for name in dict.fromkeys((*order, *_standard(record)))}
 

@@ -207,7 +207,7 @@ those between them. NULL where the cell is another."""
 def _reword(connection: duckdb.DuckDBPyConnection, table: str, where: str, *, edges: bool) -> None:
     """Make a table ``reworded`` of the JSON of cells (place, json, sure, origin); of edges what has columns goes there.
 
-    Raises `Unproved` where the reader would have something to tell of a cell.
+    Raises `Unproved` where the reader would have something to report about a cell.
     """
     import pyarrow as pa
 

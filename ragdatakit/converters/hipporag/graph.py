@@ -25,7 +25,7 @@ Triple = tuple[str, str, str]
 
 
 class _Averages:
-    """What HippoRAG tells of the entities of all passages."""
+    """What HippoRAG says of the entities of all passages."""
 
     def __init__(self) -> None:
         self.entities = self.characters = self.words = 0
@@ -93,7 +93,7 @@ def _triples_by_passage(tables: CanonicalTables, corpus: Corpus) -> dict[int, li
 
 
 def _entities_by_passage(tables: CanonicalTables, corpus: Corpus, named: set[str]) -> dict[int, list[str]]:
-    """The entities of passages, as far as the nodes tell; nodes of no passage and no triple are dropped."""
+    """The entities of passages, as far as the nodes show; nodes of no passage and no triple are dropped."""
     found: dict[int, list[str]] = {}
     for node in tables.take("nodes", "name", "attributes"):
         passages = _passages_of(node)

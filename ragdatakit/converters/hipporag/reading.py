@@ -175,7 +175,7 @@ class HippoRagReading:
                 number += 1
 
     def questions(self) -> Iterator[Question]:
-        """The questions; the passages that they bring along stand in the metadata."""
+        """The questions; the passages that they bring along are in the metadata."""
         for number, fields in self._records():
             question = read_question(fields)
             yield question._replace(question_id=self._id(number, question.question_id))

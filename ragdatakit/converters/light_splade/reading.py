@@ -1,6 +1,6 @@
 """A light-splade dataset read into canonical tables.
 
-A query or document that stands in both splits is given once. Where an id means something else in the validation split
+A query or document that is in both splits is given once. Where an id means something else in the validation split
 (the loaders read the splits apart, so that is legal), it gets the name of the split before it.
 """
 
@@ -114,7 +114,7 @@ class _Reading:
                 yield Triplet(query(question_id, split), document(positive, split), document(negative, split), split)
 
     def pair_scores(self, notes: list[Note]) -> Iterator[PairScore]:
-        """The teacher's scores. One file serves both splits: a query tells to which its documents belong."""
+        """The teacher's scores. One file serves both splits: a query says to which its documents belong."""
         for file in self._dataset.of_kind("scores"):
             for fields in self._records.objects(file):
                 question_id = _id_text(fields.get("qid"))

@@ -31,7 +31,7 @@ _OPTIONS = "format = 'newline_delimited'"
 
 
 def light_splade_tables(dataset: Dataset, progress: Progress | None = None) -> dict[str, SqlTable]:
-    """The tables that the dataset has files for, but for the teacher's scores."""
+    """The tables that the dataset has files for, except for the teacher's scores."""
     loader = _Loader(dataset, progress)
     ways = {
         "documents": ("documents", loader.documents),

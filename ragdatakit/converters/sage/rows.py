@@ -86,7 +86,7 @@ def _is_stage_key(key: str) -> bool:
 
 
 def _order_in(sample: Fields, text: str, references: list[str]) -> tuple[tuple[str, ...], set[str]]:
-    """The order of the source's fields, if the sample tells it; and the members that are told by columns."""
+    """The order of the source's fields, if the sample shows it; and the members that columns hold."""
     known = {name for name in ("id", KEPT_ORDER) if name in sample}
     if "id" in known and not is_string(sample["id"]) and number_in(sample["id"]) is None:
         known.remove("id")

@@ -64,7 +64,7 @@ class Part:
 class ArraySource:
     """One JSON array in a file.
 
-    `parts` yields the elements; afterwards ``top`` tells what the top level was: ``"array"``, ``"empty"`` (an array
+    `parts` yields the elements; afterwards ``top`` says what the top level was: ``"array"``, ``"empty"`` (an array
     without elements), ``"nothing"`` (only white space) or ``"other"``, with ``head`` holding the first bytes; and
     ``whole`` whether it has an end.
     """
@@ -83,7 +83,7 @@ class ArraySource:
         self._carried = Carried()
 
     def parts(self) -> Iterator[Part]:
-        """Read the file once; a part's ``proved`` tells whether its elements decode together."""
+        """Read the file once; a part's ``proved`` says whether its elements decode together."""
         reader = Buffer(self.source)
         if not self._open(reader):
             return
@@ -192,12 +192,12 @@ class ObjectSource(ArraySource):
 
     def _judge(self, part: Part, values: Any) -> None:
         super()._judge(part, values)
-        if not part.proved:  # a name may stand twice
+        if not part.proved:  # a name may appear twice
             part.count = len(part.elements())
 
 
 class WrappedSource(ArraySource):
-    """One JSON object in a file; its elements are those of the array that stands in a member, one of ``names``.
+    """One JSON object in a file; its elements are those of the array that is in a member, one of ``names``.
 
     Afterwards ``around`` has the other members, each ``"name": value``, and ``member`` the name of the one that holds
     the array. ``top`` is ``"other"`` where there is none.
@@ -267,7 +267,7 @@ class WrappedSource(ArraySource):
             return None, 0
 
     def _take_member(self, reader: Buffer, value: int) -> bool:
-        """Note the member that begins here, and go on behind it; False where it does not end or is no JSON."""
+        """Note the member that begins here, and continue after it; False where it does not end or is no JSON."""
         while True:
             scan = MemberScan(reader.data, 0, 0, 0, 0, reader.ended)
             end = scan._end_of_value(value, reader.data[value : value + 1]) if value < len(reader.data) else -1
@@ -328,7 +328,7 @@ ELEMENTS = ("json-array", "json-object", "json-single", "json-wrapped")
 
 
 class Buffer:
-    """Uncompressed bytes that are not consumed yet, and where they stand in the file."""
+    """Uncompressed bytes that are not consumed yet, and where they are in the file."""
 
     def __init__(self, source: Source) -> None:
         self._pieces = source.pieces()
@@ -371,5 +371,5 @@ class Buffer:
         self.data = self.data[length:]
 
     def fault(self, record: int, error: str, length: int) -> Element:
-        """What is wrong at this place, with the first bytes that stand there."""
+        """What is wrong at this place, with the first bytes that are there."""
         return Element(record, self.line, self.offset, self.data[:length], error, self.indent)

@@ -1,8 +1,8 @@
 """A CSV file cut into records, as pandas' reader cuts it, with every record's physical line and offset.
 
 A record ends at a line end (LF, CR LF or a lone CR) outside of quotes; lines of nothing but blanks are skipped. A quote
-that is never closed would swallow the rest of the file: cutting goes on at the next line that is a whole record of its
-own, and the record before it is marked.
+that is never closed would swallow the rest of the file: cutting continues at the next line that is a whole record of
+its own, and the record before it is marked.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def cut_rows(
 
     ``widths`` are the numbers of fields that a record of the file may have; a record over several lines with another
     number is looked at for a quote that was not closed, as is one that is still open after ``longest`` bytes. The last
-    record is left where ``data`` may go on.
+    record is left where ``data`` may continue.
     """
     rows: list[RawRow] = []
     position, first_line = 0, line

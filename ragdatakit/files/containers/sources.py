@@ -237,7 +237,7 @@ class Source:
             yield Block(b"".join(held), offset)  # else it is the line that was cut with the file
 
     def _last_pieces(self, raw: IO[bytes]) -> Iterator[bytes]:
-        """What stands before a fault in gzip data, lost with the read that met it: unpacked again, bit by bit."""
+        """What comes before a fault in gzip data, lost with the read that met it: unpacked again, bit by bit."""
         raw.seek(0)
         position, before = 0, self.bytes_read
         with gzip.GzipFile(fileobj=raw, mode="rb") as stream:

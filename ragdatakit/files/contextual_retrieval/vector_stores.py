@@ -89,7 +89,7 @@ def read_vector_store(path: Path, boundary: Boundary) -> VectorStore:
 
 
 def _opened(value: Any) -> Any:
-    """The values of a list; those in it are left as they are, as one may stand in many places."""
+    """The values of a list; those in it are left as they are, as one may be in many places."""
     return value.values if isinstance(value, _List) else value
 
 

@@ -65,7 +65,7 @@ class _StopReading(Exception):
 
 
 class GraphReader:
-    """Reads one file; after `batches` has ended, ``whole`` tells if it came to the end."""
+    """Reads one file; after `batches` has ended, ``whole`` says if it came to the end."""
 
     def __init__(self, pieces: Iterable[bytes], start: int = 0, longest: int = 1 << 28) -> None:
         self._pieces = pieces

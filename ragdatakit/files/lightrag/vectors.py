@@ -54,7 +54,7 @@ class VectorRows(ArraySource):
         self._reader: Buffer | None = None
 
     def parts(self) -> Iterator[Part]:
-        """The rows; what stands behind them is read when all are taken."""
+        """The rows; what follows them is read when all are taken."""
         yield from super().parts()
         if self._rest is not None and self._members(self._rest):
             self._fail(self._rest, "data appears twice")
@@ -62,7 +62,7 @@ class VectorRows(ArraySource):
             self._reader.take(len(self._reader.data))
 
     def _open(self, reader: Buffer) -> bool:
-        """Go to the first row: whatever stands before it is read on the way."""
+        """Go to the first row: whatever comes before it is read on the way."""
         self._reader = reader
         self._skip_space(reader)
         if reader.data[:1] != b"{":

@@ -20,7 +20,7 @@ SHOWN_HIDDEN = frozenset({".claude"})
 class Tree:
     """Names of files and folders below ``root``, read when asked for and then kept.
 
-    Links to folders are not followed. A link to a file counts as a file; ``boundary`` tells whether it may be opened.
+    Links to folders are not followed. A link to a file counts as a file; ``boundary`` says whether it may be opened.
     """
 
     def __init__(self, root: Path, boundary: Boundary | None = None) -> None:

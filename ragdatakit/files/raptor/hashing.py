@@ -1,4 +1,4 @@
-"""Vectors of texts without a model: each word adds to a place that its hash tells. The same everywhere, always."""
+"""Vectors of texts without a model: each word adds to a place that its hash gives. The same everywhere, always."""
 
 from __future__ import annotations
 

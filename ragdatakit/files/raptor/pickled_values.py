@@ -121,7 +121,7 @@ class PickledValues:
         return self._starts[value >> 4]
 
     def second(self, value: int) -> int:
-        """What an array was made of beside its state."""
+        """What an array was made of besides its state."""
         return self._counts[value >> 4]
 
     def run(self, value: int) -> tuple[int, bool, bool]:
@@ -223,7 +223,7 @@ class PickledValues:
             except (IndexError, ValueError):
                 raise PickleError("broken", base + position, f"{_opcode_name(opcode)} without what it needs") from None
             self.opcodes += 1
-            if after > len(data):  # a text or bytes that go on behind what was read
+            if after > len(data):  # a text or bytes that continue after what was read
                 if base + after > self.size:
                     raise PickleError("broken", base + position, "the file ends in the middle of a value")
                 base += after
@@ -304,7 +304,7 @@ class PickledValues:
         return self._names.index(name) << 4 | NAME
 
     def _reduced(self, function: int, arguments: int, place: int) -> int:
-        """What a call stands for, told by the name of what would be called and the shape of its arguments."""
+        """What a call stands for, recognised by the name of what would be called and the shape of its arguments."""
         name = self.name(function)
         if self.kind(arguments) != TUPLE:
             raise PickleError("foreign", place, "a call without a tuple of arguments")
@@ -347,7 +347,7 @@ def _strided(
 
 
 _WIDTHS = {0x58: 4, 0x8C: 1, 0x8D: 8, 0x42: 4, 0x43: 1, 0x8E: 8, 0x96: 8}
-"""Of texts and bytes: how many bytes tell their lengths."""
+"""Of texts and bytes: how many bytes hold their lengths."""
 _Step = Callable[["PickledValues", list[int], bytes, int, int], int]
 
 

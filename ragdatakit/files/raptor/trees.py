@@ -74,7 +74,7 @@ class TreeNode:
 
 
 class StoredTree(Protocol):
-    """What both ways to store a tree can tell."""
+    """What both ways to store a tree can show."""
 
     def nodes(self) -> Iterator[TreeNode | Other]:
         """All nodes, as they come."""

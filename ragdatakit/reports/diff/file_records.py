@@ -33,7 +33,7 @@ _JSON_STARTS = frozenset('"{[-0123456789tfn')
 
 
 class FileRecords:
-    """Reads the records of a file of some kind; ``losses`` tells what could not be read.
+    """Reads the records of a file of some kind; ``losses`` says what could not be read.
 
     ``header`` are the columns of a table, once its first record was read: with other ones the same bytes are another
     record.
@@ -174,8 +174,8 @@ def _named_cells(header: tuple[str, ...], cells: list[str]) -> dict[str, str]:
 def comparable(raw: bytes) -> str:
     """A JSON value as text: equal where the values are, whatever the order of fields, white space and spelling.
 
-    A text stands as it is, but for one that could be taken for other JSON, which is quoted (``"12"``); what is not JSON
-    stands as it is, too.
+    A text is as it is, except for one that could be taken for other JSON, which is quoted (``"12"``); what is not JSON
+    is as it is, too.
     """
     try:
         value = ANY.decode(as_utf8(raw))

@@ -129,7 +129,7 @@ def _columns(summary: Summary) -> str:
             without = set(unused_columns(t))
             unused += [f"{t.name}.{name}" for name in sorted(without)]
             used += [(t, c) for c in t.columns if c.name not in without]
-    # Counts of a column stand below each other, so all of them leave room for a share if one has one.
+    # Counts of a column are below each other, so all of them leave room for a share if one has one.
     shares = [any(counts) for counts in zip(*(_odd_counts(c) for _, c in used), strict=True)]
     rows = []
     for t, c in used:
@@ -313,7 +313,8 @@ def _examples(examples: list[Example], prefix: str, most_bytes: int) -> str:
 
 
 def preview(example: Example) -> str:
-    """What tells a row best: its text, title or name, else all of its texts where they are short, else the longest."""
+    """What describes a row best: its text, title or name, else all of its texts where they are short, else the
+    longest."""
     texts = {name: v for name, v in example.row.items() if isinstance(v, str) and v.strip() and v[0] not in "{["}
     for name in ("text", "title", "name"):
         if name in texts:

@@ -22,7 +22,7 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import many, shortened
 
 _FIRST = 50
-"""So many findings stand in the page itself, for a browser without scripts."""
+"""So many findings are in the page itself, for a browser without scripts."""
 FEW = 5
 """So many can be read without filters."""
 _MESSAGE, _EXCERPT, _PATH, _MOST_NAMES = 400, 160, 300, 5

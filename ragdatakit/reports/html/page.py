@@ -28,7 +28,7 @@ _MOST_CHARTS, _FEWEST_CHARTS = 24, 4
 _MOST_LINKS, _OPEN = 8, 3
 _TITLE = 120
 _MOST_NAMES = 100
-"""So many folders and files that are not read are told by name."""
+"""So many folders and files that are not read are reported by name."""
 _DATASET_BYTES = 420_000
 
 
@@ -44,8 +44,8 @@ def summary_page(
     """The page of these datasets. ``findings`` are those of a run of `validate` (None: it was not run), ``left_out``
     the folders of unknown formats, ``not_read`` the files that no dataset reads.
 
-    ``title`` is the heading (empty: the name of the dataset); ``made`` says when, where that shall stand there. The
-    page stays at a few hundred kB: what is left out is said where it would stand.
+    ``title`` is the heading (empty: the name of the dataset); ``made`` says when, where that shall be there. The
+    page stays at a few hundred kB: what is left out is said where it would be.
     """
     count = max(len(summaries), 1)
     room = Room(

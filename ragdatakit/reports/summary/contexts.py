@@ -18,7 +18,7 @@ from main.chunks
 
 
 def context_notes(database: DatasetDatabase) -> list[Note]:
-    """What is told of the contexts of chunks; nothing where no chunk has one."""
+    """What is reported of the contexts of chunks; nothing where no chunk has one."""
     if not database.count("chunks"):
         return []
     chunks, given, distinct, repeating, added, own = database.load("chunks").execute(_COUNTED).fetchall()[0]

@@ -167,7 +167,7 @@ def distinct(numbers: Numbers, count: int) -> int:
 
 
 def distinct_texts(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> int:
-    """How many different texts a column has, most of which stand once: only those with equal hashes are compared."""
+    """How many different texts a column has, most of which appear once: only those with equal hashes are compared."""
     import numpy as np
 
     given = f'from main."{table}" where "{column}" is not null'

@@ -1,4 +1,4 @@
-"""Summaries as Markdown, for a pull request or a dataset card; whatever stands in the data is shown, never obeyed."""
+"""Summaries as Markdown, for a pull request or a dataset card; whatever is in the data is shown, never obeyed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _VALUE, _PATH, _LONG_VALUE = 48, 100, 240
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$]")
 _JOINED = re.compile(r"[@#]|(?<=www)(?=\.)|(?<=:)(?=//)", re.IGNORECASE)
 _APART = "<!-- -->"
-"""Keeps a reader from making a link, or a message to somebody, of what stands in the data."""
+"""Keeps a reader from making a link, or a message to somebody, of what is in the data."""
 
 
 def summary_markdown(
@@ -79,7 +79,7 @@ def summary_markdown(
 
 
 def prose(text: str) -> str:
-    """A text in which nothing is Markdown, HTML, a link or a name to be told."""
+    """A text in which nothing is Markdown, HTML, a link or a mention of somebody."""
     shown = _SPECIAL.sub(lambda m: f"\\{m[0]}", one_line(text).replace("&", "&amp;"))
     return _JOINED.sub(lambda m: f"{m[0]}{_APART}", shown)
 

@@ -60,7 +60,7 @@ class _Ids(TypedDict):
 
 
 class _Bin(TypedDict):
-    """A bar, from ``low`` to ``high`` (which is not in it, but for the last)."""
+    """A bar, from ``low`` to ``high`` (which is not in it, except for the last)."""
 
     low: float | None
     high: float | None
@@ -88,7 +88,7 @@ class _Distribution(TypedDict):
 
 
 class _Value(TypedDict):
-    """A value, how many rows have it, and what a file beside the data calls it."""
+    """A value, how many rows have it, and what a file next to the data calls it."""
 
     value: str
     count: int

@@ -243,7 +243,7 @@ class _Screen:
                 yield head.rstrip()
 
     def table_parts(self, table: TableSummary) -> list[str]:
-        """What stands behind the rows of a table: splits, then what is to be said of its columns."""
+        """What follows the rows of a table: splits, then what is to be said of its columns."""
         splits = [f"{self.value(split or 'no split')} {number:,}" for split, number in splits_of(table)]
         parts = [", ".join(splits)] if splits else []
         parts += [f"{one_line(name)}: {', '.join(words)}" for name, words in remarks(table)]

@@ -44,8 +44,8 @@ _AROUND = " \t\n\r\"'“”\u2018\u2019«»„"
 class ExtractOptions:
     """How to make the graph.
 
-    ``extractor`` is ``names`` (no model) or ``openai`` (``model`` tells which). ``least`` is in how many passages a
-    name has to stand, unless it is a title (``names`` only). ``mentions`` writes edges from entities to passages, which
+    ``extractor`` is ``names`` (no model) or ``openai`` (``model`` says which). ``least`` is in how many passages a
+    name has to be, unless it is a title (``names`` only). ``mentions`` writes edges from entities to passages, which
     the target calls by their titles where ``by_title``. ``questions`` links questions: at most ``start_nodes`` for
     each, by the names in it, else by BM25 over all names (``bm25``) or by the nearest vectors (``embeddings``, for
     which ``search`` names the embedder).

@@ -1,8 +1,8 @@
 """Entities and triples by a language model behind an OpenAI-compatible server, one request for each passage.
 
-Replies are kept on disk by the client, so that a run that was stopped goes on where it was and the same run again asks
-nothing. A reply that cannot be read is asked for once more; then its passage counts as failed and has no part in the
-graph.
+Replies are kept on disk by the client, so that a run that was stopped continues where it was and the same run again
+asks nothing. A reply that cannot be read is asked for once more; then its passage counts as failed and has no part in
+the graph.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CHAT = "chat/completions"
 _HOPELESS = 20
 """Passages of which none could be used, one after the other: the server is not there, or the model is unfit."""
 _LEAST_JUDGED = 50
-"""Passages after which the share of failures counts while the run goes on."""
+"""Passages after which the share of failures counts while the run continues."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,7 @@ def fill_from_model(
 ) -> None:
     """Add every passage to the store, in order. Passages that failed are counted as losses, with their ids.
 
-    Raises `RagdataError` where going on is of no use, or too many passages failed.
+    Raises `RagdataError` where continuing is of no use, or too many passages failed.
     """
     asking = _Asking(options.endpoint(), options)
     total = sum(1 for _ in tables.peek_passages())

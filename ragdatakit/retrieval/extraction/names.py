@@ -104,7 +104,7 @@ def names_by_sentence(title: str | None, text: str) -> list[list[str]]:
     """The same names by sentence, those of the title first (an empty list where there is none).
 
     A sentence ends where a full stop, a question mark or an exclamation mark is followed by a blank, and at the end of
-    a line. Names repeat where they stand in several sentences; sentences without names are left out.
+    a line. Names repeat where they are in several sentences; sentences without names are left out.
     """
     sentences = [title_names(title)]
     names: dict[str, None] = {}
@@ -155,7 +155,7 @@ def known_key(key: str, known: Container[str]) -> str | None:
 
 
 def stands_as_name(text: str, key: str) -> bool:
-    """Whether a name, given by its key, stands in a text written as one: not in small letters only."""
+    """Whether a name, given by its key, is in a text written as one: not in small letters only."""
     pattern = r"[\W_]+".join(map(re.escape, key.split(" ")))
     text = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return any(not m[0].islower() for m in re.finditer(rf"(?<!\w){pattern}|{pattern}(?!\w)", text, re.IGNORECASE))
@@ -177,7 +177,7 @@ def mentions(text: str) -> list[Mention]:
 
 
 def _spans(text: str) -> Iterator[Mention]:
-    """Years, and capitalised words that stand together; without what only begins the sentence."""
+    """Years, and capitalised words that are together; without what only begins the sentence."""
     for match in _pattern(text.isascii()).finditer(text):
         name, start = match[0], match.start()
         if name[0].isdigit():
@@ -288,7 +288,7 @@ def _upper_class() -> str:
 
 
 class NameCounter:
-    """Counts in how many passages each name stands, by the hash of its key: 8 bytes for each name of a passage."""
+    """Counts in how many passages each name is, by the hash of its key: 8 bytes for each name of a passage."""
 
     def __init__(self) -> None:
         self._hashes = array("Q")

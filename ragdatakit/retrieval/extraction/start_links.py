@@ -19,7 +19,7 @@ _OF_WHOLE_QUESTIONS = 3
 
 
 def make_linker(names: Sequence[str], kind: str, search: SearchOptions) -> Linker:
-    """A linker for these names. ``kind`` tells what is done for a question that names none of them: ``bm25`` takes the
+    """A linker for these names. ``kind`` says what is done for a question that names none of them: ``bm25`` takes the
     names that share words with it, ``embeddings`` the nearest ones."""
     from ragdatakit.retrieval.linking import NodeLinker
     from ragdatakit.retrieval.terms.tokens import Tokenizer

@@ -28,8 +28,8 @@ SELF_RETRIEVAL = 0.8
 _FIRST = 10
 _MANY_NEVER, _MANY_WITHOUT, _TOO_MANY = 0.2, 0.25, 1.5
 """Questions without gold in any result, and gold pairs without a common term (as a share of what dealt gold gives).
-Where 30 % of the gold is that of others, both are about 0.3. In sound public sets they are below 0.1 and 0.2, but for
-NFCorpus (0.22 and 0.83): wrong gold alone does not make the second more than 1.5 times the first."""
+Where 30 % of the gold is that of others, both are about 0.3. In sound public sets they are below 0.1 and 0.2, except
+for NFCorpus (0.22 and 0.83): wrong gold alone does not make the second more than 1.5 times the first."""
 _ROUNDING = 1e-9
 _ENOUGH = 20
 """Passages that have to be asked before their share means something."""
@@ -378,7 +378,7 @@ def _is_number(answer: str) -> bool:
 
 
 def _leaks(gold: Gold, tables: CanonicalTables) -> Iterator[_Fault]:
-    """Questions that stand in train, too; looked for where one split is evaluated that is not train."""
+    """Questions that are in train, too; looked for where one split is evaluated that is not train."""
     evaluated = gold.split or (next(iter(gold.splits)) if len(gold.splits) == 1 else None)
     if not evaluated or _is_train(evaluated):
         return

@@ -15,7 +15,7 @@ from ragdatakit.schemas.retrieved import Query
 
 UNITS = ("document", "chunk", "node")
 TYPE_FIELDS = ("question_type", "type", "hop", "hops", "level", "category")
-"""Members of a question's metadata that tell its type, in this order."""
+"""Members of a question's metadata that show its type, in this order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ _STEP = 4096
 
 
 def has_graph(tables: CanonicalTables) -> bool:
-    """Whether the dataset has edges, or nodes that tell their passages."""
+    """Whether the dataset has edges, or nodes that show their passages."""
     return tables.any("edges") or any(_told_passages(node.attributes) for node in tables.peek("nodes"))
 
 
@@ -38,8 +38,8 @@ def build_given(
     A node of type ``document`` that is called like a passage is that passage; where there are such nodes, or edges
     ``is_mentioned_in``, every name of an edge that is a passage's id stands for the passage. Entities are joined to the
     passages that edges name as their provenance, and to those in their attribute ``passages``; a document that was cut
-    into chunks becomes a node between. Where nothing tells what belongs to which passage, an entity belongs to those
-    passages in whose texts its name stands.
+    into chunks becomes a node between. Where nothing says what belongs to which passage, an entity belongs to those
+    passages in whose texts its name is.
     """
     building = _Given(passages, tables, progress)
     building.read()

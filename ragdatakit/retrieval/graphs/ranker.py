@@ -97,7 +97,7 @@ class GraphRanker:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the graph has no nodes beside the passages."""
+        """Whether the graph has no nodes besides the passages."""
         return not len(self.graph.names)
 
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:

@@ -84,7 +84,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Context:
-    """What was found. ``origin`` tells of each chunk by what it came: ``chunks``, ``entities`` or ``relations``."""
+    """What was found. ``origin`` says of each chunk how it was found: ``chunks``, ``entities`` or ``relations``."""
 
     entities: list[str] = field(default_factory=list)
     relations: list[Pair] = field(default_factory=list)

@@ -36,7 +36,7 @@ class DensePart:
     """The dense part that the options ask for.
 
     ``cache`` is the folder in which the vectors of an embedder are kept (default: ``vectors`` in the user's cache): a
-    run that was killed goes on from there. Raises `RagdataError` where there is neither an embedder nor a file.
+    run that was killed continues from there. Raises `RagdataError` where there is neither an embedder nor a file.
     """
 
     kind = "dense"

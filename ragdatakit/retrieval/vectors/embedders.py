@@ -179,7 +179,7 @@ class OpenAIEmbedder(Embedder):
                 continue
             try:
                 pieces = list(self._pieces(texts, batch, reply))
-            except RagdataError as error:  # what was under way beside it is kept first
+            except RagdataError as error:  # what was under way at the same time is kept first
                 failed = failed or error
             else:
                 yield from pieces

@@ -1,6 +1,6 @@
 """Files of given vectors, dense or learned-sparse, of passages or of questions.
 
-Dense: ``X.npy`` with ``X.ids.txt`` or ``X.ids.json`` beside it, Parquet with an id and a list column, or JSON lines
+Dense: ``X.npy`` with ``X.ids.txt`` or ``X.ids.json`` next to it, Parquet with an id and a list column, or JSON lines
 ``{"id": …, "vector": [0.1, …]}``. Sparse: JSON lines ``{"id": …, "vector": {"term": 1.5, …}}``, as Anserini's
 JsonVectorCollection, or with ``{"indices": […], "values": […]}``. JSON lines may be compressed (``.gz``), or be the
 files of a folder. ``.pkl`` is a store of the contextual-retrieval cookbook, which is read without being unpickled: the
@@ -77,7 +77,7 @@ def vectors_kind(path: Path) -> VectorsKind:
 
 
 def file_settings(path: Path) -> dict[str, Any]:
-    """What tells one state of the files of vectors from another, as JSON values."""
+    """What distinguishes one state of the files of vectors from another, as JSON values."""
     told = []
     for file in (*_files(path), *_ids_files(path)):
         state = file.stat()

@@ -29,7 +29,7 @@ _QUERIES_AT_ONCE = 64
 _BAND = 4e-6
 """Two float32 products of the same vectors differ by less, whatever the order of summing."""
 _SPARE = 1000
-"""Passages of nearly the same score that are compared in float64 beside the best ``k``."""
+"""Passages of nearly the same score that are compared in float64 besides the best ``k``."""
 _DECIMALS = 9
 _LOWEST = -2.0  # below every cosine
 

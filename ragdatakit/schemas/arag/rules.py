@@ -1,4 +1,4 @@
-"""The rules of the A-RAG format. One long table and nothing else, so it stands in one module."""
+"""The rules of the A-RAG format. One long table and nothing else, so it is in one module."""
 
 from __future__ import annotations
 

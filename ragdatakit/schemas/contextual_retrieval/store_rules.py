@@ -1,4 +1,4 @@
-"""Rules of contextual-retrieval stores: chunks with their contexts, and the pickled vectors beside them."""
+"""Rules of contextual-retrieval stores: chunks with their contexts, and the pickled vectors next to them."""
 
 from __future__ import annotations
 

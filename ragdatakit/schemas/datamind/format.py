@@ -140,7 +140,7 @@ _PROFILE = {**_PROFILE_FILES, **dict.fromkeys(_SWITCHED_OFF, "not-read")}
 _SKILL_SIGNS = (".claude/skills/*/SKILL.md", ".claude/skills/*/*.md", ".claude/skills/*.md")
 _DATA_SIGNS = ("bench/*.jsonl", *(f"profiles/*/{sign}" for sign in _PROFILE_SIGNS))
 _DATA_FILES = {"bench/*.jsonl": "bench", "skills/*.md": "skills"}
-# Signs of raw documents: what is called profiles/ may be anything, and is one where data/ and profiles/ stand together.
+# Signs of raw documents: what is called profiles/ may be anything, and is one where data/ and profiles/ are together.
 _DOCUMENT_SIGNS = tuple(f"profiles/*/{deep}*{ending}" for deep in ("", "*/") for ending in _DOCUMENT_ENDINGS)
 
 _RESULTS = ("benchmark_results*.json", "*_results.json")

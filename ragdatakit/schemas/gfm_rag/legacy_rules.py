@@ -1,6 +1,6 @@
 """The rules of GFM-RAG's older layout (kg.txt, document2entities.json, dataset_corpus.json), unknown to release 2.
 
-Facts: release 1.0.0 (RManLuo/gfm-rag, commit f38361d), read and run: what it did with such files. They tell what a
+Facts: release 1.0.0 (RManLuo/gfm-rag, commit f38361d), read and run: what it did with such files. They say what a
 conversion would have to do with.
 """
 

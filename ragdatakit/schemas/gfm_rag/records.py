@@ -1,4 +1,4 @@
-"""What stands in GFM-RAG's files: rows of the three tables, documents, questions, predictions, the older layout."""
+"""What is in GFM-RAG's files: rows of the three tables, documents, questions, predictions, the older layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of GFM-RAG's files and tables: what stands there, how pandas reads it, attributes and names.
+"""The rules of GFM-RAG's files and tables: what is there, how pandas reads it, attributes and names.
 
 Facts: RManLuo/gfm-rag, commit 57e3e28 (its package is that of release 2.0.0), read and run. The letter and number at
 the beginning of a rule's source are those of the list of facts. Profile `reasoner` is `GraphIndexDataset`, the default

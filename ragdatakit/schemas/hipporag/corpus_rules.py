@@ -1,4 +1,4 @@
-"""Rules of HippoRAG's corpora and of what lies beside them: passages, missing files, embedding tables, pickles."""
+"""Rules of HippoRAG's corpora and of what lies next to them: passages, missing files, embedding tables, pickles."""
 
 from __future__ import annotations
 

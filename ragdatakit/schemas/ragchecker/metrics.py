@@ -154,7 +154,7 @@ _TOGETHER = (
 
 
 def kept_metrics(row: Mapping[str, Any]) -> dict[str, float]:
-    """The metrics that the tool goes on with: those that are stored in a row, and what it computes of the others."""
+    """The metrics that the tool continues with: those that are stored in a row, and what it computes of the others."""
     computed = row_metrics(row)
     given = row.get("metrics")
     stored = {k: float(v) for k, v in given.items() if is_number(v)} if isinstance(given, dict) else {}

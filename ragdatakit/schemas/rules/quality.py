@@ -1,4 +1,4 @@
-"""The rules of quality (``QU…``): what a loader takes without a word, and what makes a dataset worse all the same.
+"""The rules of quality (``QU…``): what a loader accepts silently, and what makes a dataset worse anyway.
 
 They belong to no format and are looked for by `ragdata validate --quality` only. What they go by is in
 `quality.options`.

@@ -1,6 +1,6 @@
 """The rules that any format shares (``RD…``): bytes, compression, JSON that readers read differently.
 
-A format adopts them with a severity and a consequence of its own (`Format.adopts`); what stands here is the default.
+A format adopts them with a severity and a consequence of its own (`Format.adopts`); what is here is the default.
 """
 
 from __future__ import annotations

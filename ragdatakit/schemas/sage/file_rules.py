@@ -1,4 +1,4 @@
-"""Rules of the files beside SAGE records: documents and their mapping, benchmark files, profiling dumps (SG7…)."""
+"""Rules of the files next to SAGE records: documents and their mapping, benchmark files, profiling dumps (SG7…)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SAGE format: records that a pipeline's operators pass on, and the files beside them.
+"""The SAGE format: records that a pipeline's operators pass on, and the files next to them.
 
 SAGE has three generations of records, which do not fit each other. The documented one is checked by default (profile
 ``unified``); what today's operators read, by the profile ``operators``; the keys of the oldest are named with what
@@ -24,7 +24,7 @@ from ragdatakit.schemas.sage.stage_rules import REFINING_RULES, STAGE_RULES
 from ragdatakit.schemas.sage.time_rules import TIME_RULES
 
 _STAGES = ("retrieval", "reranking", "refining")
-# Any of these tells that a file holds pipeline records.
+# Any of these says that a file holds pipeline records.
 _SIGNS = (
     *((f"{stage}_{part}",) for stage in _STAGES for part in ("results", "docs", "time")),
     ("generation_time",),

@@ -67,7 +67,7 @@ RESULT = Record(
         _word("tag", "The name of the run.", "bm25"),
     ),
     pattern=r"\S+\s+\S+\s+\S+\s+-?\d+\s+[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s+\S+"
-    r"|\S+\s+Q0\s+\S+\s+-?\d+\s+(?i:[-+]?(nan|inf|infinity))\s+\S+",  # faults that are told, not other files
+    r"|\S+\s+Q0\s+\S+\s+-?\d+\s+(?i:[-+]?(nan|inf|infinity))\s+\S+",  # faults that are reported, not other files
     extra="forbid",
     rules={**_LINE_RULES, "extra": "comment-line"},
     examples=({"qid": "q1", "iteration": "Q0", "docno": "d1", "rank": 1, "score": 7.5, "tag": "bm25"},),

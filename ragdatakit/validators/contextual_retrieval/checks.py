@@ -80,7 +80,7 @@ class ContextualRetrievalChecks(FormatChecks):
     def finish_file(
         self, file: DataFile, records: int, table: CsvTable | None = None
     ) -> Iterable[Placed | RowProblems]:
-        """What is told of a file as a whole."""
+        """What is reported of a file as a whole."""
         return [(file, Problem("packed-file"))] if file.path.name.endswith(".gz") else ()
 
     def finish(self) -> Iterator[Placed | RowProblems]:

@@ -80,7 +80,7 @@ class Corpus:
             yield Problem("duplicate-chunk-id", f"{pointer}/chunk_id", chunk_id)
         elif isinstance(doc_id, str) and is_index(index):
             expected = f"{doc_id}_chunk_{index}"
-            if chunk_id not in (expected, f"{doc_id}_chunk_{place}"):  # an index that is at fault is told by itself
+            if chunk_id not in (expected, f"{doc_id}_chunk_{place}"):  # an index that is at fault is reported by itself
                 yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, {"expected": f'"{expected}"'})
         self._ids.add(code)
 

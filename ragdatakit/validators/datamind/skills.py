@@ -24,7 +24,7 @@ class Skill:
 
 
 def read_skill(data: bytes, folder: str) -> Skill:
-    """Read one SKILL.md; ``folder`` is the name of its folder, which stands in for a missing name."""
+    """Read one SKILL.md; ``folder`` is the name of its folder, which replaces a missing name."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     # Without a line that could end it, the pattern would try all ways to begin.
     block = _BLOCK.match(text) if "\n---" in text else None

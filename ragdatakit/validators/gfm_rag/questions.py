@@ -279,7 +279,7 @@ class QuestionChecks(FormatChecks):
         self._raises = False
         self._asked = Asked()
         self._names_known: bool | None = None
-        # by the address of a sample, which is kept alive beside it until `batch` has seen it
+        # by the address of a sample, which is kept alive next to it until `batch` has seen it
         self._looked_up: dict[int, tuple[Any, tuple[Resolved, Resolved]]] = {}
 
     @property

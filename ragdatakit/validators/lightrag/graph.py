@@ -151,7 +151,7 @@ def _weight(item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]
         return
     try:
         weight = float(text)
-    except ValueError:  # which stops the reader, and is told by it
+    except ValueError:  # which stops the reader, and is reported by it
         weight = math.nan if not text else math.inf
         if text:
             return

@@ -242,7 +242,7 @@ class VectorCheck:
         return self._names[row] if row < len(self._names) else f"row {row}"
 
     def _whole(self, file: DataFile, rows: VectorRows) -> Iterator[Placed]:
-        """What is told of the store as a whole."""
+        """What is reported of the store as a whole."""
         for name, words in _MEMBERS.items():
             if name not in rows.found:
                 yield Problem("incomplete-vectors", f"/{name}", facts={"expected": words}), None

@@ -26,7 +26,7 @@ _KNOWN = frozenset(LABELS)
 
 
 def row_problems(row: dict[str, Any]) -> Iterator[Problem]:
-    """The faults of a row that are not declared, but for those of its metrics."""
+    """The faults of a row that are not declared, except for those of its metrics."""
     for field in ("gt_answer", "response"):
         found = row.get(field)
         if isinstance(found, str) and not found.strip():

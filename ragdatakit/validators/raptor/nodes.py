@@ -34,7 +34,7 @@ class NodeTable:
         self.children = array("q")  # of all nodes, one after the other
         self.parents = array("q")  # the row of each child's parent
         self.shapes = array("H")
-        self.childless = set[int]()  # rows whose children cannot be told
+        self.childless = set[int]()  # rows whose children cannot be known
         self.held: list[tuple[int, Problem]] = []
         self.partial = False  # whether there are nodes that are none, or have no index
         self._known: dict[Shape, int] = {}
@@ -44,7 +44,7 @@ class NodeTable:
         return len(self.indexes)
 
     def hold(self, row: int, problem: Problem) -> Iterator[Problem]:
-        """A fault of children that cannot be told; how bad it is, the layer of the node tells later."""
+        """A fault of children that cannot be known; how bad it is, the layer of the node shows later."""
         self.childless.add(row)
         if len(self.held) < _MOST_HELD:
             self.held.append((row, problem))
