@@ -148,7 +148,7 @@ def test_a_small_dataset_as_it_is_written(tmp_path: Path) -> None:
     assert {"kind": "passage", "id": 1, "was": "tide"} in records(tmp_path / "ragdata.ids.ndjson")
     assert not faults(tmp_path)
     assert out.files["train/triplets.ndjson"].records == 2
-    assert reasons(tables, "coerced", "documents") == {"the title stands before the text, with a blank between": 2}
+    assert reasons(tables, "coerced", "documents") == {"the title comes before the text, with a blank between": 2}
     assert reasons(tables, "renumbered", "passages") == {"the mapping is in ragdata.ids.ndjson": 4}
     assert not {kind for kind, _, _ in told(tables)} & {"dropped", "lost"}
 

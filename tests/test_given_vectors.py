@@ -283,7 +283,7 @@ def test_arrays_that_are_none(make: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("v.ids.txt", "a\nb\n", "has 5 vectors, and the file beside it 2 ids"),
+        ("v.ids.txt", "a\nb\n", "has 5 vectors, and the file next to it 2 ids"),
         ("v.ids.json", "{}", "not a JSON array of ids"),
         ("v.ids.json", "[", "cannot be read"),
         ("v.ids.json", "[1, null]", "not a JSON array of ids"),

@@ -623,7 +623,7 @@ def test_rows_of_another_width(tmp_path: Path) -> None:
     assert rows(tables)["documents"] == [Document("1", "one"), Document("2", "two", None, '{"x":"a"}')]
     assert told(tables) == [
         ("lost", "table", "x", "a column with the name of an earlier one", 1),
-        ("lost", "table", None, "cells behind the last column of the header", 1),
+        ("lost", "table", None, "cells after the last column of the header", 1),
     ]
 
 

@@ -51,7 +51,7 @@ _option = options_of(ConvertOptions)
     "--chunk-size",
     type=click.IntRange(0),
     metavar="N",
-    help="Cut documents into chunks of at most so many units (0: do not).",
+    help="Cut documents into chunks of at most this many units (0: do not).",
 )
 @click.option(
     "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."
@@ -96,7 +96,7 @@ _option = options_of(ConvertOptions)
 @_option("--dry-run", help="Write nothing; show the files, the counts and the losses.")
 @_option("--overwrite", help="Replace what is in DST, once the new content is whole.")
 @_option("--strict", help="Write nothing if anything would be lost (exit code 1).")
-@_option("--sidecar", help="Keep what the target cannot hold beside it; converting back restores it.")
+@_option("--sidecar", help="Keep what the target cannot hold in files next to it; converting back restores it.")
 @_option("--keep-going", help="Leave out records with errors instead of stopping.")
 @click.option(
     "--loss-report",

@@ -35,7 +35,7 @@ _DATASET = (
         "--chunk-size",
         type=click.IntRange(0),
         metavar="N",
-        help="Cut documents into chunks of at most so many units, and take those instead.",
+        help="Cut documents into chunks of at most this many units, and take those instead.",
     ),
     click.option(
         "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."

@@ -33,7 +33,7 @@ _option = options_of(DiffOptions)
     "--exclude",
     multiple=True,
     metavar="PATTERN",
-    help="Files beside the datasets that do not count, as README.md, '*.log' or 'notes/*'.",
+    help="Files next to the datasets that do not count, such as README.md, '*.log' or 'notes/*'.",
 )
 @click.option(
     "--key",
@@ -47,7 +47,7 @@ _option = options_of(DiffOptions)
     "records",
     show_default=True,
     metavar="N",
-    help="Show at most so many added, removed and changed records of a table; all are counted.",
+    help="Show at most this many added, removed and changed records of a table; all are counted.",
 )
 @_option("--metrics/--no-metrics", "metrics", help="Compare the numbers of the two reports, too (default: do).")
 @output_options(_FORMS)

@@ -105,8 +105,8 @@ class _Command(SectionedCommand):
     "--compare", nargs=2, metavar="A B", help="A paired test of two modes, runs or run files (is B better than A?)."
 )
 @click.option("--answers", type=_THERE, multiple=True, metavar="FILE", help="Score answers: A-RAG, DataMind, SAGE.")
-@click.option("--qrels", type=_THERE, metavar="FILE", help="Judgements that lie apart: TREC, BEIR, JSON.")
-@click.option("--questions", type=_THERE, metavar="FILE", help="Questions that lie apart (with gold, or without).")
+@click.option("--qrels", type=_THERE, metavar="FILE", help="Judgements in a separate file: TREC, BEIR, JSON.")
+@click.option("--questions", type=_THERE, metavar="FILE", help="Questions in a separate file (with gold, or without).")
 @click.option(
     "--min",
     "minimums",

@@ -39,7 +39,7 @@ _option = options_of(QueryOptions)
     "--limit",
     type=click.IntRange(0),
     metavar="N",
-    help=f"At most so many rows (0: all; default: {_USUAL_LIMIT} for a printed table, else all).",
+    help=f"At most this many rows (0: all; default: {_USUAL_LIMIT} for a printed table, else all).",
 )
 @_option(
     "--timeout",

@@ -43,7 +43,7 @@ _option = options_of(ReportOptions)
     "--examples",
     show_default=True,
     metavar="N",
-    help="Random rows of each table to look at, beside the first, the longest and the shortest.",
+    help="Random rows of each table to look at, besides the first, the longest and the shortest.",
 )
 @_option("--seed", show_default=True, metavar="N", help="Chooses those rows.")
 @_option("--memory-limit", metavar="SIZE", help="What tables may take before they go to the disk.")

@@ -40,7 +40,7 @@ _option = options_of(ValidateOptions)
 @_option("--ignore", multiple=True, metavar="RULE", help="Not these rules.")
 @_option("--severity", default=SHOWN_SEVERITY, show_default=True, help="The least severe findings to report.")
 @_option(
-    "--max-per-rule", show_default=True, help="Print at most so many findings of one rule (0: all); all are counted."
+    "--max-per-rule", show_default=True, help="Print at most this many findings of one rule (0: all); all are counted."
 )
 @output_options(_FORMS)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")

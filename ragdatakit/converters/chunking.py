@@ -145,7 +145,7 @@ class _Pieces(ABC):
 
     @abstractmethod
     def _make(self, capacity: int) -> TextSplitter:
-        """What cuts a text into pieces of at most so many units."""
+        """What cuts a text into pieces of at most this many units."""
 
     @abstractmethod
     def _overlap_start(self, text: str, start: int, end: int) -> int:

@@ -321,7 +321,7 @@ def _advice(told: Sequence[Columned], files: Sequence[Columned] = ()) -> str:
     shown = "; ".join(f"{f.name} has {_listed(f.column_names()) or 'none'}" for f in told[:_MOST_SHOWN])
     shown += f"; {len(told) - _MOST_SHOWN:,} more files" if len(told) > _MOST_SHOWN else ""
     others = [f.name for f in files if f not in told]
-    shown += f" (beside it: {_listed(others[:_MOST_SHOWN])})" if others else ""
+    shown += f" (next to it: {_listed(others[:_MOST_SHOWN])})" if others else ""
     return f"columns: {shown}; say what they are, for example --map {_proposed(files) or 'text=COLUMN,id=COLUMN'}"
 
 

@@ -31,7 +31,7 @@ EXACT: Mapping[tuple[str, str], str] = {
     ("trec", "trec"): "",
     ("hipporag", "hipporag"): "",
     ("raptor", "raptor"): "vectors are kept with the option keep-vectors",
-    ("contextual-retrieval", "contextual-retrieval"): "for chunks that stand by their documents",
+    ("contextual-retrieval", "contextual-retrieval"): "for chunks that are stored with their documents",
     ("ragchecker", "ragchecker"): "",
 }
 """Pairs of which A to B to A gives equal records of every valid dataset of A of which the conversion to B loses

@@ -96,7 +96,7 @@ def refusals(repo: str, revision: str | None = None) -> Iterator[None]:
         raise RagdataError(str(error).splitlines()[0]) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         what = str(error) or type(error).__name__
-        raise RagdataError(f"the connection to {endpoint()} failed: {what}; the same command again goes on") from None
+        raise RagdataError(f"the connection to {endpoint()} failed: {what}; run the command again to resume") from None
     except (json.JSONDecodeError, KeyError) as error:
         raise RagdataError(f"{endpoint()} does not answer as a hub does ({type(error).__name__}: {error})") from None
 

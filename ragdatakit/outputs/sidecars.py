@@ -32,7 +32,7 @@ from ragdatakit.schemas.errors import RagdataError
 
 _KEPT = "changed since it was written; the sidecar's value was not used"
 _UNUSED = "its row was changed or removed since it was written; what the sidecar keeps of it was not used"
-_MADE = "changed since it was written; it stays beside what the sidecar keeps of the source"
+_MADE = "changed since it was written; it stays next to what the sidecar keeps of the source"
 
 
 _Unused = list[tuple[Literal["lost", "coerced"], str | None, str, str]]

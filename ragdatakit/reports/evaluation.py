@@ -230,7 +230,7 @@ def _answers_in_top(done: Evaluation, paint: Painter) -> Iterator[str]:
         best = max(t.at[k] for t in told)
         rows.append([str(k), *(f"{t.at[k]:.3f}" for t in told), f"{best / ceiling:4.0%}" if ceiling else ""])
     yield from column_lines(rows, paint, gap=3)
-    yield f"{_INDENT}ceiling {ceiling:.3f}: so often it stands anywhere in the corpus"
+    yield f"{_INDENT}ceiling {ceiling:.3f}: how often it is anywhere in the corpus"
 
 
 def _comparisons(found: Sequence[Comparison], paint: Painter) -> Iterator[str]:

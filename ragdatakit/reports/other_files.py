@@ -99,7 +99,7 @@ def left_out(sides: Iterable[OtherFiles], patterns: Iterable[str]) -> Iterator[s
         if found:
             yield f"Left out by --exclude {pattern}: {names_told(found)}."
         else:
-            yield f"--exclude {pattern}: there is no such file beside the datasets."
+            yield f"--exclude {pattern}: there is no such file next to the datasets."
 
 
 def _is_meant(name: str, pattern: str) -> bool:

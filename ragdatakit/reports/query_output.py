@@ -61,7 +61,7 @@ def _no_formula(text: str) -> str:
 
 
 def limited(chunks: Chunks, limit: int) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """At most so many rows (0: all)."""
+    """At most this many rows (0: all)."""
     left = limit
     for chunk in chunks:
         if not limit:

@@ -212,7 +212,7 @@ class Columns:
 
     ``separator`` is between two cells; ``""``: any number of blanks. ``quoted``: quote marks around a cell are
     taken off, as Python's csv reader does it. ``header``: the first line is passed over, whatever it is. A line that
-    begins with ``comment`` is no record. ``further``: the reader passes over cells behind the last column.
+    begins with ``comment`` is no record. ``further``: the reader passes over cells after the last column.
     """
 
     separator: str = ""
@@ -472,7 +472,7 @@ class Format:
         pairs = [(r.kind, r.to_kind) for r in self.references] + [(m.kind, m.to_kind) for m in self.memberships]
         for kind, to_kind in pairs:
             if order.index(to_kind) >= order.index(kind):
-                raise ValueError(f"{self.name}: {kind} refers to {to_kind}, which must stand before it")
+                raise ValueError(f"{self.name}: {kind} refers to {to_kind}, which must come before it")
 
     def file(self, kind: str) -> File:
         """The file kind of that name; raises `UnknownNameError`."""

@@ -73,7 +73,7 @@ class LineReader:
     def record(self, line: str) -> dict[str, Any]:
         """The record of a line. Raises `LineError` where it has another number of cells.
 
-        A comment is a record of one field called ``comment``; cells behind the last column, where they are passed over,
+        A comment is a record of one field called ``comment``; cells after the last column, where they are passed over,
         are together one field called ``column N``.
         """
         columns = self.columns

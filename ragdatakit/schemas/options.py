@@ -259,8 +259,8 @@ class DiffOptions(DatasetOptions):
 class BatchOptions(DatasetOptions):
     """How tables are loaded for Great Expectations.
 
-    ``sample_rows`` checks at most so many rows of a table (0: all); rows are counted all. ``memory_limit`` is the most
-    bytes that the columns of one expectation may take.
+    ``sample_rows`` checks at most this many rows of a table (0: all); all rows are counted. ``memory_limit`` is the
+    most bytes that the columns of one expectation may take.
     """
 
     sample_rows: int = _number(0, 0)

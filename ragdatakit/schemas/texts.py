@@ -9,5 +9,5 @@ def many(number: int, noun: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """``text``, or its beginning and an ellipsis: at most so many characters."""
+    """``text``, or its beginning and an ellipsis: at most this many characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -168,7 +168,7 @@ class CsvRun(FileRun):
             return ", which is not a text: save the table as CSV in UTF-8"
         for separator, called in SEPARATORS.items():
             if set(missing) <= {name.strip(' "') for name in line.split(separator)}:
-                return f": {called} stand between the columns, and pandas splits at commas"
+                return f": {called} separate the columns, and pandas splits at commas"
         names = {f.name for f in self.declared.record.fields}
         if names.isdisjoint(cell.strip().casefold() for cell in self.reader.header or ()):
             return ", which is the first row if the header was left out"

@@ -164,7 +164,7 @@ def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Qrel]:
                 records.leave_out(file, number, "its score is not an integer", record["score"])
                 continue
             if further := record.get(_FURTHER, "").strip():
-                why = "the loader passes over what stands behind the third column"
+                why = "the loader ignores what follows the third column"
                 records.tell_once("lost", "qrels", _FURTHER, why, file, number, f"{record['query-id']}: {further}")
             yield Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split)
 

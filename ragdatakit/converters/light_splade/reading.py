@@ -83,7 +83,7 @@ class _Reading:
                         continue
                     name = overlap.name(own, split)
                     if name != own:
-                        reason = f"the id means something else in train: {_SECOND}- stands before it"
+                        reason = f"the id means something else in train: {_SECOND}- is put before it"
                         notes.append(("renumbered", _TABLE[kind], _ID[kind], reason, f"{own} became {name}"))
                     yield name, text, split
 

@@ -182,10 +182,10 @@ CONVERTER = Converter(
     },
     options=(
         Option("map", "read", "What the columns are: text=COLUMN,id=COLUMN,… (FILE:text=COLUMN for one file)."),
-        Option("delimiter", "read", "What stands between the cells of CSV files: a character, or tab."),
+        Option("delimiter", "read", "What separates the cells of CSV files: a character, or tab."),
         Option("encoding", "read", "How CSV files are encoded.", "utf-8"),
         Option("row-ids", "read", "Call rows without an id by their numbers, from 0 or 1.", "", ("", "0", "1")),
-        Option("gold-separator", "read", "What stands between several ids of documents in one cell."),
+        Option("gold-separator", "read", "What separates several ids of documents in one cell."),
         Option("header", "read", "Whether the first line of CSV files names the columns (else 1, 2, …).", True),
         Option("quoting", "read", "Whether cells of CSV files may be quoted.", "csv", ("csv", "none")),
     ),

@@ -18,7 +18,7 @@ from ragdatakit.schemas.canonical import Document, Qrel, Question
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
 
 
-_MAY_BE_GOLD = "column {name} may hold gold; name it in --map, beside the others: doc_id={name} (or metadata={name})"
+_MAY_BE_GOLD = "column {name} may hold gold; name it in --map, with the others: doc_id={name} (or metadata={name})"
 
 
 @dataclass(slots=True)

@@ -103,7 +103,7 @@ class VectorRows(ArraySource):
             reader.fill_to(4096)
             name = _NAME.match(reader.data)
             if name is None:
-                self._fail(reader, "the object is not closed" if not reader.data else "no name stands here")
+                self._fail(reader, "the object is not closed" if not reader.data else "there is no name here")
                 return False
             reader.take(name.end())
             comma = False

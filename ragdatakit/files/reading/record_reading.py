@@ -238,7 +238,7 @@ class RecordReader:
                 text = self._text(file, number, bytes(line)) if not told else ""
                 if number == 1 and kind.columns.header:
                     if not told and reader.looks_like_record(text):
-                        told = "it stands where the header should"
+                        told = "it is where the header should be"
                 elif not told and text.strip():
                     try:
                         record = reader.record(text)

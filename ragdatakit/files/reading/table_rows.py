@@ -131,7 +131,7 @@ class TableFile:
             for cells in rows:
                 if len(cells) > width:
                     shown = f"{self.file.name} line {rows.line}: {' '.join(cells[width:])}"
-                    notes.append(("lost", "table", None, "cells behind the last column of the header", shown))
+                    notes.append(("lost", "table", None, "cells after the last column of the header", shown))
                 pairs = zip(header, cells, strict=False)
                 yield dict(reversed(list(pairs))) if repeated else dict(pairs)
 

@@ -38,7 +38,7 @@ def findings_body(report: Report, most_bytes: int) -> str:
     counts = ", ".join(words for s, words in told.items() if s != "info" or report.counts[s])
     total = sum(report.counts.values())
     left = (
-        f" {len(kept):,} of them are on this page: at most so many of each rule as the report kept and as fit."
+        f" {len(kept):,} of them are on this page: at most this many of each rule as the report kept and as fit."
         if len(kept) < total
         else ""
     )

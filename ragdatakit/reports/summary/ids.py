@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 _MOST_SPREAD = 64
-"""Integers are taken as they are where their range is at most so many times as large as their number."""
+"""Integers are taken as they are where their range is at most this many times as large as their number."""
 
 
 _WORTH_HASHES = 1 << 15

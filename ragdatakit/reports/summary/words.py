@@ -381,7 +381,7 @@ _PLACES = {"text": 2, "field_order": 3}
 
 
 def shown_values(row: Iterable[tuple[str, object]], most: int = 0) -> list[tuple[str, str]]:
-    """The columns of an example that have a value, as text, long texts last; at most so many (0: all)."""
+    """The columns of an example that have a value, as text, long texts last; at most this many (0: all)."""
     told = [(name, value_text(value)) for name, value in row if value not in (None, "", [], {}, ())]
     told.sort(key=lambda pair: _PLACES.get(pair[0], 1))
     names = {name for name, _ in told}

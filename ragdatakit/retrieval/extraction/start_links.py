@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Linker = Callable[[str, int], list[int]]
-"""The entities, by their places, with which the search for an answer starts: of a text, at most so many."""
+"""The entities, by their places, with which the search for an answer starts: of a text, at most this many."""
 _BATCH = 256
 _OF_WHOLE_QUESTIONS = 3
 

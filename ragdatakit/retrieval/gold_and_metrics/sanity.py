@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Rank = Callable[[Sequence[Query], int], "list[Ranking]"]
-"""Ranks passages for queries, at most so many for each: `Ranker.rank`, or `Retriever.rank` with its mode bound."""
+"""Ranks passages for queries, at most this many for each: `Ranker.rank`, or `Retriever.rank` with its mode bound."""
 
 DEALS = 5
 """So often the gold is dealt to other questions."""

@@ -18,7 +18,7 @@ _MOST_SHOWN = 5
 _MOST_NAMED = 3
 _LONGEST_ID = 80
 _WORDS = {
-    "repeated_ids": "{} have an id that stood before{}; gold and paths mean the first one",
+    "repeated_ids": "{} have an id that came before{}; gold and paths mean the first one",
     "without_text": "{} have no text and cannot be found{}",
 }
 

@@ -35,7 +35,7 @@ IDS = ("id", "_id", "docid", "doc_id", "chunk_id", "passage_id", "question_id", 
 """Members and columns that have the id, in this order."""
 TEXTS = ("text", "query", "question")
 VECTORS = ("vector", "embedding", "embeddings", "text_embedding")
-FORMS = "X.npy (with X.ids.txt or X.ids.json beside it), .parquet, .jsonl, or a vector_db.pkl"
+FORMS = "X.npy (with X.ids.txt or X.ids.json next to it), .parquet, .jsonl, or a vector_db.pkl"
 LONGEST_LINE = 64 << 20
 """Bytes of a line of JSON that are read at most."""
 LEAST_SHARE = 0.5
@@ -449,7 +449,7 @@ def _of_array(path: Path) -> Iterator[DenseBlock]:
         raise RagdataError(f"{path} has an array of {array.dtype} {array.shape}, expected (vectors, dimensions)")
     ids = _ids_beside(path)
     if ids is not None and len(ids) != len(array):
-        raise RagdataError(f"{path} has {len(array):,} vectors, and the file beside it {len(ids):,} ids")
+        raise RagdataError(f"{path} has {len(array):,} vectors, and the file next to it {len(ids):,} ids")
     for first in range(0, len(array), _ROWS):
         with np.errstate(over="ignore"):
             vectors = array[first : first + _ROWS].astype(np.float32)

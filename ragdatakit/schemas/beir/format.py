@@ -162,7 +162,7 @@ BEIR = Format(
         Layout(
             name="prefixed",
             description="the same with `PREFIX-queries.jsonl` and `PREFIX-qrels/`, which are a set by themselves over "
-            "the one corpus (the loader's `prefix`), beside those of other prefixes and of none",
+            "the one corpus (the loader's `prefix`), next to those of other prefixes and of none",
             files={**_PLAIN, **_PREFIXED},
             splits={"queries.jsonl": "", "qrels/": "", "*-queries.jsonl": "*", "*-qrels/": "*"},
             signature=(tuple(_PREFIXED),),

@@ -14,7 +14,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "BE101 missing-file warning",
         summary="A folder without its corpus, its queries or any judgements: part of a dataset.",
-        message="there is no {file} beside it{counted}",
+        message="there is no {file} next to it{counted}",
         upstream="the loader stops with ValueError: file not present",
         hint="add the file; part of a dataset is fine where only that part is used",
         source="GenericDataLoader.check",
@@ -147,7 +147,7 @@ FILE_RULES: tuple[Rule, ...] = (
         "BE122 wrong-columns error",
         summary="A judgement with fewer than three tab-separated columns, or with a quote mark that is not closed.",
         message="{reason}",
-        upstream="the loader stops with IndexError (behind an open quote mark the next lines are part of the id)",
+        upstream="the loader stops with IndexError (after an open quote mark the next lines are part of the id)",
         hint="write query-id, corpus-id and score with tabs between them",
         bad="query-id\tcorpus-id\tscore\nq1 d2 1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
@@ -156,7 +156,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "BE123 further-columns warning",
         summary="A judgement with more than three columns.",
-        message="there are columns behind the score: {value}",
+        message="there are columns after the score: {value}",
         upstream="the loader passes over them; of TREC's four columns it would take the wrong ones",
         hint="write query-id, corpus-id and score only",
         bad="query-id\tcorpus-id\tscore\nq1\td2\t1\tsure",

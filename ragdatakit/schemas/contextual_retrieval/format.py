@@ -32,7 +32,7 @@ LAYOUTS = (
     Layout(
         name="cookbook",
         description="`codebase_chunks.json` or `evaluation_set.jsonl` or both, with the stores of vectors below, and "
-        "further files that their content tells",
+        "further files, recognised by their content",
         files=_NAMED,
         sniffed=_BY_CONTENT,
         signature=_COOKBOOK,
@@ -47,7 +47,7 @@ LAYOUTS = (
     ),
     Layout(
         name="files",
-        description="Files of any name, told by their content",
+        description="Files of any name, recognised by their content",
         files={},
         sniffed=_BY_CONTENT,
         signature=(tuple(_BY_CONTENT),),

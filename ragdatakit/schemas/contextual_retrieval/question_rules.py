@@ -210,7 +210,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR103 golden-chunk-unlike-corpus error",
-        summary="The content of a golden chunk is not that of the corpus, but for blanks around it.",
+        summary="The content of a golden chunk is not that of the corpus, except for blanks around it.",
         message="the content of {value} is not that of the corpus",
         upstream="contents are compared: the chunk is never found, and nothing says so",
         hint="copy the content from the corpus",

@@ -132,7 +132,7 @@ CONTEXT = Record(
             "unusable-context",
             "contextualized_content",
             "string",
-            "The context alone; it is indexed behind the chunk and a blank line.",
+            "The context alone; it is indexed after the chunk and a blank line.",
             CONTEXT_OF_CHUNK,
         ),
     ),

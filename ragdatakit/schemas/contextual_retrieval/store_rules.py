@@ -74,7 +74,7 @@ STORE_RULES: tuple[Rule, ...] = (
         "CR011 context-repeats-chunk warning",
         summary="The context of a chunk contains the chunk.",
         message="the context contains the chunk",
-        upstream="the context is put behind the chunk, which is then embedded twice",
+        upstream="the context is put after the chunk, which is then embedded twice",
         hint="keep the context alone, without the chunk",
         bad=_with(_CONTEXT, "On how the reef was charted: Joss mapped it."),
         good=_STORED,
@@ -92,7 +92,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR110 stored-chunk-unlike-corpus error",
-        summary="The content of a chunk with a context is not that of the corpus, but for blanks around it.",
+        summary="The content of a chunk with a context is not that of the corpus, except for blanks around it.",
         message="the content of {value} is not that of the corpus",
         upstream="Pass@k compares this content with the golden one: the chunk is never found, and nothing says so",
         hint="write the contexts for the corpus that is there",
@@ -153,7 +153,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR205 stale-vectors error",
-        summary="The chunks of a store of vectors are not those of the corpus beside it.",
+        summary="The chunks of a store of vectors are not those of the corpus next to it.",
         message="{unlike} of its {stored} chunks are not in the corpus, {missing} of the corpus's {chunks} not in it",
         upstream="where the file is there the corpus is not read: searches go over the old chunks, and Pass@k falls, "
         "to 0 where none is left",

@@ -102,7 +102,7 @@ FILES = (
         title="files that no loader reads",
         container="opaque",
         suffixes=(".bak",),
-        description="What lies beside the data under a name that no loader picks up; never opened.",
+        description="Files next to the data under a name that no loader picks up; never opened.",
     ),
     File(
         kind="images",

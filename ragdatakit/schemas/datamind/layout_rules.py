@@ -16,7 +16,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         summary="There is a chunks/ or triplets/ folder, and no file in it has a name that a loader reads.",
         message="no file in {folder} is named *.jsonl ({found} is there)",
         upstream={
-            "v1": "silently loads none of it, and goes on with raw documents or an LLM's own triples",
+            "v1": "silently loads none of it, and continues with raw documents or an LLM's own triples",
             "v2": "silently loads none of it",
         },
         hint="name the files *.jsonl, in lower case, directly in the folder; delete the folder if it is not meant",
@@ -36,7 +36,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "DM103 ignored-file warning",
-        summary="A file beside the data whose name no loader picks up: a sub-folder, another ending, a leading dot.",
+        summary="A file next to the data whose name no loader picks up: a sub-folder, another ending, a leading dot.",
         message="is not read: only {pattern} directly in {folder} is",
         upstream={"v1": "silently ignores the file", "v2": "silently ignores the file"},
         hint="rename or move the file if it is data; keep it out of the folder if it is not",
@@ -47,7 +47,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     Rule(
         "DM104 raw-documents-beside-chunks warning",
         summary="A profile has chunks and raw documents.",
-        message="{count} raw document(s) stand beside chunks/",
+        message="{count} raw document(s) are next to chunks/",
         upstream={"v1": "indexes the chunks and ignores the documents", "v2": "indexes both in one collection"},
         hint="keep documents that are chunked already out of the profile, so that both loaders see the same corpus",
         bad="chunks/notes.jsonl and notes.md",

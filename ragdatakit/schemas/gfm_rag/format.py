@@ -76,7 +76,7 @@ FILES = (
         "built-documents",
         "Documents, built",
         BUILT_DOCUMENT,
-        "The same file beside a complete stage1: the loaders open and parse it, and use nothing of it.",
+        "The same file next to a complete stage1: the loaders open and parse it, and use nothing of it.",
         known=False,
     ),
     _questions(
@@ -93,7 +93,7 @@ FILES = (
         "built-raw-questions",
         "Raw questions, built",
         BUILT_RAW_QUESTION,
-        "The same file beside one of that name in stage1: nothing reads it.",
+        "The same file next to one of that name in stage1: nothing reads it.",
         (),
     ),
     _table(

@@ -165,7 +165,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     Rule(
         "GF314 edge-both-ways info",
         summary="One relation between two nodes is listed in both directions.",
-        message="the same edge stands the other way round in an earlier row",
+        message="an earlier row has the same edge the other way round",
         upstream="the loaders add the inverse of every edge themselves, under a name of its own",
         hint="list one direction, if the other is only meant as its inverse",
         bad=f"{_GOOD_EDGES}\nlena,towed,osprey,{{}}",

@@ -132,7 +132,7 @@ NODE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GF403 node-list-not-list error",
-        summary="Under a type of start_nodes or target_nodes stands null, a number or an object instead of a list.",
+        summary="A type of start_nodes or target_nodes has null, a number or an object instead of a list.",
         message="{field} is {value}, expected a list of names",
         upstream="both loaders stop with TypeError at null and numbers, and take the keys of an object for names",
         hint="write a list; `[]`, or no such type, where there is nothing",
@@ -152,7 +152,7 @@ NODE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GF405 node-list-is-text error",
-        summary="Under a type of start_nodes or target_nodes stands a text instead of a list of texts.",
+        summary="A type of start_nodes or target_nodes has a text instead of a list of texts.",
         message="{field} is the text {value}, expected a list of names",
         upstream="both loaders look up each of its characters, and the name is silently lost",
         hint="wrap it into a list; HippoRAG2Constructor itself writes target_nodes.entity like this",

@@ -59,7 +59,7 @@ RAW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GF505 repeated-built-title warning",
-        summary="One title appears twice in raw/documents.json, beside a stage1 that is complete.",
+        summary="One title appears twice in raw/documents.json, next to a complete stage1.",
         message="duplicate title {value}",
         upstream="the last text wins; the loaders do not use it, building stage1 again would",
         hint="give each document a title of its own",
@@ -69,7 +69,7 @@ RAW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GF506 unusable-documents warning",
-        summary="raw/documents.json is not a JSON object, beside a stage1 that is complete.",
+        summary="raw/documents.json is not a JSON object, next to a complete stage1.",
         message="the file holds {value}, not an object of titles and texts",
         upstream="the loaders only parse the file; building stage1 again would stop",
         hint='write {"title": "text", …}; `{}` is enough where nothing is to be built',
@@ -79,7 +79,7 @@ RAW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GF507 unusable-document warning",
-        summary="A document of raw/documents.json is not a text, beside a stage1 that is complete.",
+        summary="A document of raw/documents.json is not a text, next to a complete stage1.",
         message="the document is {value}, expected a text",
         upstream="the loaders only parse the file; building stage1 again would stop with TypeError",
         hint="write the text of the document",
@@ -90,7 +90,7 @@ RAW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GF508 unusable-raw-questions warning",
-        summary="A raw file of questions is not a list of objects, beside a stage1 file of that name.",
+        summary="A raw file of questions is not a list of objects, next to a stage1 file of that name.",
         message="found {value}; expected a JSON list of objects",
         upstream="nothing reads it; building the questions of stage1 again would stop",
         hint="repair the file, or remove it",

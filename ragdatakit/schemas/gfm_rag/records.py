@@ -147,7 +147,7 @@ BUILT_DOCUMENT = _document(
     "unusable-documents",
     "",
     "documents-not-json",
-    "A document beside a graph that has been built: the name of a member is the title, its value the text.",
+    "A document next to a graph that has been built: the name of a member is the title, its value the text.",
 )
 LEGACY_DOCUMENT = _document(
     "legacy-document",
@@ -264,7 +264,7 @@ RAW_QUESTION = Record(
         _SUPPORTING,
         _any("question_type", "GraphRAG-Bench: the kind of question.", "Fact Retrieval"),
         _any("original_question", "GraphRAG-Bench: the question without its choices."),
-        _any("evidence", "GraphRAG-Bench: where the answer stands."),
+        _any("evidence", "GraphRAG-Bench: where the answer is."),
     ),
     rules={
         "syntax": "questions-not-json",

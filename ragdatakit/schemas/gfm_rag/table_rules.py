@@ -390,7 +390,7 @@ NAME_RULES: tuple[Rule, ...] = (
         "GF223 numbers-but-for-missing error",
         severities={"": "warning"},
         summary="A column of edges.csv is text only thanks to names that the entity loader takes for missing values.",
-        message="but for names that read as missing, {column} is {kind} in {rows:,} rows from this one on",
+        message="except for names that read as missing, {column} is {kind} in {rows:,} rows from this one on",
         upstream={
             "gfm-rag": "pandas leaves those names out and reads numbers: all these edges are dropped, with a line in "
             "the log"

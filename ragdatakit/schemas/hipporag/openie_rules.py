@@ -104,7 +104,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "HR106 entity-not-extracted info",
-        summary="Subjects and objects of triples that do not stand among the extracted entities of their passage.",
+        summary="Subjects and objects of triples that are not among the extracted entities of their passage.",
         message="{missing} of {members} subjects and objects are not extracted entities of their passage",
         upstream="the graph is made of the triples alone",
         hint="nothing needs to be done",

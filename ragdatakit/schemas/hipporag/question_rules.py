@@ -213,7 +213,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         "HR035 blank-answer warning",
         summary="The only answer of a question is an empty text.",
         message="the answer is empty",
-        upstream="whatever is answered counts as wrong, but for nothing at all",
+        upstream="every answer counts as wrong, except an empty one",
         hint="write the answer; retrieval alone is evaluated without it",
         bad='{"question": "Who mapped Kettle Reef?", "answer": ""}',
         good='{"question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}',

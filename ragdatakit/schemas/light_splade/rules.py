@@ -48,7 +48,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "SP104 loaded-twice warning",
         summary="A folder of shards holds the same data as .ndjson and as .ndjson.gz.",
-        message="stands beside {other}, and a folder of shards loads both",
+        message="is next to {other}, and a folder of shards loads both",
         upstream="every record counts twice, the later text or list replaces the earlier one",
         hint="delete one of the two",
         source=f"light-splade: {_LOADER}._get_file_list",

@@ -86,7 +86,7 @@ LIGHTRAG = Format(
     description=(
         "What LightRAG keeps of documents in its working directory: chunks, entities, relations, vectors; "
         "the payload that it takes a graph from; the text that a model extracts one into. nano-graphrag has the same "
-        "files, and community reports beside them."
+        "files, and community reports next to them."
     ),
     homepage="https://github.com/HKUDS/LightRAG",
     files=(

@@ -60,7 +60,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         summary="An edge without a weight.",
         message="the edge of {value} has no weight",
         upstream="1.0 is taken, with a line in the log",
-        hint="add a weight: the number of chunks that tell of it",
+        hint="add a weight: the number of chunks that mention it",
         bad='<edge source="Joss Alder" target="Kettle Reef"/>',
         good='<data key="weight">1.0</data>',
         source="operate.py: _find_most_related_edges_from_entities",
@@ -73,7 +73,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
             "relations are ordered by it: this one comes at another place; LightRAG 1.5 raises it when "
             "the edge is next updated"
         ),
-        hint="write the number of chunks that tell of it, or more",
+        hint="write the number of chunks that mention it, or more",
         bad='<data key="weight">0.2</data>',
         good='<data key="weight">1.0</data>',
         source="utils_graph.py: apply_relation_weight_floor",

@@ -112,7 +112,7 @@ RELATION_CHUNKS = _store(
     "Chunks of a relation",
     "pair",
     "chunks",
-    "All chunks that tell of a relation; the name is the pair in order, joined with `<SEP>`.",
+    "All chunks that mention a relation; the name is the pair in order, joined with `<SEP>`.",
     {"Joss Alder<SEP>Kettle Reef": {"chunk_ids": [_CHUNK], "count": 1}},
     broken="unusable-tracking-record",
 )

@@ -121,7 +121,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR221 tracking-differs warning",
-        summary="The stores that track entities and relations tell other than the graph.",
+        summary="The stores that track entities and relations disagree with the graph.",
         message="{value} {reason}",
         upstream="used to delete documents and to repair the graph: what is not tracked stays for ever",
         hint="rebuild them with lightrag.tools.kg_integrity_repair",

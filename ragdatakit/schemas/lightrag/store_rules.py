@@ -67,7 +67,7 @@ STORE_RULES: tuple[Rule, ...] = (
         ),
         hint="add the file, or insert the documents again",
         bad="vdb_entities.json alone",
-        good="kv_store_text_chunks.json and graph_chunk_entity_relation.graphml beside it",
+        good="kv_store_text_chunks.json and graph_chunk_entity_relation.graphml next to it",
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(

@@ -56,7 +56,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     Rule(
         "RC012 incomplete-labels warning",
         summary="A row has some of the four sets of labels, and lacks others.",
-        message="{missing} is missing beside other labels",
+        message="{missing} is missing, although other labels are there",
         upstream="the tool asks a model for what is missing",
         hint="let the tool finish, or remove the labels of the rows that are to be checked anew",
         bad='"retrieved2answer": null',
@@ -130,9 +130,9 @@ LABEL_RULES: tuple[Rule, ...] = (
     Rule(
         "RC028 labels-without-claims warning",
         summary="A row has labels, and lacks the claims that they are about.",
-        message="{missing} is missing beside its labels",
+        message="{missing} is missing, although its labels are there",
         upstream="the metrics are computed from the labels; nothing says which claims they are about",
-        hint="keep response_claims and gt_answer_claims beside the labels",
+        hint="keep response_claims and gt_answer_claims with the labels",
         bad='"response_claims": null',
         good='"response_claims": [["Joss Alder", "mapped", "the reef"]]',
         source=f"{_COMPUTED} (claims are not read)",

@@ -11,7 +11,7 @@ _NODE = '{"index": 0, "layer": 0, "text": "Mara Venn built the light", "children
 PICKLE_RULES: tuple[Rule, ...] = (
     Rule(
         "RP001 foreign-pickle-content error",
-        summary="A pickle with a name, a call or an opcode that no tree needs. Nothing behind it was read.",
+        summary="A pickle with a name, a call or an opcode that no tree needs. Nothing after it was read.",
         message="byte {position}: {reason}",
         upstream="RAPTOR calls pickle.load, which runs whatever the pickle asks for",
         hint="do not load this file; ask for the tree in the JSON form, or build it again",
@@ -169,7 +169,7 @@ TREE_RULES: tuple[Rule, ...] = (
         "RP011 node-over-budget warning",
         summary="The text of one node is longer than all that is retrieved for a question (3,500 tokens).",
         message="the text has at least {tokens:,} tokens, the budget of a question is 3,500",
-        upstream="collapsed retrieval stops at the first node that does not fit: those behind it are lost",
+        upstream="collapsed retrieval stops at the first node that does not fit: those after it are lost",
         hint="cut the text into chunks of 100 tokens, as RAPTOR does, or ask with a larger max_tokens",
         bad='{"index": 0, "text": "Mara Venn built the light … (4,000 words)", …}',
         good=_NODE,

@@ -57,7 +57,7 @@ RULES: tuple[Rule, ...] = (
         message="part of the gold may belong to other questions: {told}",
         upstream="gold that is partly wrong passes for better than chance, with metrics that are too low",
         hint=(
-            "read some of the questions beside their gold (the worst ones, EV203): does it answer them? Where not, "
+            "read some of the questions with their gold (the worst ones, EV203): does it answer them? Where not, "
             "look how the two are joined; where it does, the dataset is hard for these runs"
         ),
         bad='q7: when is high water?   gold: "Prune pear trees in late winter."',
@@ -112,7 +112,7 @@ RULES: tuple[Rule, ...] = (
         summary="Gold that is in the corpus and that no run finds, as deep as the runs go (100 results by default).",
         message=("question {question}: no run finds {what} in the first {depth} results ({targets})"),
         upstream="a reader of these results never sees it",
-        hint="read the question beside the gold: does it answer, and in words that the question could lead to?",
+        hint="read the question with the gold: does it answer, and in words that the question could lead to?",
         bad='q1: when to cut fruit trees   gold: "Dormant wood tolerates the saw."',
         good='q1: when to prune a pear tree   gold: "Prune pear trees in late winter."',
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
@@ -149,7 +149,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "EV207 judged-question-not-there warning",
-        summary="Questions that are judged and do not stand among the questions of the dataset.",
+        summary="Questions that are judged and are not among the questions of the dataset.",
         message="{number} of {judged} judged questions are not among the {questions} questions",
         upstream="they are left out of the metrics, which say nothing of them",
         hint="add the questions, or correct their ids in the judgements: do both files number them alike?",

@@ -80,8 +80,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "QU205 control-character warning",
         summary=(
-            "A control character in a text, one that turns the direction of all behind it (U+202D, U+202E), or U+FFFD, "
-            "which stands for a character that was lost."
+            "A control character in a text, one that turns the direction of the text after it (U+202D, U+202E), or "
+            "U+FFFD, which stands for a character that was lost."
         ),
         message="the {what} is in the {field} of {table} {id}{more}{obeyed}",
         upstream="tokenizers see another word than was meant",
@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
         "QU206 over-token-budget warning",
         summary="A text of more tokens than `most-tokens`; tokens are words, CJK characters and punctuation marks.",
         message="the text of {table} {id} has {tokens:,} tokens, more than {most:,}",
-        upstream="encoders cut it there, and nothing behind is ever found",
+        upstream="encoders cut it there, and nothing after it is ever found",
         hint="cut it into chunks (`ragdata convert --chunk-size`), or set `most-tokens` to what your encoder takes",
         bad="d1: a book of 90,000 tokens",
         good="d1#1, d1#2, …: its chunks of 400 tokens",

@@ -127,7 +127,7 @@ RULES: tuple[Rule, ...] = (
         upstream="nothing is known about this record",
         hint="please report it with the record that caused it",
         bad="a record on which a check of ragdata stops with an error",
-        good="the same record, once the check is mended",
+        good="the same record, once the check is fixed",
         source="ragdata's own check failed: no loader is involved",
     ),
     Rule(

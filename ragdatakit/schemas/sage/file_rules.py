@@ -124,10 +124,10 @@ FILE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "SG712 unknown-document warning",
-        summary="A result names a document that is not among the documents beside the records.",
+        summary="A result names a document that is not among the documents next to the records.",
         message="{field} is {value}; {expected}",
         upstream="not checked; the result comes from other documents, or an older state of these",
-        hint="put the documents beside the records that were retrieved from them",
+        hint="put the documents next to the records that were retrieved from them",
         bad='documents.jsonl: {"id": "c7", "contents": "a"}\n'
         'records.jsonl: {"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": '
         '"c9"}}], "retrieval_docs": ["a"]}',

@@ -52,7 +52,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "SG605 empty-results-hide-retrieval error",
-        summary="An empty results beside retrieval_results with texts, as the FlashRAG batch leaves behind.",
+        summary="An empty results next to retrieval_results with texts, as the FlashRAG batch leaves behind.",
         message="results is empty while retrieval_results has {count}",
         upstream={"operators": "rerankers take the first list that they find, the empty one, and rank no document"},
         hint="leave the empty results out",
@@ -121,7 +121,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "SG611 unread-context warning",
-        summary="An empty retrieval_results beside a context, as the LongBench batch gives.",
+        summary="An empty retrieval_results next to a context, as the LongBench batch gives.",
         message="retrieval_results is empty while context is {context}",
         upstream={"operators": "the promptor takes the empty list, because the key is there; the context is not used"},
         hint="leave the empty retrieval_results out",

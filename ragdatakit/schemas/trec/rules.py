@@ -65,7 +65,7 @@ FILE_RULES: tuple[Rule, ...] = (
         "TR111 wrong-columns error",
         summary="A line with more or fewer columns than the four of judgements, the six of runs or the two of topics.",
         message="{reason}",
-        upstream='trec_eval stops with "Malformed line", pytrec_eval with ValueError; columns behind a run\'s tag are '
+        upstream='trec_eval stops with "Malformed line", pytrec_eval with ValueError; columns after a run\'s tag are '
         "passed over by trec_eval only",
         hint="judgements: query, 0, document, relevance; runs: query, Q0, document, rank, score, tag",
         bad="q1 d2 1",
