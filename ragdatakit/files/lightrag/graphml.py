@@ -95,6 +95,7 @@ class GraphReader:
     def _new_parser(self) -> Any:
         parser = ParserCreate(namespace_separator="}")
         parser.buffer_size = _RUN_OF_TEXT
+        parser.ordered_attributes = True
         parser.buffer_text = True
         parser.StartElementHandler = self._start_element
         parser.EndElementHandler = self._end_element
@@ -166,30 +167,35 @@ class GraphReader:
         self._add("graph-with-entities", {"name": name})
         raise _StopReading
 
-    def _start_element(self, tag: str, attributes: dict[str, str]) -> None:
+    def _start_element(self, tag: str, given: list[str]) -> None:
+        """``given``: names and values of the element's attributes by turns."""
         self._depth = depth = self._depth + 1
-        name = _NAMES.get(tag)
-        if depth > 3:
-            if depth > 4:
-                self._attribute = ""  # networkx leaves out what has elements in it
-            elif name == "data" and self._item is not None:
-                known = self._keys.get(attributes.get("key", ""))
+        if depth == 4:
+            if self._item is not None and _NAMES.get(tag) == "data":
+                key = given[1] if given and given[0] == "key" else _by_name(given).get("key", "")
+                known = self._keys.get(key)
                 if known is None:
-                    self._add("unreadable-attribute", {"reason": f"there is no key {attributes.get('key', '')}"})
+                    self._add("unreadable-attribute", {"reason": f"there is no key {key}"})
                 else:
                     self._attribute, self._read = known
                     self._text.clear()
+        elif depth > 4:
+            self._attribute = ""  # networkx leaves out what has elements in it
         elif depth == 3:
-            if self._in_graph and name is not None:
-                self._start_item(name, attributes)
-        elif depth == 2 and name == "graph":
+            if self._in_graph and tag in _NAMES:
+                self._start_item(_NAMES[tag], _by_name(given))
+        elif depth == 2:
+            self._start_top(_NAMES.get(tag), _by_name(given))
+
+    def _start_top(self, name: str | None, attributes: dict[str, str]) -> None:
+        if name == "graph":
             self._graphs += 1
             self._in_graph = self._graphs == 1
             if self._in_graph:
                 self.directed = attributes.get("edgedefault") == "directed"
                 if self.directed:
                     self._add("directed-graph", {})
-        elif depth == 2 and name == "key":
+        elif name == "key":
             self._add_key(attributes)
 
     def _start_item(self, name: str, attributes: dict[str, str]) -> None:
@@ -219,29 +225,33 @@ class GraphReader:
 
     def _end_element(self, tag: str) -> None:
         self._depth = depth = self._depth - 1
-        if depth == 3:
+        item = self._item
+        if item is None:
+            self._in_graph = self._in_graph and depth > 1
+        elif depth == 3:
             if self._attribute:
-                self._end_data()
+                text = "".join(self._text)
+                if self._read is not str:
+                    self._check(text)
+                item.attributes[self._attribute] = text
+                self._attribute = ""
         elif depth == 2:
-            if self._item is not None:
-                self._item.until = self._end_of_tag()
-                self._items.append(self._item)
-                self._item = None
-        elif depth == 1:
-            self._in_graph = False
+            item.until = self._end_of_tag()
+            self._items.append(item)
+            self._item = None
 
-    def _end_data(self) -> None:
-        text = "".join(self._text)
-        if self._read is not str and text:
-            try:
-                self._read(text)
-            except (ValueError, KeyError):
-                self._add("unreadable-attribute", {"reason": f"{self._attribute} is {text[:40]!r}"})
-        assert self._item is not None
-        self._item.attributes[self._attribute] = text
-        self._attribute = ""
+    def _check(self, text: str) -> None:
+        """Report a value that is not of its key's type."""
+        try:
+            self._read(text or "0")
+        except (ValueError, KeyError):
+            self._add("unreadable-attribute", {"reason": f"{self._attribute} is {text[:40]!r}"})
 
     def _end_of_tag(self) -> int:
         at = self._parser.CurrentByteIndex + self._start - self._held_from
         found = self._held.find(b">", at)
         return self._held_from + (found + 1 if found >= 0 else len(self._held))
+
+
+def _by_name(given: list[str]) -> dict[str, str]:
+    return dict(zip(given[::2], given[1::2], strict=True))
