@@ -1,4 +1,4 @@
-"""A working directory of LightRAG: stores as JSON, a graph as GraphML, vectors as nano-vectordb writes them; no error."""
+"""A working directory of LightRAG: JSON stores, a graph as GraphML, vectors as nano-vectordb writes them; no error."""
 
 from __future__ import annotations
 

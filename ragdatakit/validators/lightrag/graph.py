@@ -62,9 +62,8 @@ class GraphCheck:
                 yield problem, place
 
     def _told(self, item: Item, texts: Any) -> Told:
-        one = self._known.one
-        sources = tuple(one(part) for part in sources_of(item.attributes.get("source_id", "")))
-        return Told(item.line, item.number, hash(texts), sources)
+        joined = item.attributes.get("source_id", "")
+        return Told(item.line, item.number, hash(texts), tuple(map(self._known.one, sources_of(joined))))
 
     def _node(self, item: Item) -> Iterator[tuple[Problem, str]]:
         name = self._known.one(item.name)
@@ -117,9 +116,10 @@ class GraphCheck:
     def _sources(self, item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]:
         if not told.sources:
             yield Problem("element-without-chunk", value=shown), "source_id"
-        if self._known.chunks is not None:
+        chunks = self._known.chunks
+        if chunks is not None and not chunks.keys() >= set(told.sources):
             for part in told.sources:
-                if part not in self._known.chunks:
+                if part not in chunks:
                     yield Problem("unknown-source", value=part), "source_id"
 
     def _incomplete(self, item: Item, shown: str) -> Iterator[tuple[Problem, str]]:

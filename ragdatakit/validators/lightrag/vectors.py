@@ -194,7 +194,7 @@ class VectorCheck:
         if self._waiting:
             numbers = np.frombuffer(b"".join(vector for _, vector in self._waiting), dtype="<f2")
             vectors = numbers.reshape(len(self._waiting), -1).astype(np.float32)
-            finite = np.isfinite(vectors).all(axis=1)
+            finite: Any = np.isfinite(vectors).all(axis=1)
             sides = self._sides(np.where(finite[:, None], vectors, 0))
             for (place, _), side, known in zip(self._waiting, sides.tolist(), finite.tolist(), strict=True):
                 self._sketches[place] = side if known else None
