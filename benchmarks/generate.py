@@ -21,6 +21,7 @@ from sets.gfm_rag import write_gfm_rag
 from sets.gfm_rag_faults import gfm_rag_faults
 from sets.lightrag import write_lightrag
 from sets.names import Set, default_folder
+from sets.ragchecker import write_ragchecker
 from sets.sage import write_sage
 from sets.sage_faults import sage_faults
 from sets.splade import DOCUMENTS, SpladePlan, write_numbers, write_splade, write_tiny
@@ -30,7 +31,7 @@ from sets.zipf import write_zipf
 SEED = 7
 KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
-    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf", "lightrag",
+    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf", "lightrag", "ragchecker",
 )  # fmt: skip
 FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
     "splade": lambda scale, seed: splade_faults(SpladePlan(scale, seed)),
@@ -72,6 +73,7 @@ def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> No
         "beir": lambda: write_beir(target, scale, seed),
         "zipf": lambda: write_zipf(target, scale, seed),
         "lightrag": lambda: write_lightrag(target, scale, seed),
+        "ragchecker": lambda: write_ragchecker(target, scale, seed),
         "arag-one-line": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=True),
         "arag-pretty": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=False),
         "splade-tiny": lambda: write_tiny(target),
