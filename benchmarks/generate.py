@@ -19,7 +19,10 @@ from sets.datamind_faults import datamind_faults
 from sets.faults import Fault, Planted, plant, write_list
 from sets.gfm_rag import write_gfm_rag
 from sets.gfm_rag_faults import gfm_rag_faults
+from sets.lightrag import write_lightrag
 from sets.names import Set, default_folder
+from sets.ragchecker import write_ragchecker
+from sets.raptor import write_raptor
 from sets.sage import write_sage
 from sets.sage_faults import sage_faults
 from sets.splade import DOCUMENTS, SpladePlan, write_numbers, write_splade, write_tiny
@@ -29,7 +32,7 @@ from sets.zipf import write_zipf
 SEED = 7
 KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
-    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf",
+    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf", "lightrag", "ragchecker", "raptor",
 )  # fmt: skip
 FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
     "splade": lambda scale, seed: splade_faults(SpladePlan(scale, seed)),
@@ -70,6 +73,9 @@ def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> No
         "sage": lambda: write_sage(target, scale, seed),
         "beir": lambda: write_beir(target, scale, seed),
         "zipf": lambda: write_zipf(target, scale, seed),
+        "lightrag": lambda: write_lightrag(target, scale, seed),
+        "ragchecker": lambda: write_ragchecker(target, scale, seed),
+        "raptor": lambda: write_raptor(target, scale, seed),
         "arag-one-line": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=True),
         "arag-pretty": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=False),
         "splade-tiny": lambda: write_tiny(target),

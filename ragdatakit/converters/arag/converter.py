@@ -240,8 +240,7 @@ class _Questions:
         digests = {s.questions_sha256 for s in SUBSETS if s.questions == count}
         if not digests:
             return False
-        trial = ArrayWriter("questions.json", None)
-        trial.open(_INDENT_OF_QUESTIONS)
+        trial = ArrayWriter("questions.json", None, _INDENT_OF_QUESTIONS)
         for question in self._tables.peek("questions"):
             trial.write(QUESTIONS.write(question))
         trial.close()

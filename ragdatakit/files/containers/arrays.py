@@ -26,6 +26,7 @@ from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.declarations import File
 
 _WINDOW = 1 << 14
+_CUTS_TRIED = 4
 _NAME = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
 TOO_LONG = "too long"
 TOO_BROKEN = "so much before this is broken that the rest was not read"
@@ -72,6 +73,7 @@ class ArraySource:
     NOUN: ClassVar = "array"
     OPENING: ClassVar = b"["
     BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
+    BEGINNING: ClassVar = re.compile(rb'(?P<blanks>[ \t\r\n]*)(?P<mark>\{[ \t\r\n]*(?P<name>"[^"\\]{1,80}":)|["{\[])')
     AROUND: ClassVar = b"[%b]"
     SCAN: ClassVar[type[ElementScan]] = ElementScan
 
@@ -119,11 +121,7 @@ class ArraySource:
 
         reader.fill_to(self.source.block_bytes)
         data = reader.data
-        borders = [m.start(1) for m in self.BORDER.finditer(data, max(0, len(data) - _WINDOW))]
-        # What begins as the first element does, behind the same blanks, is more likely an element than a value in one.
-        blanks = data[: end_of_space(data)]
-        alike = [cut for cut in borders if blanks and data.startswith(blanks + b'"', cut + 1)]
-        for cut in dict.fromkeys((*reversed(alike[-2:]), *reversed(borders[-4:]))):
+        for cut in dict.fromkeys((*self._alike(data), *self._borders(data))):
             try:
                 values = orjson.loads(self.AROUND % data[:cut])
             except orjson.JSONDecodeError:
@@ -135,6 +133,27 @@ class ArraySource:
             reader.take(cut + 1)
             return part
         return None
+
+    def _alike(self, data: bytes) -> list[int]:
+        """Where the last elements begin that begin as the first one does: the commas before them.
+
+        A name of the first member, or the blanks before the element, tell it from a value in one, however long it is.
+        """
+        found = self.BEGINNING.match(data)
+        if found is None or not (found["blanks"] or found["name"]):
+            return []
+        mark, end, cuts = data[found.start("mark") if found["name"] else 0 : found.end("mark")], len(data), []
+        while len(cuts) < _CUTS_TRIED and (end := data.rfind(mark, 0, end)) > 0:
+            comma = end - 1
+            while comma >= 0 and data[comma] in b" \t\r\n":
+                comma -= 1
+            if comma >= 0 and data[comma] == 44:
+                cuts.append(comma)
+        return cuts
+
+    def _borders(self, data: bytes) -> list[int]:
+        """The last commas that may stand between elements."""
+        return [m.start(1) for m in self.BORDER.finditer(data, max(0, len(data) - _WINDOW))][: -_CUTS_TRIED - 1 : -1]
 
     def _judge(self, part: Part, values: Any) -> None:
         """Count the elements; they are given on as values only where every reader reads them alike."""
@@ -187,6 +206,7 @@ class ObjectSource(ArraySource):
     NOUN: ClassVar = "object"
     OPENING: ClassVar = b"{"
     BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=")')
+    BEGINNING: ClassVar = re.compile(rb'(?P<blanks>[ \t\r\n]*)(?P<mark>")(?P<name>)')
     AROUND: ClassVar = b"{%b}"
     SCAN: ClassVar[type[ElementScan]] = MemberScan
 
