@@ -26,11 +26,11 @@ def seed() -> str:
     return os.environ["RAGDATA_SEED"]
 
 
-def some(number: int, every: int = 10) -> list[int]:
-    """Which of so many numbered cases are run: one in ``every``, and at least one."""
+def some(number: int, every: int = 10, of: str = "") -> list[int]:
+    """Which of so many numbered cases are run: one in ``every``, at least one; ``of`` sets apart lists of one length."""
     if ALL:
         return list(range(number))
-    return sorted(Random(f"{seed()} {number}").sample(range(number), -(-number // every)))
+    return sorted(Random(f"{seed()} {of} {number}").sample(range(number), -(-number // every)))
 
 
 def chosen(case: str, every: int = 10) -> bool:
