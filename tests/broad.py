@@ -27,7 +27,7 @@ def seed() -> str:
 
 
 def some(number: int, every: int = 10, of: str = "") -> list[int]:
-    """Which of so many numbered cases are run: one in ``every``, at least one; ``of`` sets apart lists of one length."""
+    """Which of so many numbered cases are run: one in ``every``, at least one; ``of`` names the list."""
     if ALL:
         return list(range(number))
     return sorted(Random(f"{seed()} {of} {number}").sample(range(number), -(-number // every)))
