@@ -109,7 +109,7 @@ class Retriever:
         return "" if mode == "graph" and self.options.graph == "auto" else self.lack(mode)
 
     def _vectors_are(self, kind: str) -> bool:
-        from ragdatakit.retrieval.vectors.given import vectors_kind
+        from ragdatakit.retrieval.vectors.vector_files import vectors_kind
 
         return self.options.vectors is not None and vectors_kind(self.options.vectors) == kind
 
