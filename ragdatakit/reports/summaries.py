@@ -12,6 +12,7 @@ from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
 from ragdatakit.reports.summary.contexts import context_notes
 from ragdatakit.reports.summary.examples import examples as example_rows
 from ragdatakit.reports.summary.graph import graph_summary, read_edges
+from ragdatakit.reports.summary.hierarchy import read_hierarchy
 from ragdatakit.reports.summary.ids import IdNumbers
 from ragdatakit.reports.summary.languages import Sampled, languages, languages_note
 from ragdatakit.reports.summary.metadata import metadata_frequencies
@@ -149,6 +150,7 @@ class _Summing:
             self._measure_texts,
             self._shapes,
             self._per_question,
+            self._hierarchy,
             self._claims,
             self._count_values,
             self._tables_and_ids,
@@ -231,6 +233,9 @@ class _Summing:
         self._summary.notes += notes
         self._summary.notes += leakage(self._database)
         self._summary.notes += uneven(self._database)
+
+    def _hierarchy(self) -> None:
+        self._summary.hierarchy = read_hierarchy(self._database)
 
     def _claims(self) -> None:
         self._summary.claims = claim_scores(self._database)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragdatakit.schemas.evaluations import ClaimScores
+from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from ragdatakit.schemas.results import FileSummary
 
@@ -154,8 +155,8 @@ class Summary:
 
     ``seconds`` is how long it took; ``losses`` are sentences about what could not be read; ``unread``: nothing could,
     and ``losses`` says why. ``neighbourhoods`` is the
-    part of the graph that a page takes along (None where there is no graph, or nobody asked for it). ``claims`` are
-    RAGChecker's metrics, where answers have labels.
+    part of the graph that a page takes along (None where there is no graph, or nobody asked for it). ``hierarchy`` are
+    communities or a tree of summaries, ``claims`` RAGChecker's metrics, where answers have labels.
     """
 
     path: str
@@ -169,6 +170,7 @@ class Summary:
     frequencies: list[Frequencies] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     graph: GraphSummary | None = None
+    hierarchy: Hierarchy | None = None
     claims: ClaimScores | None = None
     examples: list[Example] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ragdatakit.reports.html.charts import bar_table, constants, frequencies, histogram, single_values
+from ragdatakit.reports.html.hierarchy import hierarchy_html
 from ragdatakit.reports.html.neighbours import walk
 from ragdatakit.reports.html.parts import (
     Cell,
@@ -22,6 +23,7 @@ from ragdatakit.reports.html.parts import (
     table,
 )
 from ragdatakit.reports.summary.claims import claim_words
+from ragdatakit.reports.summary.hierarchy_words import section_title
 from ragdatakit.reports.summary.words import (
     distribution_groups,
     file_rows,
@@ -33,6 +35,7 @@ from ragdatakit.reports.summary.words import (
     value_text,
 )
 from ragdatakit.schemas.evaluations import ClaimScores
+from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.summaries import ColumnSummary, Example, GraphSummary, Hub, Note, Summary, TableSummary
 from ragdatakit.schemas.texts import many, shortened
 
@@ -43,11 +46,13 @@ _MOST_CLAIMS = 50
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much of a page one dataset may take: charts, bytes of examples, bytes of its graph."""
+    """How much of a page one dataset may take: charts, bytes of examples, of its graph, and of the texts of its
+    hierarchy."""
 
     charts: int
     example_bytes: int
     graph_bytes: int
+    hierarchy_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +69,11 @@ def parts(summary: Summary, prefix: str, room: Room, level: int = 2) -> Iterator
 
     ``level`` is that of their headings.
     """
+    told = summary.hierarchy
     made: tuple[tuple[str, str, Callable[[], str]], ...] = (
         ("distributions", "Distributions", lambda: _distributions(summary, prefix, room.charts)),
         ("claims", "RAGChecker", lambda: _claims(summary.claims)),
+        ("hierarchy", section_title(told) if told else "", lambda: _hierarchy(told, prefix, room.hierarchy_bytes)),
         ("graph", "Graph", lambda: _graph(summary, prefix, room.graph_bytes, level + 1)),
         ("examples", "Examples", lambda: _examples(summary.examples, prefix, room.example_bytes)),
         ("shape", "Files and rows", lambda: _shape(summary)),
@@ -241,6 +248,10 @@ def _named_groups(scores: ClaimScores) -> Iterator[tuple[str, str, float]]:
     for group, metrics in scores.groups.items():
         for name, value in metrics.items():
             yield group.removesuffix("_metrics"), name, value
+
+
+def _hierarchy(found: Hierarchy | None, prefix: str, most_bytes: int) -> str:
+    return hierarchy_html(found, f"{prefix}-hierarchy", most_bytes) if found is not None else ""
 
 
 def _graph(summary: Summary, prefix: str, most_bytes: int, level: int) -> str:

@@ -6,6 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ragdatakit.reports.summary.hierarchy_words import (
+    hierarchy_words,
+    level_word,
+    levels_of,
+    node_name,
+    node_size,
+    section_title,
+)
 from ragdatakit.reports.summary.text import FEW
 from ragdatakit.reports.summary.words import (
     Signs,
@@ -139,6 +147,7 @@ def _dataset(summary: Summary) -> Iterator[str]:
     yield from _ids(summary)
     yield from _distributions(summary)
     yield from _values(summary.frequencies)
+    yield from _hierarchy(summary)
     yield from _graph(summary)
     yield from _claims(summary)
     yield from _examples(summary.examples)
@@ -213,6 +222,25 @@ def _values(frequencies: Sequence[Frequencies]) -> Iterator[str]:
             rows.append([prose(shown.title), f"{shown.distinct:,}", ", ".join([*told, *([rest] if rest else [])])])
     if rows:
         yield from _table(["Column", "Values", "Most frequent"], rows, (1,))
+
+
+def _hierarchy(summary: Summary) -> Iterator[str]:
+    found = summary.hierarchy
+    if found is None:
+        return
+    yield f"{section_title(found)}: {prose(' '.join(hierarchy_words(found)))}"
+    yield ""
+    rows = [
+        [told.name, f"{told.nodes:,}", *told.sizes, ", ".join(code(name) for _, name in told.examples)]
+        for told in levels_of(found)
+    ]
+    yield from _table(["Level", "Nodes", f"Fewest {found.measure}", "Median", "Most", "Largest"], rows, (1, 2, 3, 4))
+    rows = [
+        [level_word(found, node.level), node_size(found, node), code(node_name(node)), code(node.text, _LONG_VALUE)]
+        for node in found.nodes
+        if node.parent is None
+    ]
+    yield from _table(["Level", "Entities", "Name", "Text"], rows[:_MOST_FILES], (1,))
 
 
 def _graph(summary: Summary) -> Iterator[str]:
