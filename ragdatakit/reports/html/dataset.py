@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ragdatakit.reports.html.charts import bar_table, constants, frequencies, histogram, single_values
+from ragdatakit.reports.html.claims import claims_html
 from ragdatakit.reports.html.hierarchy import hierarchy_html
 from ragdatakit.reports.html.neighbours import walk
 from ragdatakit.reports.html.parts import (
@@ -22,7 +23,6 @@ from ragdatakit.reports.html.parts import (
     size,
     table,
 )
-from ragdatakit.reports.summary.claims import claim_words
 from ragdatakit.reports.summary.hierarchy_words import section_title
 from ragdatakit.reports.summary.words import (
     distribution_groups,
@@ -34,14 +34,12 @@ from ragdatakit.reports.summary.words import (
     unused_columns,
     value_text,
 )
-from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.summaries import ColumnSummary, Example, GraphSummary, Hub, Note, Summary, TableSummary
 from ragdatakit.schemas.texts import many, shortened
 
 _MOST_FILES, _MOST_SPLITS, _MOST_IDS = 40, 8, 5
 _NAME, _VALUE, _ID, _PREVIEW = 120, 4000, 60, 160
-_MOST_CLAIMS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ def parts(summary: Summary, prefix: str, room: Room, level: int = 2) -> Iterator
     told = summary.hierarchy
     made: tuple[tuple[str, str, Callable[[], str]], ...] = (
         ("distributions", "Distributions", lambda: _distributions(summary, prefix, room.charts)),
-        ("claims", "RAGChecker", lambda: _claims(summary.claims)),
+        ("claims", "RAGChecker", lambda: claims_html(summary.claims, prefix)),
         ("hierarchy", section_title(told) if told else "", lambda: _hierarchy(told, prefix, room.hierarchy_bytes)),
         ("graph", "Graph", lambda: _graph(summary, prefix, room.graph_bytes, level + 1)),
         ("examples", "Examples", lambda: _examples(summary.examples, prefix, room.example_bytes)),
@@ -220,34 +218,6 @@ _HOW_TO_READ = (
     "Below the bars, the light strip spans 90\u2009% of the values, the dark one the middle half; the tick "
     "is the median."
 )
-
-
-def _claims(scores: ClaimScores | None) -> str:
-    """The means with a bar for each, and the claims that failed."""
-    if scores is None:
-        return ""
-    rows = [
-        (name.replace("_", " "), group, Cell(f"{value:.1f}\u2009%", numeric=True), Cell(bar(value, 100)))
-        for group, name, value in _named_groups(scores)
-    ]
-    out = f'<p class="small muted">{escape(claim_words(scores))}.</p>'
-    out += table("RAGChecker's metrics", ("metric", "of", "mean", ""), rows, classes="bars")
-    if scores.failed:
-        listed = [
-            (shortened(f.question_id, _ID), f.of, f.why, shortened(f.claim, _VALUE))
-            for f in scores.failed[:_MOST_CLAIMS]
-        ]
-        left = len(scores.failed) - len(listed)
-        heads = ("question", "claim of", "why it failed", "claim")
-        out += table("Claims that failed", heads, listed)
-        out += f'<p class="small muted">And {many(left, "other claim")} at least.</p>' if left else ""
-    return out
-
-
-def _named_groups(scores: ClaimScores) -> Iterator[tuple[str, str, float]]:
-    for group, metrics in scores.groups.items():
-        for name, value in metrics.items():
-            yield group.removesuffix("_metrics"), name, value
 
 
 def _hierarchy(found: Hierarchy | None, prefix: str, most_bytes: int) -> str:

@@ -259,11 +259,17 @@ def _claims(summary: Summary) -> Iterator[str]:
     rows = [[group, name, f"{value:.1f}"] for group, name, value in summary.claims.metric_rows()]
     yield from _table(["RAGChecker", "Metric", "%"], rows, (2,))
     failed = [
-        [code(f.question_id, _VALUE), f.of, f.why, code(f.claim, _LONG_VALUE)]
+        [
+            code(f.question_id, _VALUE),
+            f.of,
+            f.why,
+            code(f.claim, _LONG_VALUE),
+            ", ".join(code(passage) for passage in f.passages),
+        ]
         for f in summary.claims.failed[:_MOST_VALUES]
     ]
     if failed:
-        yield from _table(["Question", "Claim of", "Why it failed", "Claim"], failed)
+        yield from _table(["Question", "Claim of", "Why it failed", "Claim", "Passages that say it"], failed)
 
 
 def _examples(examples: Sequence[Example]) -> Iterator[str]:

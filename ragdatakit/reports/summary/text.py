@@ -415,6 +415,7 @@ class _Screen:
             yield f"{_IN}{group:<10} {name:<31} {value:6.1f} %"
         for failed in scores.failed[: None if self.verbose else _MOST_CLAIMS]:
             told = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
+            told += f" ({', '.join(map(self.value, failed.passages))})" if failed.passages else ""
             yield self.paint("dim", cut_to(f"{_IN}{told}", self.width, self.signs.more))
 
     def examples(self, examples: Sequence[Example]) -> Iterator[str]:
