@@ -23,6 +23,7 @@ from ragdatakit.reports.html.parts import (
     size,
     table,
 )
+from ragdatakit.reports.summary.contexts import context_notes
 from ragdatakit.reports.summary.hierarchy_words import section_title
 from ragdatakit.reports.summary.words import (
     distribution_groups,
@@ -35,7 +36,16 @@ from ragdatakit.reports.summary.words import (
     value_text,
 )
 from ragdatakit.schemas.hierarchies import Hierarchy
-from ragdatakit.schemas.summaries import ColumnSummary, Example, GraphSummary, Hub, Note, Summary, TableSummary
+from ragdatakit.schemas.summaries import (
+    ColumnSummary,
+    ContextSummary,
+    Example,
+    GraphSummary,
+    Hub,
+    Note,
+    Summary,
+    TableSummary,
+)
 from ragdatakit.schemas.texts import many, shortened
 
 _MOST_FILES, _MOST_SPLITS, _MOST_IDS = 40, 8, 5
@@ -72,6 +82,7 @@ def parts(summary: Summary, prefix: str, room: Room, level: int = 2) -> Iterator
         ("distributions", "Distributions", lambda: _distributions(summary, prefix, room.charts)),
         ("claims", "RAGChecker", lambda: claims_html(summary.claims, prefix)),
         ("hierarchy", section_title(told) if told else "", lambda: _hierarchy(told, prefix, room.hierarchy_bytes)),
+        ("contexts", "Contexts", lambda: _contexts(summary.contexts)),
         ("graph", "Graph", lambda: _graph(summary, prefix, room.graph_bytes, level + 1)),
         ("examples", "Examples", lambda: _examples(summary.examples, prefix, room.example_bytes)),
         ("shape", "Files and rows", lambda: _shape(summary)),
@@ -218,6 +229,25 @@ _HOW_TO_READ = (
     "Below the bars, the light strip spans 90\u2009% of the values, the dark one the middle half; the tick "
     "is the median."
 )
+
+
+def _contexts(found: ContextSummary | None) -> str:
+    """Chunks beside their contexts."""
+    if found is None:
+        return ""
+    words = ". ".join(f"{note.words[:1].upper()}{note.words[1:]}" for note in context_notes(found))
+    rows = [
+        (
+            Cell(f'<span class="name">{name_html(shortened(pair.chunk_id, _ID))}</span> {badge(pair.why)}'),
+            Cell(f'<p dir="auto">{escape(pair.context)}</p>'),
+            Cell(f'<p dir="auto">{escape(pair.text)}</p>'),
+        )
+        for pair in found.pairs
+    ]
+    left = found.given - len(rows)
+    more = f'<p class="small muted">{many(left, "other chunk")} with a context not shown.</p>' if left else ""
+    listed = table("Chunks and their contexts", ("chunk", "context", "text"), rows, classes="blocks contexts")
+    return f"<p>{escape(words)}.</p>{listed}{more}"
 
 
 def _hierarchy(found: Hierarchy | None, prefix: str, most_bytes: int) -> str:

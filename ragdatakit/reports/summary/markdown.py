@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, NotRead, Summary
 
 _SIGNS = Signs(empty="·")
+_MOST_CONTEXTS = 3
 _BARS, _MOST_FILES, _MOST_VALUES = 16, 20, 8
 _VALUE, _PATH, _LONG_VALUE = 48, 100, 240
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$]")
@@ -149,6 +150,7 @@ def _dataset(summary: Summary) -> Iterator[str]:
     yield from _values(summary.frequencies)
     yield from _hierarchy(summary)
     yield from _graph(summary)
+    yield from _contexts(summary)
     yield from _claims(summary)
     yield from _examples(summary.examples)
 
@@ -251,6 +253,16 @@ def _graph(summary: Summary) -> Iterator[str]:
     hubs = [f"{code(labelled(hub.name, hub.label))} {hub.degree:,}" for hub in hubs_of(graph)[:_MOST_VALUES]]
     rows += [[f"hubs, with their edges: {', '.join(hubs)}"]] if hubs else []
     yield from _table(["Graph"], rows)
+
+
+def _contexts(summary: Summary) -> Iterator[str]:
+    if summary.contexts is None:
+        return
+    rows = [
+        [code(pair.chunk_id), code(pair.context, _LONG_VALUE), code(pair.text, _LONG_VALUE)]
+        for pair in summary.contexts.pairs[:_MOST_CONTEXTS]
+    ]
+    yield from _table(["Chunk", "Context", "Text"], rows)
 
 
 def _claims(summary: Summary) -> Iterator[str]:

@@ -14,7 +14,7 @@ from ragdatakit.schemas.bounds import Share, Signed
 from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.results import FileSummary
-from ragdatakit.schemas.summaries import ColumnSummary, Example, Hub, LeftOut
+from ragdatakit.schemas.summaries import ColumnSummary, ContextSummary, Example, Hub, LeftOut
 
 _Integer = Signed | str | None
 """A text where it has more than 64 bits."""
@@ -148,7 +148,8 @@ class _Note(TypedDict):
 class _Dataset(TypedDict):
     """One dataset.
 
-    ``graph`` and ``hierarchy`` are null where there is none, ``claims`` where no answers have RAGChecker's labels.
+    ``graph`` and ``hierarchy`` are null where there is none, ``contexts`` where no chunk has one, ``claims`` where no
+    answers have RAGChecker's labels.
     ``losses`` says what could not be read, ``unread`` that nothing could be.
     """
 
@@ -162,6 +163,7 @@ class _Dataset(TypedDict):
     frequencies: list[_Frequencies]
     graph: _Graph | None
     hierarchy: Hierarchy | None
+    contexts: ContextSummary | None
     claims: ClaimScores | None
     notes: list[_Note]
     examples: list[Example]

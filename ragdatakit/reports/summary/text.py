@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.hierarchies import Hierarchy
     from ragdatakit.schemas.results import Report
     from ragdatakit.schemas.summaries import (
+        ContextSummary,
         Distribution,
         Example,
         Frequencies,
@@ -80,6 +81,7 @@ FEW = 3
 """Up to so many datasets are shown whole without being asked for."""
 _MOST_FILES, _MOST_BY, _MOST_VALUE_LINES, _MOST_COLUMNS, _MOST_HUBS = 12, 6, 2, 4, 5
 _MOST_CLAIMS = 5
+_MOST_CONTEXTS = 2
 _MOST_NODES, _MOST_PARTS = 5, 3
 """Roots of a hierarchy, and what is below one of them, that are shown without ``verbose``."""
 _WIDE, _NARROW = 96, 76
@@ -203,6 +205,8 @@ class _Screen:
             yield from self.hierarchy(summary.hierarchy)
         if summary.graph is not None:
             yield from self.graph(summary.graph)
+        if summary.contexts is not None:
+            yield from self.contexts(summary.contexts)
         if summary.claims is not None:
             yield from self.claims(summary.claims)
         yield from self.examples(summary.examples)
@@ -407,6 +411,14 @@ class _Screen:
         ]
         if parts:
             yield from flowing(f"{_IN}hubs, with their edges: ", parts, self.width, ",")
+
+    def contexts(self, found: ContextSummary) -> Iterator[str]:
+        """Chunks with their contexts."""
+        yield from self.section("Contexts")
+        for pair in found.pairs if self.verbose else found.pairs[:_MOST_CONTEXTS]:
+            yield self.fitted(f"{_IN}{one_line(pair.chunk_id)}{'' if pair.why == 'random' else f' ({pair.why})'}")
+            for name, text in (("context", pair.context), ("text", pair.text)):
+                yield cut_to(f"{_IN}{_IN}{name:7}  {one_line(text)}", self.width, self.signs.more)
 
     def claims(self, scores: ClaimScores) -> Iterator[str]:
         yield from self.section("RAGChecker")
