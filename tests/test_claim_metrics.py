@@ -48,8 +48,8 @@ def test_an_output_is_evaluated(tmp_path: Path) -> None:
     assert scores.questions == {row["query_id"]: row["metrics"] for row in whole["results"]}
     assert (scores.rows, scores.misfits, scores.unchecked) == (2, 0, 0)
     assert scores.failed == (
-        FailedClaim("q1", "right answer", "the mapping was in 1931", "not said"),
-        FailedClaim("q2", "right answer", "It lies north of Port Hale.", "not said"),
+        FailedClaim("q1", "right answer", "the mapping was in 1931", "not said", ("d2",)),
+        FailedClaim("q2", "right answer", "It lies north of Port Hale.", "not said", ("d5",)),
         FailedClaim("q2", "response", "It lies south of Port Hale.", "wrong, in no passage"),
         FailedClaim("q2", "response", "It lies near the lamp.", "wrong, in no passage"),
     )

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragdatakit.retrieval.vectors import given as vectors
+from ragdatakit.retrieval.vectors import vector_arrays, vector_lines
 from ragdatakit.retrieval.vectors.dense import DensePart
-from ragdatakit.retrieval.vectors.given import QueryVectors, vectors_kind
+from ragdatakit.retrieval.vectors.given import QueryVectors
 from ragdatakit.retrieval.vectors.sparse import SparsePart
+from ragdatakit.retrieval.vectors.vector_files import dense_blocks, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import Query
@@ -101,7 +102,8 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_of_dense_vectors(form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_ROWS", 2)
+    for module in (vector_lines, vector_arrays):
+        monkeypatch.setattr(module, "ROWS", 2)
     path = form(tmp_path)
     assert vectors_kind(path) == "dense"
     write_lines(tmp_path / "q.jsonl", [{"id": f"q{i}", "vector": np.eye(5)[i].tolist()} for i in range(5)])
@@ -333,7 +335,7 @@ def test_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_line_without_end_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(vector_lines, "LONGEST_LINE", 1000)
     (tmp_path / "v.jsonl.gz").write_bytes(gzip.compress(b" " * 100_000))
     with pytest.raises(RagdataError, match="a line longer than 1,000 bytes"):
         vectors_kind(tmp_path / "v.jsonl.gz")
@@ -348,7 +350,7 @@ def test_ids_are_looked_up_as_text(tmp_path: Path) -> None:
 
 def test_counts_of_blocks(tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
-    assert [len(b.vectors) for b in vectors.dense_blocks(of_lines(tmp_path), counts)] == [5]
+    assert [len(b.vectors) for b in dense_blocks(of_lines(tmp_path), counts)] == [5]
     assert not counts
 
 

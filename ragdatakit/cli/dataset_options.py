@@ -59,7 +59,7 @@ _DATASET_NAMES = (
 )
 _SEARCH_NAMES = (
     *("analyzer", "stemmer", "embedder", "base_url", "api_key_env", "vectors", "query_vectors", "vector_store"),
-    *("graph", "damping", "fuse", "index_dir"),
+    *("graph", "damping", "fuse", "tree_select", "index_dir"),
 )
 """What the options are called that say what is searched, and how."""
 
@@ -128,6 +128,12 @@ _SEARCH = (
         metavar="MODE=WEIGHT,…",
         default="",
         help="Hybrid mode: what to fuse, as bm25=1,graph=0.5 (default: bm25 and each of the others that there is).",
+    ),
+    _option(
+        "--tree-select",
+        metavar="HOW",
+        show_default=True,
+        help="Mode traversal: top-k; near:D, nodes at most the distance D away; far:D, as RAPTOR's own threshold does.",
     ),
     click.option(
         "--index-dir",

@@ -24,6 +24,7 @@ from ragdatakit.cli.output_format import check_place, chosen_form, output_option
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import RetrieveOptions
+from ragdatakit.schemas.retrieved import EXPLAINED_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.api.questions import AskedQuestions, Gold, Retriever
@@ -54,7 +55,10 @@ class _QuestionFile(click.Path):
     "--id", "question_id", metavar="ID", help="Search by this question of the dataset (or of FILE), and mark its gold."
 )
 @click.option(
-    "--explain", is_flag=True, help="With --id: why gold passages are not found: their ranks, texts and terms."
+    "--explain",
+    is_flag=True,
+    help="With --id: why gold passages are not found: their ranks, texts and terms. "
+    "Trees and LightRAG's modes: why each candidate was found, and what budgets leave out.",
 )
 @click.option("--all-questions", is_flag=True, help="Search by all questions of the dataset.")
 @click.option(
@@ -138,8 +142,10 @@ def _check(words: dict[str, Any]) -> None:
         raise click.UsageError(f"{' and '.join(given)} do not go together; give one")
     if words["question"] is not None and not words["question"].strip():
         raise click.UsageError("the question is empty")
-    if words["explain"] and words["question_id"] is None:
-        raise click.UsageError("--explain goes with --id: only a question of the dataset has gold")
+    if words["explain"] and words["question_id"] is None and words["mode"] not in EXPLAINED_MODES:
+        raise click.UsageError(
+            "--explain goes with --id (only a question of the dataset has gold), or with a mode of a tree or framework"
+        )
     if words["qrels"] is not None and words["question_id"] is None:
         raise click.UsageError("--qrels goes with --id: gold is marked for one question")
     if words["split"] and not words["all_questions"] and words["question_id"] is None:
@@ -199,7 +205,7 @@ def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
     colour = wants_colour() and words["output_file"] is None
     width = min(max(shutil.get_terminal_size((100, 24)).columns, _LEAST_WIDTH), _MOST_WIDTH)
     for number, query in enumerate(queries):
-        found = retriever.search(query, words["mode"], words["k"])
+        found = retriever.search(query, words["mode"], words["k"], words["explain"])
         places = _places(retriever, gold, words)
         lines = retrieval_lines(found, places, colour=colour, width=width, explain=words["explain"])
         yield "".join(f"{line}\n" for line in (*([""] if number else []), *lines)).encode("utf-8", "backslashreplace")
@@ -213,7 +219,7 @@ def _json(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
 
     yield json_head(retriever.index.summary(), words["mode"], words["k"])
     for number, query in enumerate(queries):
-        found = retriever.search(query, words["mode"], words["k"])
+        found = retriever.search(query, words["mode"], words["k"], words["explain"])
         yield json_query(found, _places(retriever, gold, words), number == 0)
     yield JSON_TAIL
 

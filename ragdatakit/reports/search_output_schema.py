@@ -12,7 +12,7 @@ from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.schemas.bounds import Place, Share
 from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, ClaimScores, Comparison, QuestionResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.retrieved import PathStep, Snippet
+from ragdatakit.schemas.retrieved import ContextItem, PathStep, Snippet
 
 _Mode = Literal[
     "bm25",
@@ -141,7 +141,8 @@ class _Gold(TypedDict):
 class _Query(TypedDict):
     """One question, and what was found, best first; ``seconds`` without opening the index.
 
-    ``seeds`` are the start nodes, the heaviest first (mode graph); ``gold`` is there with --id.
+    ``seeds`` are the start nodes, the heaviest first (mode graph); ``gold`` is there with --id, ``context`` with
+    --explain in the modes of trees and frameworks.
     """
 
     id: str | None
@@ -151,6 +152,7 @@ class _Query(TypedDict):
     notes: list[str]
     hits: list[_Hit]
     gold: NotRequired[list[_Gold]]
+    context: NotRequired[list[ContextItem]]
 
 
 class _Retrieval(_Dataset):

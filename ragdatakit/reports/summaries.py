@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from ragdatakit.database.sql_text import sql_text
 from ragdatakit.reports.summary.claims import claim_distributions, claim_scores
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
-from ragdatakit.reports.summary.contexts import context_notes
+from ragdatakit.reports.summary.contexts import context_notes, read_contexts
 from ragdatakit.reports.summary.examples import examples as example_rows
 from ragdatakit.reports.summary.graph import graph_summary, read_edges
+from ragdatakit.reports.summary.hierarchy import read_hierarchy
 from ragdatakit.reports.summary.ids import IdNumbers
 from ragdatakit.reports.summary.languages import Sampled, languages, languages_note
 from ragdatakit.reports.summary.metadata import metadata_frequencies
@@ -129,7 +130,6 @@ class _Summing:
         with IdNumbers(self._database) as self._ids, ThreadPoolExecutor(1) as pool:
             self._counting = pool.submit(self._count_ids)
             self._run()
-        self._summary.notes += context_notes(self._database)
         self._summary.notes += [languages_note(self._guessed)] if self._guessed else []
         self._summary.losses = loss_words(self._database.losses)
         self._summary.notes += reading_notes(self._database.losses)
@@ -149,6 +149,8 @@ class _Summing:
             self._measure_texts,
             self._shapes,
             self._per_question,
+            self._hierarchy,
+            self._contexts,
             self._claims,
             self._count_values,
             self._tables_and_ids,
@@ -231,6 +233,14 @@ class _Summing:
         self._summary.notes += notes
         self._summary.notes += leakage(self._database)
         self._summary.notes += uneven(self._database)
+
+    def _hierarchy(self) -> None:
+        self._summary.hierarchy = read_hierarchy(self._database)
+
+    def _contexts(self) -> None:
+        self._summary.contexts = read_contexts(self._database)
+        if self._summary.contexts is not None:
+            self._summary.notes += context_notes(self._summary.contexts)
 
     def _claims(self) -> None:
         self._summary.claims = claim_scores(self._database)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.schemas.retrieved import PathStep, Query
+    from ragdatakit.schemas.retrieved import ContextItem, PathStep, Query
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -32,6 +32,14 @@ class Ranker(Protocol):
 
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:
         """For each query the ``k`` best passages; fewer, or none, where no more have a score above 0."""
+        ...
+
+
+class Explaining(Protocol):
+    """A ranker that can say why each candidate was found."""
+
+    def explain(self, query: Query, k: int) -> tuple[ContextItem, ...]:
+        """All candidates of a search for ``k``, in their order, with those that budgets leave out."""
         ...
 
 

@@ -19,14 +19,23 @@ from typing import TYPE_CHECKING, Any, cast
 from ragdatakit.retrieval.fusion import fuse
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
-from ragdatakit.schemas.retrieved import ALL_MODES, FRAMEWORK_MODES, MODES, TREE_MODES, Hit, Query, Retrieval
+from ragdatakit.schemas.retrieved import (
+    ALL_MODES,
+    EXPLAINED_MODES,
+    FRAMEWORK_MODES,
+    MODES,
+    TREE_MODES,
+    Hit,
+    Query,
+    Retrieval,
+)
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.index.store import Index
     from ragdatakit.retrieval.lexical import LexicalRanker
     from ragdatakit.retrieval.lightrag.context import Mode
     from ragdatakit.retrieval.lightrag.part import LightRagRanker
-    from ragdatakit.retrieval.parts import GraphLike, Part, Ranker, Ranking
+    from ragdatakit.retrieval.parts import Explaining, GraphLike, Part, Ranker, Ranking
     from ragdatakit.retrieval.passages import Passage
     from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.retrieval.trees import TreeRankers
@@ -109,7 +118,7 @@ class Retriever:
         return "" if mode == "graph" and self.options.graph == "auto" else self.lack(mode)
 
     def _vectors_are(self, kind: str) -> bool:
-        from ragdatakit.retrieval.vectors.given import vectors_kind
+        from ragdatakit.retrieval.vectors.vector_files import vectors_kind
 
         return self.options.vectors is not None and vectors_kind(self.options.vectors) == kind
 
@@ -155,7 +164,7 @@ class Retriever:
         if mode in FRAMEWORK_MODES:
             from ragdatakit.retrieval.lightrag.part import LightRagPart
 
-            return LightRagPart(self.tokenizer)
+            return LightRagPart(self.tokenizer, self.options, self.index.source.files)
         if mode == "dense":
             from ragdatakit.retrieval.vectors.dense import DensePart
 
@@ -230,8 +239,11 @@ class Retriever:
         passages = self.index.passages
         return passages[ordinal] if ordinal < len(passages) else self._tree.passage(ordinal)
 
-    def search(self, query: Query | str, mode: str = "bm25", k: int = 10) -> Retrieval:
-        """The ``k`` best passages for one query, with snippets, ranks by mode, and paths through the graph."""
+    def search(self, query: Query | str, mode: str = "bm25", k: int = 10, explain: bool = False) -> Retrieval:
+        """The ``k`` best passages for one query, with snippets, ranks by mode, and paths through the graph.
+
+        ``explain``: of the modes of frameworks and trees also all candidates, with why each was found or left out.
+        """
         query = Query(query) if isinstance(query, str) else query
         self.prepare(mode)
         _refuse_depth(k)
@@ -245,7 +257,10 @@ class Retriever:
             ranking = self._found(mode, [query], k)[0]
         seconds = time.perf_counter() - started
         with self.index.guarded():
-            return self._told(query, mode, k, ranking, ranks, seconds)
+            found = self._told(query, mode, k, ranking, ranks, seconds)
+            if explain and mode in EXPLAINED_MODES:
+                found = replace(found, context=cast("Explaining", self._ranker(mode)).explain(query, k))
+            return found
 
     def _told(
         self,

@@ -302,7 +302,8 @@ class SearchOptions(CheckedOptions):
     sparse. ``vector_store`` is ``numpy`` or ``lancedb``. ``graph`` is ``given`` (nodes and edges of the dataset),
     ``names`` (a graph of the names in the texts) or ``auto`` (the one that is given, else names). ``damping`` is the
     probability to walk on in personalised PageRank. ``fuse`` has the modes that ``hybrid`` fuses with their weights
-    (empty: bm25 with each of dense, sparse and graph that there is).
+    (empty: bm25 with each of dense, sparse and graph that there is). ``tree_select`` is what mode traversal takes of a
+    layer: ``top-k``, ``near:D`` or ``far:D`` (nodes at most, or more than, this cosine distance away).
     """
 
     analyzer: Literal["default", "ja"] = _one_of("default", ("default", "ja"), "analyzer")
@@ -319,6 +320,7 @@ class SearchOptions(CheckedOptions):
         metadata={"limits": Limits(0, 1, unit="a number above 0 and below 1", open=("least", "most"), whole=False)},
     )
     fuse: Mapping[str, float] = field(default_factory=dict)
+    tree_select: str = "top-k"
     rrf_k: int = 60
 
 

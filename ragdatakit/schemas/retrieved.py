@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 TREE_MODES = ("collapsed", "traversal")
@@ -14,15 +14,29 @@ MODES = ("bm25", "sparse", "dense", "graph", *TREE_MODES, "contextual", "hybrid"
 FRAMEWORK_MODES = tuple(f"lightrag-{mode}" for mode in ("local", "global", "hybrid", "mix", "naive"))
 """Ways in which a framework searches: taken by name, and fused with nothing."""
 ALL_MODES = (*MODES, *FRAMEWORK_MODES)
+EXPLAINED_MODES = (*TREE_MODES, *FRAMEWORK_MODES)
+"""Modes of which all candidates can be shown, with why each was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keywords:
+    """What LightRAG searches by in place of the question: ``low`` for entities, ``high`` for relations."""
+
+    low: tuple[str, ...] = ()
+    high: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question to search for; ``start_nodes`` are those the dataset gives for it (graph mode links words else)."""
+    """A question to search for; ``start_nodes`` are those the dataset gives for it (graph mode links words else).
+
+    ``keywords`` are for LightRAG's modes (None: the question itself is the keyword).
+    """
 
     text: str
     question_id: str | None = None
     start_nodes: tuple[str, ...] = ()
+    keywords: Keywords | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +106,31 @@ class Hit:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """A candidate for the context that a framework would make for a question, and why it is one.
+
+    ``kind`` is ``entity``, ``relation``, ``chunk`` or ``summary``; ``place`` its 1-based place among the candidates of
+    its kind. ``score`` is that of the search that found it, None where it came by the graph or the tree; ``tokens``
+    what it takes of the budget. ``cut`` says why it is left out, and is empty where it is not.
+    """
+
+    kind: str
+    name: str
+    place: int
+    why: str
+    score: float | None = None
+    tokens: int | None = None
+    cut: str = ""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Retrieval:
     """The answer to one query. ``seconds`` is the search alone, without opening the index.
 
     ``seeds`` are the nodes from which graph mode started; ``notes`` are sentences about what the user should know
-    (no term of the question is in the index, no node was linked).
+    (no term of the question is in the index, no node was linked). ``context`` are all candidates for the context of a
+    framework's mode or a tree, where they were asked for.
     """
 
     query: Query
@@ -107,6 +140,7 @@ class Retrieval:
     seconds: float
     seeds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    context: tuple[ContextItem, ...] | None = None
 
     def __repr__(self) -> str:
         """One line: the question, and the best passages."""
@@ -117,7 +151,7 @@ class Retrieval:
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form: an element of ``queries`` in the JSON of ``ragdata retrieve``."""
-        return {
+        told: dict[str, Any] = {
             "id": self.query.question_id,
             "text": self.query.text,
             "seconds": self.seconds,
@@ -125,6 +159,7 @@ class Retrieval:
             "notes": list(self.notes),
             "hits": [hit.as_dict() for hit in self.hits],
         }
+        return told if self.context is None else {**told, "context": [asdict(item) for item in self.context]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragdatakit.schemas.evaluations import ClaimScores
+from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from ragdatakit.schemas.results import FileSummary
 
@@ -136,6 +137,34 @@ class GraphSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextPair:
+    """A chunk with its context, both cut. ``why`` it is shown: ``first``, ``longest``, ``shortest``, ``contains its
+    chunk`` or ``random``."""
+
+    chunk_id: str
+    document_id: str | None
+    context: str
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSummary:
+    """Contexts of chunks: how many chunks there are, how many of them have one, and how many different ones.
+
+    ``repeating`` contexts contain their chunk. ``added`` is the length of the contexts as a share of that of their
+    chunks.
+    """
+
+    chunks: int
+    given: int
+    distinct: int
+    repeating: int
+    added: float
+    pairs: tuple[ContextPair, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """A fact in words that a reader should know: leakage between splits, uneven splits, coverage, what was sampled.
 
@@ -154,8 +183,9 @@ class Summary:
 
     ``seconds`` is how long it took; ``losses`` are sentences about what could not be read; ``unread``: nothing could,
     and ``losses`` says why. ``neighbourhoods`` is the
-    part of the graph that a page takes along (None where there is no graph, or nobody asked for it). ``claims`` are
-    RAGChecker's metrics, where answers have labels.
+    part of the graph that a page takes along (None where there is no graph, or nobody asked for it). ``hierarchy`` are
+    communities or a tree of summaries, ``contexts`` those of chunks, ``claims`` RAGChecker's metrics, where answers
+    have labels.
     """
 
     path: str
@@ -169,6 +199,8 @@ class Summary:
     frequencies: list[Frequencies] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     graph: GraphSummary | None = None
+    hierarchy: Hierarchy | None = None
+    contexts: ContextSummary | None = None
     claims: ClaimScores | None = None
     examples: list[Example] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def many(number: int, noun: str) -> str:
-    """A count with its noun: ``1 file``, ``5,183 files``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def many(number: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: ``1 file``, ``5,183 files``; ``plural`` where that is another word."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def shortened(text: str, most: int) -> str:

@@ -33,7 +33,7 @@ CONVERTER = Converter(
         "nodes": ("name", "type", "attributes"),
         "relations": ("name",),
         "edges": _EDGE,
-        "summaries": ("summary_id", "level", "text", "children"),
+        "summaries": ("summary_id", "level", "text", "children", "metadata"),
     },
     holds={
         "documents": _DOCUMENT,

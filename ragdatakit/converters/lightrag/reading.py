@@ -123,13 +123,27 @@ class _Reader:
         return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges()))
 
     def summaries(self) -> Iterator[Summary]:
-        """The reports of communities; they are made of chunks."""
+        """The reports of communities; they are made of chunks. Metadata has the title, rank and size of each, and the
+        report of the community that it is a part of."""
+        wholes: dict[str, str] = {}
+        for name, fields in self._members("reports"):
+            parts = loads(fields.get("sub_communities", b"null"))
+            wholes |= {p: f"report-{name}" for p in parts if isinstance(p, str)} if isinstance(parts, list) else {}
         for name, fields in self._members("reports"):
             level, chunks = loads(fields.get("level", b"0")), loads(fields.get("chunk_ids", b"[]"))
             children = tuple(c for c in chunks if isinstance(c, str)) if isinstance(chunks, list) else ()
             text = string_of(fields.get("report_string"))
             if text:
-                yield Summary(f"report-{name}", (level if type(level) is int else 0) + 1, text, children)
+                told = _community(name, fields, wholes.get(name))
+                yield Summary(f"report-{name}", (level if type(level) is int else 0) + 1, text, children, dumps(told))
+
+
+def _community(name: str, fields: dict[str, Any], whole: str | None) -> dict[str, Any]:
+    """What a report says of its community beside the text."""
+    report, nodes = loads(fields.get("report_json", b"null")), loads(fields.get("nodes", b"null"))
+    told = {"title": report.get("title"), "rank": report.get("rating")} if isinstance(report, dict) else {}
+    told |= {"community": name, "size": len(nodes) if isinstance(nodes, list) else None, "parent": whole}
+    return {key: value for key, value in told.items() if value is not None}
 
 
 def _bare(kind: str) -> str:

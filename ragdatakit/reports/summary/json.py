@@ -58,6 +58,8 @@ def summary_dict(summary: Summary) -> dict[str, Any]:
         "distributions": [_distribution(shown) for shown in summary.distributions],
         "frequencies": [_frequencies(shown) for shown in summary.frequencies],
         "graph": None if summary.graph is None else _graph(summary.graph),
+        "hierarchy": None if summary.hierarchy is None else asdict(summary.hierarchy),
+        "contexts": None if summary.contexts is None else asdict(summary.contexts),
         "claims": None if summary.claims is None else asdict(summary.claims),
         "notes": [asdict(note) for note in summary.notes],
         "examples": [_example(example) for example in summary.examples],

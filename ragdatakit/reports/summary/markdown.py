@@ -6,6 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ragdatakit.reports.summary.hierarchy_words import (
+    hierarchy_words,
+    level_word,
+    levels_of,
+    node_name,
+    node_size,
+    section_title,
+)
 from ragdatakit.reports.summary.text import FEW
 from ragdatakit.reports.summary.words import (
     Signs,
@@ -43,6 +51,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, NotRead, Summary
 
 _SIGNS = Signs(empty="·")
+_MOST_CONTEXTS = 3
 _BARS, _MOST_FILES, _MOST_VALUES = 16, 20, 8
 _VALUE, _PATH, _LONG_VALUE = 48, 100, 240
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$]")
@@ -139,7 +148,9 @@ def _dataset(summary: Summary) -> Iterator[str]:
     yield from _ids(summary)
     yield from _distributions(summary)
     yield from _values(summary.frequencies)
+    yield from _hierarchy(summary)
     yield from _graph(summary)
+    yield from _contexts(summary)
     yield from _claims(summary)
     yield from _examples(summary.examples)
 
@@ -215,6 +226,25 @@ def _values(frequencies: Sequence[Frequencies]) -> Iterator[str]:
         yield from _table(["Column", "Values", "Most frequent"], rows, (1,))
 
 
+def _hierarchy(summary: Summary) -> Iterator[str]:
+    found = summary.hierarchy
+    if found is None:
+        return
+    yield f"{section_title(found)}: {prose(' '.join(hierarchy_words(found)))}"
+    yield ""
+    rows = [
+        [told.name, f"{told.nodes:,}", *told.sizes, ", ".join(code(name) for _, name in told.examples)]
+        for told in levels_of(found)
+    ]
+    yield from _table(["Level", "Nodes", f"Fewest {found.measure}", "Median", "Most", "Largest"], rows, (1, 2, 3, 4))
+    rows = [
+        [level_word(found, node.level), node_size(found, node), code(node_name(node)), code(node.text, _LONG_VALUE)]
+        for node in found.nodes
+        if node.parent is None
+    ]
+    yield from _table(["Level", "Entities", "Name", "Text"], rows[:_MOST_FILES], (1,))
+
+
 def _graph(summary: Summary) -> Iterator[str]:
     graph = summary.graph
     if graph is None:
@@ -225,17 +255,33 @@ def _graph(summary: Summary) -> Iterator[str]:
     yield from _table(["Graph"], rows)
 
 
+def _contexts(summary: Summary) -> Iterator[str]:
+    if summary.contexts is None:
+        return
+    rows = [
+        [code(pair.chunk_id), code(pair.context, _LONG_VALUE), code(pair.text, _LONG_VALUE)]
+        for pair in summary.contexts.pairs[:_MOST_CONTEXTS]
+    ]
+    yield from _table(["Chunk", "Context", "Text"], rows)
+
+
 def _claims(summary: Summary) -> Iterator[str]:
     if summary.claims is None:
         return
     rows = [[group, name, f"{value:.1f}"] for group, name, value in summary.claims.metric_rows()]
     yield from _table(["RAGChecker", "Metric", "%"], rows, (2,))
     failed = [
-        [code(f.question_id, _VALUE), f.of, f.why, code(f.claim, _LONG_VALUE)]
+        [
+            code(f.question_id, _VALUE),
+            f.of,
+            f.why,
+            code(f.claim, _LONG_VALUE),
+            ", ".join(code(passage) for passage in f.passages),
+        ]
         for f in summary.claims.failed[:_MOST_VALUES]
     ]
     if failed:
-        yield from _table(["Question", "Claim of", "Why it failed", "Claim"], failed)
+        yield from _table(["Question", "Claim of", "Why it failed", "Claim", "Passages that say it"], failed)
 
 
 def _examples(examples: Sequence[Example]) -> Iterator[str]:

@@ -12,8 +12,9 @@ from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.reports.output_schema import SeverityCounts
 from ragdatakit.schemas.bounds import Share, Signed
 from ragdatakit.schemas.evaluations import ClaimScores
+from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.results import FileSummary
-from ragdatakit.schemas.summaries import ColumnSummary, Example, Hub, LeftOut
+from ragdatakit.schemas.summaries import ColumnSummary, ContextSummary, Example, Hub, LeftOut
 
 _Integer = Signed | str | None
 """A text where it has more than 64 bits."""
@@ -147,8 +148,9 @@ class _Note(TypedDict):
 class _Dataset(TypedDict):
     """One dataset.
 
-    ``graph`` is null where there is none, ``claims`` where no answers have RAGChecker's labels. ``losses`` says what
-    could not be read, ``unread`` that nothing could be.
+    ``graph`` and ``hierarchy`` are null where there is none, ``contexts`` where no chunk has one, ``claims`` where no
+    answers have RAGChecker's labels.
+    ``losses`` says what could not be read, ``unread`` that nothing could be.
     """
 
     path: str
@@ -160,6 +162,8 @@ class _Dataset(TypedDict):
     distributions: list[_Distribution]
     frequencies: list[_Frequencies]
     graph: _Graph | None
+    hierarchy: Hierarchy | None
+    contexts: ContextSummary | None
     claims: ClaimScores | None
     notes: list[_Note]
     examples: list[Example]

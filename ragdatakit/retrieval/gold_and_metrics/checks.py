@@ -15,6 +15,7 @@ from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.evaluations import Ceiling, RunResult
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
+from ragdatakit.schemas.retrieved import FRAMEWORK_MODES
 from ragdatakit.schemas.rules.evaluation import RULES
 from ragdatakit.schemas.texts import shortened
 
@@ -33,7 +34,7 @@ for NFCorpus (0.22 and 0.83): wrong gold alone does not make the second more tha
 _ROUNDING = 1e-9
 _ENOUGH = 20
 """Passages that have to be asked before their share means something."""
-_BY_TERMS = ("bm25", "sparse", "graph", "hybrid")
+_BY_TERMS = ("bm25", "sparse", "graph", "contextual", "hybrid", *FRAMEWORK_MODES)
 _SHOWN = 3
 _LONGEST = 80
 _LONGEST_ANSWER = 60

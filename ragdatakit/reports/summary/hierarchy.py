@@ -1,0 +1,281 @@
+"""The hierarchy of a dataset's summaries: its levels in numbers, and the part of it that can be shown.
+
+Children that are summaries or chunks make a tree. Reports of communities name their parent in their metadata (the keys
+are in `PARENT`), or have other reports among their children. Levels decide which way a link goes, so that no circle is
+drawn: in a tree a parent has the higher level, among communities the lower one.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragdatakit.database.dataset_database import DatasetDatabase
+
+    Numbers = npt.NDArray[np.int64]
+
+PARENT, NUMBER, TITLE, SIZE, RANK = "parent", "community", "title", "size", "rank"
+"""Keys of a community's metadata: the id or number of its parent, its own number, its title, members and rank."""
+_ROWS, _EACH, _DEEP = 64, 20, 8
+"""Rows of the picture, children of one node and levels that are shown at most."""
+_TEXT, _TITLE = 1200, 160
+_LARGEST = 3
+
+
+def read_hierarchy(database: DatasetDatabase) -> Hierarchy | None:
+    """The hierarchy of the summaries; None where there are none."""
+    if "summaries" not in database.tables or not database.count("summaries"):
+        return None
+    chunked = "chunks" in database.tables and database.count("chunks") > 0
+    at = database.load("summaries", *(("chunks",) if chunked else ())).cursor()
+    try:
+        return _Reading(at, chunked).run()
+    finally:
+        at.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Children by parent: those of node n are ``target[starts[n]:starts[n + 1]]``, in the order of the dataset."""
+
+    starts: Numbers
+    target: Numbers
+    parents: Numbers
+
+    def of(self, node: int) -> list[int]:
+        """The children of a node."""
+        found: list[int] = self.target[self.starts[node] : self.starts[node + 1]].tolist()
+        return found
+
+
+class _Reading:
+    def __init__(self, at: duckdb.DuckDBPyConnection, chunked: bool) -> None:
+        self._at = at
+        self._chunked = chunked
+
+    def run(self) -> Hierarchy:
+        import numpy as np
+
+        at = self._at
+        at.execute(_NODES)
+        columns = at.execute("select level, size, filled, named from told_nodes order by n").fetchnumpy()
+        self._named = bool(columns["named"].any())
+        self.kind: Literal["communities", "tree"] = "communities" if self._named else "tree"
+        self._above = len(columns["level"])
+        self._levels: Numbers = columns["level"].astype(np.int64)
+        self._filled = columns["filled"].astype(bool)
+        leaves = self._add_leaves()
+        sizes = np.ma.filled(np.ma.asarray(columns["size"]).astype(np.float64), np.nan)
+        self._sizes = np.concatenate([sizes, np.full(leaves, np.nan)])
+        self._links = self._read_links()
+        counts = np.diff(self._links.starts)
+        measured = bool(np.isfinite(self._sizes).any())
+        self._weights = np.where(np.isfinite(self._sizes), self._sizes, 0.0) if measured else self._below()
+        roots = np.flatnonzero(self._links.parents == 0)
+        unreached = int((roots >= self._above).sum())
+        roots = roots[roots < self._above] if self._above else roots
+        order, parents = self._choose(roots)
+        nodes = self._told(order, parents, counts)
+        at.execute("drop table told_nodes")
+        return Hierarchy(
+            self.kind,
+            tuple(self._levels_told(nodes, counts, measured)),
+            nodes,
+            len(self._levels),
+            len(roots),
+            unreached,
+            int((self._links.parents > 1).sum()),
+            "entities" if measured else "children",
+        )
+
+    def _add_leaves(self) -> int:
+        """The chunks at the bottom of a tree; those of communities are not drawn."""
+        import numpy as np
+
+        if not self._chunked or self.kind == "communities":
+            return 0
+        self._at.execute(_LEAVES, [self._above])
+        found = self._at.execute("select filled from told_nodes where n >= ? order by n", [self._above]).fetchnumpy()
+        leaves = len(found["filled"])
+        self._levels = np.concatenate([self._levels, np.zeros(leaves, np.int64)])
+        self._filled = np.concatenate([self._filled, found["filled"].astype(bool)])
+        return leaves
+
+    def _read_links(self) -> _Links:
+        import numpy as np
+
+        query = _CHILDREN if self.kind == "tree" else f"{_CHILDREN} union {_PARENTS}"
+        found = self._at.execute(f"select distinct p, c from ({query}) order by p, c").fetchnumpy()
+        source, target = found["p"].astype(np.int64), found["c"].astype(np.int64)
+        down = self._levels[source] > self._levels[target]
+        keep = down if self.kind == "tree" else self._levels[source] < self._levels[target]
+        source, target = source[keep], target[keep]
+        count = len(self._levels)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=count))])
+        return _Links(starts, target, np.bincount(target, minlength=count))
+
+    def _below(self) -> npt.NDArray[np.float64]:
+        """How many nodes are below each, those with several parents counted with each of them."""
+        import numpy as np
+
+        weights = np.zeros(len(self._levels))
+        source = np.repeat(np.arange(len(self._levels)), np.diff(self._links.starts))
+        for level in np.unique(self._levels[source]):
+            here = self._levels[source] == level
+            np.add.at(weights, source[here], 1 + weights[self._links.target[here]])
+        return weights
+
+    def _heaviest(self, nodes: Sequence[int], most: int) -> list[int]:
+        """The nodes with the greatest weight; those of a tree in the order of their text, where all fit."""
+        if len(nodes) <= most and self.kind == "tree":
+            return list(nodes)
+        return heapq.nsmallest(most, nodes, key=lambda n: (-self._weights[n], n))
+
+    def _choose(self, roots: Numbers) -> tuple[list[int], list[int]]:
+        """The nodes to show, parents before children, and the position of each one's parent (-1: none).
+
+        The heaviest nodes are opened first, as long as there are rows for what is in them.
+        """
+        import numpy as np
+
+        by_weight = roots[np.lexsort((roots, -self._weights[roots]))]
+        shown = by_weight[: _ROWS - 1 if len(by_weight) > _ROWS else _ROWS].tolist()
+        order, parents, depths = list(shown), [-1] * len(shown), [0] * len(shown)
+        rows = len(shown) + (len(shown) < len(by_weight))
+        seen = set(shown)
+        queue = [(-self._weights[node], place) for place, node in enumerate(shown)]
+        heapq.heapify(queue)
+        while queue:
+            _, place = heapq.heappop(queue)
+            children = [c for c in self._links.of(order[place]) if c not in seen]
+            room = _ROWS - rows + 1  # the first child is in the row of its parent
+            if not children or depths[place] + 1 >= _DEEP or room < min(len(children), 2):
+                continue
+            best = self._heaviest(children, min(_EACH, room if len(children) <= room else room - 1))
+            rows += len(best) - 1 + (len(best) < len(children))
+            for child in best:
+                seen.add(child)
+                heapq.heappush(queue, (-self._weights[child], len(order)))
+                order.append(child)
+                parents.append(place)
+                depths.append(depths[place] + 1)
+        return order, parents
+
+    def _told(self, order: list[int], parents: list[int], counts: Numbers) -> tuple[HierarchyNode, ...]:
+        rows = self._at.execute(
+            f"""select n, id, left(text, {_TEXT + 1}), left(title, {_TITLE + 1}), size, rank, leaves
+                from told_nodes where n in (select unnest(?::bigint[]))""",
+            [order],
+        ).fetchall()
+        by_number = {row[0]: row[1:] for row in rows}
+        found = []
+        for node, parent in zip(order, parents, strict=True):
+            name, text, title, size, rank, leaves = by_number[node]
+            found.append(
+                HierarchyNode(
+                    name,
+                    int(self._levels[node]),
+                    _cut(text or "", _TEXT),
+                    _cut(title or _heading(text or ""), _TITLE) or None,
+                    size,
+                    rank,
+                    int(counts[node]),
+                    leaves or 0,
+                    parent if parent >= 0 else None,
+                    int(self._links.parents[node]),
+                )
+            )
+        return tuple(found)
+
+    def _levels_told(self, nodes: Sequence[HierarchyNode], counts: Numbers, measured: bool) -> list[HierarchyLevel]:
+        import numpy as np
+
+        shown: dict[int, list[int]] = {}
+        for place, node in enumerate(nodes):
+            shown.setdefault(node.level, []).append(place)
+        told = []
+        for level in sorted(set(self._levels.tolist()), reverse=self.kind == "tree"):
+            here = self._levels == level
+            values = self._sizes[here] if measured else counts[here].astype(np.float64)
+            values = values[np.isfinite(values)]
+            spread = bool(values.any())
+            told.append(
+                HierarchyLevel(
+                    level,
+                    int(here.sum()),
+                    int(self._filled[here].sum()),
+                    int(values.min()) if spread else None,
+                    float(np.median(values)) if spread else None,
+                    int(values.max()) if spread else None,
+                    tuple(sorted(shown.get(level, ()), key=lambda place: _importance(nodes[place]))[:_LARGEST])
+                    if spread
+                    else (),
+                )
+            )
+        return told
+
+
+def _importance(node: HierarchyNode) -> tuple[Any, ...]:
+    return -(node.size or 0), -(node.rank or 0.0), -node.children
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _heading(text: str) -> str:
+    """The first line of a report, where it is a heading."""
+    first = text.lstrip().partition("\n")[0]
+    return first.lstrip("# ").strip() if first.startswith("#") else ""
+
+
+def _number(key: str, kind: str) -> str:
+    return f"try_cast(object ->> '$.{key}' as {kind})"
+
+
+_NODES = f"""
+create or replace temp table told_nodes as
+select row_number() over (order by place) - 1 as n, summary_id as id, level, text, children,
+  object ->> '$.{TITLE}' as title,
+  case when {_number(SIZE, "bigint")} >= 0 then {_number(SIZE, "bigint")} end as size,
+  case when isfinite({_number(RANK, "double")}) then {_number(RANK, "double")} end as rank,
+  object ->> '$.{PARENT}' as parent, object ->> '$.{NUMBER}' as number,
+  coalesce(trim(text), '') <> '' as filled,
+  coalesce(json_exists(object, '$.{PARENT}') or json_exists(object, '$.{NUMBER}')
+    or json_exists(object, '$.{SIZE}'), false) as named,
+  len(children) as leaves
+from (
+  select place, summary_id, level, text, children,
+    case when json_valid(metadata) and metadata like '{{%' then metadata end as object
+  from (
+    select min(rowid) as place, summary_id, arg_min(level, rowid) as level, arg_min(text, rowid) as text,
+      arg_min(children, rowid) as children, first(metadata order by rowid) as metadata
+    from main.summaries where summary_id is not null group by summary_id
+  )
+)
+"""
+_LEAVES = """
+insert into told_nodes (n, id, level, text, filled, leaves)
+select ? - 1 + row_number() over (order by place), chunk_id, 0, text, coalesce(trim(text), '') <> '', 0
+from (
+  select min(rowid) as place, chunk_id, first(text order by rowid) as text
+  from main.chunks where chunk_id is not null group by chunk_id
+)
+"""
+_CHILDREN = """
+select p.n as p, c.n as c from (select n, unnest(children) as child from told_nodes) p
+join told_nodes c on c.id = p.child where p.n <> c.n
+"""
+_PARENTS = """
+select p.n as p, c.n as c from told_nodes c join told_nodes p on p.id = c.parent or p.number = c.parent
+where p.n <> c.n
+"""
