@@ -52,5 +52,6 @@ CONVERTER = Converter(
         ),
         Option("dimension", "write", "how many numbers a vector of a directory has", 64),
     ),
+    described=True,
     repairs=_repairs,
 )
