@@ -202,11 +202,11 @@ class _Counted:
 
     def add(self, endpoint: Endpoint, task: Task[Item, Any], item: Item, most: int) -> bool:
         """Count one item; whether its reply is in the cache."""
-        self.what = task.items
-        self.items += 1
         request = task.request(item)
         if request is None:
             return False
+        self.what = task.items
+        self.items += 1
         if endpoint.is_cached(_CHAT, request):
             self.cached += 1
             return True

@@ -116,7 +116,7 @@ class DescribedGraph:
         """A relation as one passage has it; ends that are no entities become some."""
         pair = pair_of(source, target)
         self._ends.setdefault(pair, (source, target))
-        words = dict.fromkeys(word for part in keywords.split(",") if (word := part.strip()))
+        words = list(dict.fromkeys(word for part in keywords.split(",") if (word := part.strip())))
         self.relations.setdefault(pair, Gathered()).add(words, description, passage)
         for name in (source, target):
             if name not in self.entities:
