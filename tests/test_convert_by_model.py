@@ -153,11 +153,11 @@ def test_a_chunk_without_context_is_lost_and_named(server: ModelServer, texts: P
 
 
 def test_a_limit_of_rates_is_waited_for(server: ModelServer, texts: Path, tmp_path: Path) -> None:
-    server.fail(*(refusal(429, "slow down", {"Retry-After": "0"}) for _ in range(3)))
+    server.fail(*(refusal(429, "slow down", {"Retry-After": "0"}) for _ in range(2)))
     done = convert(server, texts, tmp_path / "out", "contextual-retrieval", *SENTENCES, "--extract", "concurrency=1")
     assert done.code == 0, done.err
     assert len(contexts(tmp_path / "out")) == 6
-    assert len(server.calls) == 9
+    assert len(server.calls) == 8
 
 
 def test_long_documents_are_sent_in_part(server: ModelServer, texts: Path, tmp_path: Path) -> None:
@@ -348,6 +348,10 @@ def test_records_that_lightrag_drops_are_counted(server: ModelServer, texts: Pat
     assert (refused.code, (tmp_path / "no").exists()) == (2, False)
 
 
+JSON = """{"entities": [{"name": "Ada", "type": "person", "description": "x"}, "y"],
+"relationships": [{"source": "Ada", "target": "Zoe", "keywords": "k", "description": "d"}]}"""
+
+
 @pytest.mark.parametrize(
     ("reply", "entities", "relations", "left_out"),
     [
@@ -355,12 +359,11 @@ def test_records_that_lightrag_drops_are_counted(server: ModelServer, texts: Pat
         ("<think>entity<|#|>No<|#|>x<|#|>y</think>" + graph_of("Bob"), ["Bob", "Zoe"], [("Bob", "Zoe")], 0),
         ("```\n" + graph_of("Ada") + "\n```", ["Ada", "Zoe"], [("Ada", "Zoe")], 0),
         ("entity<|#|>A b<|#|>t<|#|>d<|#|>more<|#|>x\nentity<|#|>B c<|#|>t<|#|>d", ["B c"], [], 1),
-        ('{"entities": [{"name": "Ada", "type": "person", "description": "x"}, "y"], "relationships": '
-         '[{"source": "Ada", "target": "Zoe", "keywords": "k", "description": "d"}]}', ["Ada"], [("Ada", "Zoe")], 1),
+        (JSON, ["Ada"], [("Ada", "Zoe")], 1),
         ("<|COMPLETE|>", [], [], 0),
         (f"entity<|#|>{'n' * 300}<|#|>t<|#|>d", ["n" * 256], [], 0),
     ],
-)  # fmt: skip
+)
 def test_replies_are_read_by_lightrags_rules(
     reply: str, entities: list[str], relations: list[tuple[str, str]], left_out: int
 ) -> None:
@@ -404,11 +407,11 @@ def test_names_have_passages_and_sentences(texts: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("to", "words"),
     [
-        ("lightrag", ("--extractor", "names", "-o", "form=directory", "--chunk-size", "1200", "--chunk-overlap", "100")),
+        ("lightrag", ("--extractor", "names", "-o", "form=directory", "--chunk-size", "1200")),
         ("raptor", ()),
         ("contextual-retrieval", ("-o", "contexts=extractive", "--chunk-size", "200")),
     ],
-)  # fmt: skip
+)
 def test_real_documents_without_a_model(to: str, words: tuple[str, ...], tmp_path: Path) -> None:
     done = run("convert", "--from", "text", "--to", to, *words, MARKDOWN / "query", tmp_path / "out")
     assert done.code == 0, done.err
