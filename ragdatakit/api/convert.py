@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +18,9 @@ from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike,
 if TYPE_CHECKING:
     from ragdatakit.converters.pairs import Pair
     from ragdatakit.converters.run import ConversionSettings, Source
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.record_reading import Refused
     from ragdatakit.retrieval.preparation import Preparation
-    from ragdatakit.schemas.conversions import Conversion, ConversionResult, ExtractionEstimate
+    from ragdatakit.schemas.conversions import Conversion, ConversionResult
     from ragdatakit.schemas.results import Report
     from ragdatakit.validators.source_check import SourceCheck
 
@@ -76,11 +75,11 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
         extractor = "names"
     prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
     if prepared is not None:
-        wanted = replace(wanted, prepare=prepared.prepare, prepared=prepared.words)
+        wanted = replace(wanted, prepare=prepared.prepare, asker=prepared.asker, prepared=prepared.words)
     result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
     conversion = _ConversionRun(where, found, wanted, result, overwrite=options.overwrite, strict=options.strict)
-    if options.dry_run and prepared is not None and prepared.estimate is not None:
-        conversion.estimate = prepared.estimate
+    if options.dry_run and prepared is not None and prepared.asker is not None:
+        conversion.estimated = prepared
     conversion.run(options.keep_going)
     result.seconds = time.perf_counter() - started
     return result
@@ -105,13 +104,15 @@ def _preparation(
     from ragdatakit.converters import get_converter
     from ragdatakit.retrieval.preparation import make_preparation
 
+    target = get_converter(options.target_format)
     key = options.values.get("key", "auto")
     return make_preparation(
         extractor,
         extraction,
         negatives,
         target=options.target_format,
-        holds=get_converter(options.target_format).holds,
+        holds=target.holds,
+        described=target.described,
         by_title=key == "title" or (key == "auto" and source_format == "hipporag"),
         seed=options.seed,
         progress=options.progress,
@@ -140,7 +141,7 @@ class _ConversionRun:
     ) -> None:
         self._path, self._found, self._options, self._result = path, found, options, result
         self._overwrite, self._strict = overwrite, strict
-        self.estimate: Callable[[CanonicalTables], ExtractionEstimate] | None = None
+        self.estimated: Preparation | None = None
 
     def run(self, keep_going: bool) -> None:
         """Check and convert; ``result`` says what became of it."""
@@ -157,7 +158,8 @@ class _ConversionRun:
         values = converter.values(options.values, "read")
         repairs = repairs_raw(self._found) if options.source_format == RAW else converter.repairs
         wanted = (self._path, converter.name, repairs, values, options.memory_limit, options.follow_links)
-        if not keep_going and options.prepare is None and self._is_worth_a_process():
+        waits = options.prepare is not None or options.asker is not None  # nothing is paid for data with errors
+        if not keep_going and not waits and self._is_worth_a_process():
             with SourceCheck(*wanted) as check:
                 self._convert(refused, check)
             return
@@ -178,8 +180,8 @@ class _ConversionRun:
         from ragdatakit.outputs.staging import StagedFolder
 
         result = self._result
-        if self.estimate is not None:
-            self._estimate(refused)
+        if self.estimated is not None:
+            self._estimate(refused, self.estimated)
             return
         if result.dry_run:
             self._write(None, refused, check)
@@ -197,15 +199,21 @@ class _ConversionRun:
             staged.commit()
             result.written = True
 
-    def _estimate(self, refused: Refused) -> None:
-        """Say what asking a model would take, instead of asking it."""
-        from ragdatakit.converters.run import read_source
+    def _estimate(self, refused: Refused, prepared: Preparation) -> None:
+        """Say what asking a model would take, instead of asking it. What is asked while a dataset is written is counted
+        by writing it nowhere."""
+        from ragdatakit.converters.run import convert_dataset, read_source
         from ragdatakit.schemas.conversions import Losses
 
-        assert self.estimate is not None
+        assert prepared.asker is not None
         options = replace(self._options, prepare=None)
+        prepared.asker.only_count = True
         for source in self._found:
-            self._result.estimates.append(self.estimate(read_source(source, options, Losses(), refused)))
+            if prepared.count is not None:
+                prepared.count(read_source(source, options, Losses(), refused))
+            else:
+                convert_dataset(source, None, options, refused)
+            self._result.estimates.append(prepared.asker.estimate())
 
     def _write(self, top: Path | None, refused: Refused, check: SourceCheck | None) -> None:
         """Write all datasets below ``top`` (None: nowhere), while ``check`` may still look at the source."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
+    from ragdatakit.retrieval.extraction.asking import Asker
     from ragdatakit.schemas.findings import Finding
 
 CONVERTERS: dict[str, str] = {
@@ -62,6 +63,7 @@ class Options:
 
     ``name`` is what the dataset is to be called, ``profile`` the variant of the target format (empty: its usual one),
     ``source_format`` where the tables come from, ``values`` the converter's own options, all of them, with defaults.
+    ``asker`` asks a language model for what the target holds and the source does not have, where one is to be asked.
     """
 
     name: str = "dataset"
@@ -69,6 +71,7 @@ class Options:
     source_format: str = ""
     seed: int = 13
     values: Mapping[str, Any] = field(default_factory=dict)
+    asker: Asker | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -82,6 +85,7 @@ class Converter:
     ``group`` puts the datasets together that are one for a converter, the one that gives the name first (each is
     alone where it is None). ``gives`` and ``holds`` are the tables with the columns that reading can give and writing
     can hold.
+    ``described`` says that a graph made of texts is to have descriptions, and to know the passages of its entities.
     ``repairs`` says, for a finding and the options of reading, whether reading takes care of it, so that it does not
     stop a conversion.
     """
@@ -94,6 +98,7 @@ class Converter:
     holds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: tuple[Option, ...] = ()
     profiles: tuple[str, ...] = ()
+    described: bool = False
     repairs: Callable[[Finding, Mapping[str, Any]], bool] | None = None
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:

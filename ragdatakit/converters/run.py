@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
@@ -34,6 +34,9 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import ConvertOptions
 from ragdatakit.version import __version__
 
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.extraction.asking import Asker
+
 RAW = "gfm-rag-raw"
 """GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""
 Repairs = Callable[[Finding, Mapping[str, Any]], bool]
@@ -47,8 +50,8 @@ class ConversionSettings:
 
     ``values`` are options of the two converters by name; ``chunking`` those of the text splitter (empty: texts are not
     split). ``source_format`` and ``name`` may be empty: found out, and the name of the source's folder. ``prepare``
-    makes something of the tables before they are written (a graph of the texts, hard negatives), ``prepared`` are the
-    words in which it was asked for, for the manifest.
+    makes something of the tables before they are written (a graph of the texts, hard negatives), ``asker`` asks a
+    language model for what the writer makes; ``prepared`` are the words in which it was asked for, for the manifest.
     """
 
     target_format: str
@@ -59,6 +62,7 @@ class ConversionSettings:
     values: Mapping[str, str] = field(default_factory=dict)
     chunking: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[CanonicalTables], CanonicalTables] | None = None
+    asker: Asker | None = None
     prepared: Mapping[str, str] = field(default_factory=dict)
     sidecar: bool = False
     memory_limit: int = ConvertOptions.memory_limit
@@ -407,7 +411,8 @@ def convert_dataset(
         why = "a file that looks like parts of the other texts, which may then be there twice: name one file alone"
         losses.add("coerced", "documents", None, why, name)
     out = Output(folder, losses)
-    words = Options(tables.name, options.profile, tables.format, options.seed, target.values(options.values, "write"))
+    values = target.values(options.values, "write")
+    words = Options(tables.name, options.profile, tables.format, options.seed, values, options.asker)
     try:
         target.write(tables, out, words)
         tables.finish()

@@ -140,10 +140,12 @@ class Conversion:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionEstimate:
-    """What it would take to have a language model read the passages of a dataset.
+    """What it would take to have a language model read the passages of a dataset (or chunks, or clusters of texts:
+    ``what``).
 
     ``cached`` replies are there already; ``prompt_tokens`` and ``completion_tokens`` are those of the others, counted
-    without the model's tokenizer. ``cost`` is None where no price was given.
+    without the model's tokenizer. ``cost`` is None where no price was given; it is without that of the vectors of
+    ``embedded`` texts, which ``embedder`` makes.
     """
 
     server: str
@@ -153,6 +155,9 @@ class ExtractionEstimate:
     prompt_tokens: int
     completion_tokens: int
     cost: float | None = None
+    what: str = "passages"
+    embedded: int = 0
+    embedder: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -164,6 +169,9 @@ class ExtractionEstimate:
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "cost": self.cost,
+            "what": self.what,
+            "embedded": self.embedded,
+            "embedder": self.embedder,
         }
 
 

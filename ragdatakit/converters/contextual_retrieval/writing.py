@@ -7,11 +7,12 @@ ids and places.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.free_names import FreeNames
@@ -23,6 +24,10 @@ from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import Chunk, Document, Question
 from ragdatakit.schemas.contextual_retrieval.format import CONTEXTS, CORPUS, QUESTIONS
 from ragdatakit.schemas.errors import RagdataError
+
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.extraction.asking import Asker
+    from ragdatakit.retrieval.extraction.texts import Situated
 
 CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "context", "metadata")
 DOCUMENT = ("doc_id", "text", "title", "metadata")
@@ -110,11 +115,17 @@ class _CorpusWriter:
             name = chunk.doc_id if chunk.doc_id is not None else chunk.chunk_id
             self._by_document.setdefault(name, array("Q")).append(place)
         self.chunks.begin_reading()
-        with_context = self.options["contexts"] == "extractive" or any(c.context for c in self.tables.peek("chunks"))
+        asker = self.options.asker
+        if asker is not None and self.tables.passages == "documents":
+            told = f"{self.tables.name} has whole documents, and contexts are those of chunks"
+            raise RagdataError(f"{told}; cut them into chunks with --chunk-size N")
+        made = asker is not None or self.options["contexts"] == "extractive"
+        with_context = made or any(c.context for c in self.tables.peek("chunks"))
         with ExitStack() as stack:
             file = stack.enter_context(self.out.array(CORPUS))
             self._contexts = stack.enter_context(self.out.lines(CONTEXTS)) if with_context else None
-            for document, chunks in self._grouped():
+            grouped = self._grouped()
+            for document, chunks in grouped if asker is None else self._with_contexts(grouped, asker):
                 file.write(self._document(document, chunks))
         self.documents.begin_reading()
 
@@ -139,6 +150,40 @@ class _CorpusWriter:
             losses.add("derived", "documents", "text", "a document that is not there is made of its chunks", name)
             uuid = next((u for c in chunks if isinstance(u := _decoded(c.metadata).get("original_uuid"), str)), None)
             yield Document(name, text, None, dumps({"original_uuid": uuid}) if uuid else None), chunks
+
+    def _with_contexts(
+        self, grouped: Iterable[tuple[Document, list[Chunk]]], asker: Asker
+    ) -> Iterator[tuple[Document, list[Chunk]]]:
+        """The same, with the contexts that a model writes for chunks that have none; of several documents at once."""
+        from ragdatakit.retrieval.extraction.texts import context_task, situated
+
+        waiting: deque[tuple[Document, list[Chunk]]] = deque()
+
+        def items() -> Iterator[Situated]:
+            for document, chunks in grouped:
+                waiting.append((document, chunks))
+                yield from situated(document.text, chunks, asker.options.document_tokens)
+
+        asking = asker.begin(context_task(asker), sum(1 for _ in self.tables.peek("chunks")))
+        made: list[Chunk] = []
+        for answer in asking.answers(items()):
+            made.append(self._with_context(answer.item, answer.reply, answer.failure, asker))
+            while waiting and len(made) >= len(waiting[0][1]):
+                document, chunks = waiting.popleft()
+                yield document, made[: len(chunks)]
+                del made[: len(chunks)]
+        yield from waiting  # documents without chunks
+        asking.finish()
+
+    def _with_context(self, item: Situated, context: str | None, failure: str, asker: Asker) -> Chunk:
+        chunk, losses = item.chunk, self.tables.losses
+        if failure:
+            losses.add("lost", "chunks", "context", "the model gave no context of it", f"{chunk.chunk_id}: {failure}")
+        if context is None:
+            return chunk
+        of = ", of a part of its document" if item.cut else ""
+        losses.add("derived", "chunks", "context", f"written by {asker.options.model}{of}", chunk.chunk_id)
+        return chunk._replace(context=context)
 
     def _chunks_of(self, name: str) -> list[Chunk]:
         """The chunks of a document, in order, with the places that they are written with."""

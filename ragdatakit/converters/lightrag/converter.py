@@ -46,11 +46,13 @@ CONVERTER = Converter(
         Option(
             "form",
             "write",
-            "payload: what ainsert_custom_kg takes; directory: a working directory, whose vectors are of hashed words",
+            "payload: what ainsert_custom_kg takes; directory: a working directory with vectors, of hashed words or "
+            "by --embedder",
             "payload",
             ("payload", "directory"),
         ),
-        Option("dimension", "write", "how many numbers a vector of a directory has", 64),
+        Option("dimension", "write", "how many numbers a vector of hashed words has", 64),
     ),
+    described=True,
     repairs=_repairs,
 )

@@ -22,7 +22,7 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if not tables.any(tables.passages) and not tables.any("nodes") and not tables.any("edges"):
         raise RagdataError("LightRAG is made of texts and a graph, and the source has neither")
     if options["form"] == "directory":
-        write_directory(tables, out, options["dimension"])
+        write_directory(tables, out, options["dimension"], options.asker)
     else:
         _write_payload(tables, out)
 

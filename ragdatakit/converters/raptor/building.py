@@ -1,13 +1,13 @@
-"""A tree made of texts without a language model: leaves of whole sentences, clusters by words, extractive summaries.
+"""A tree made of texts: leaves of whole sentences, clusters of texts that are alike, a summary of each.
 
-Everything is deterministic: vectors are hashed words, clusters are halves along the direction in which texts differ
-most, summaries are sentences of the texts themselves.
+Everything is deterministic: clusters are halves along the direction in which vectors differ most. Without a model,
+vectors are hashed words and summaries are sentences of the texts themselves.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,8 @@ _MOST_SENTENCES = 200
 _ENDS = re.compile("(?<=[.!?])\\s+|(?<=[\u3002\uff01\uff1f])|\\n+")
 _BLANKS = re.compile(r"\s+")
 Vectors = npt.NDArray[np.float32]
+Summarize = Callable[[Sequence[Sequence[str]]], Sequence[str]]
+"""The summaries of some groups of texts, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,28 @@ def _pieces(sentence: str, most: int) -> Iterator[str]:
         yield " ".join(held)
 
 
-def summary_layers(texts: Sequence[str]) -> list[list[Made]]:
+def hashed_vectors(texts: Sequence[str]) -> Vectors:
+    """The vectors of texts, of hashed words."""
+    return np.stack([hashed(text).astype(np.float32) for text in texts])
+
+
+def extracts(groups: Sequence[Sequence[str]]) -> list[str]:
+    """Summaries of sentences of the texts."""
+    return [summary(group) for group in groups]
+
+
+def summary_layers(
+    texts: Sequence[str],
+    summarize: Summarize = extracts,
+    vectors_of: Callable[[Sequence[str]], Vectors] = hashed_vectors,
+) -> list[list[Made]]:
     """The layers above the leaves, from the lowest; none where there are too few leaves."""
     layers: list[list[Made]] = []
     below = list(texts)
     while len(below) > SMALLEST_LAYER and len(layers) < MOST_LAYERS:
-        vectors = np.stack([hashed(text).astype(np.float32) for text in below])
-        made = [Made(summary([below[i] for i in cluster]), cluster) for cluster in clusters(vectors)]
+        found = clusters(vectors_of(below))
+        told = summarize([[below[place] for place in cluster] for cluster in found])
+        made = [Made(text, cluster) for text, cluster in zip(told, found, strict=True)]
         layers.append(made)
         below = [each.text for each in made]
     return layers

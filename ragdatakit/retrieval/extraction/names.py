@@ -28,6 +28,8 @@ VERSION = 1
 LONGEST = 120
 """Characters of a name; what is longer is none."""
 _MOST_WORDS = 8
+_LONGEST_SENTENCE = 200
+"""Characters of a sentence that are shown before a name, and so many behind it."""
 _YEAR_DIGITS = 4
 
 _COMMON = frozenset(
@@ -106,18 +108,31 @@ def names_by_sentence(title: str | None, text: str) -> list[list[str]]:
     A sentence ends where a full stop, a question mark or an exclamation mark is followed by a blank, and at the end of
     a line. Names repeat where they are in several sentences; sentences without names are left out.
     """
-    sentences = [title_names(title)]
+    return [title_names(title), *(names for names, _, _ in named_sentences(text))]
+
+
+def named_sentences(text: str) -> Iterator[tuple[list[str], int, int]]:
+    """The names of each sentence that has some, with where the first begins and the last ends."""
     names: dict[str, None] = {}
-    end = 0
+    begin = end = 0
     for start, name in mentions(text):
         if names and _ENDS.search(text, end, start) is not None:
-            sentences.append(list(names))
+            yield list(names), begin, end
             names = {}
+        begin = begin if names else start
         names[name] = None
         end = start + len(name)
     if names:
-        sentences.append(list(names))
-    return sentences
+        yield list(names), begin, end
+
+
+def sentence_around(text: str, begin: int, end: int) -> str:
+    """The sentence that a part of a text stands in, on one line, shortened where it is long."""
+    first = max(0, begin - _LONGEST_SENTENCE)
+    starts = [m.end() for m in _ENDS.finditer(text, first, begin)]
+    stop = _ENDS.search(text, end, end + _LONGEST_SENTENCE)
+    found = text[starts[-1] if starts else first : stop.end() if stop is not None else end + _LONGEST_SENTENCE]
+    return " ".join("".join(c if c.isprintable() else " " for c in found).split())[: 2 * _LONGEST_SENTENCE]
 
 
 def title_names(title: str | None) -> list[str]:

@@ -42,9 +42,10 @@ class _Nearest:
     def __init__(self, names: Sequence[str], search: SearchOptions) -> None:
         import numpy as np
 
+        from ragdatakit.outputs.user_cache import cache_folder
         from ragdatakit.retrieval.vectors.embedders import make_embedder
 
-        self._embedder = make_embedder(search)
+        self._embedder = make_embedder(search, cache_folder() / "vectors")
         starts = range(0, len(names), _BATCH)
         parts = [self._embedder.embed(list(names[at : at + _BATCH]), "passage") for at in starts]
         self._vectors: npt.NDArray[np.float32] = np.concatenate(parts)
