@@ -204,7 +204,9 @@ async def recorded(folder: Path, questions: tuple[str, ...]) -> dict[str, Any]:
             max_context_tokens=budget,
         )
         order = [int(i) for i in found.context_records["reports"]["id"]] if found.context_records else []
-        whole.append({"settings": [budget, level], "reports": order, "batches": [digest(t) for t in found.context_chunks]})
+        whole.append(
+            {"settings": [budget, level], "reports": order, "batches": [digest(t) for t in found.context_chunks]}
+        )
     return {"local": local, "global": whole}
 
 

@@ -334,9 +334,7 @@ def _by_importance(
     return inside + outside[: most * len(entities)]
 
 
-def _claims(
-    knowledge: Knowledge, entities: Sequence[Entity], most: int, settings: Settings
-) -> tuple[str, list[Claim]]:
+def _claims(knowledge: Knowledge, entities: Sequence[Entity], most: int, settings: Settings) -> tuple[str, list[Claim]]:
     claims = [claim for entity in entities for claim in knowledge.claims_of(entity.title)]
     head = _head(_CLAIMS, ("id", "entity", *CLAIM_FIELDS))
     rows = ("|".join((claim.shown, claim.subject, *claim.values)) + "\n" for claim in claims)
@@ -389,7 +387,7 @@ def batches(knowledge: Knowledge, settings: Settings) -> Iterator[Batch]:
     """The batches of global search: reports are shuffled, always in the same way, and sorted within each batch."""
     weights = knowledge.weights()
     reports = [report for report in knowledge.reports if _is_ranked(report)]
-    random.Random(_SEED).shuffle(reports)  # noqa: S311 - GraphRAG's own order
+    random.Random(_SEED).shuffle(reports)
     columns = ("id", "title", _WEIGHT, "content", "rank")
     used = empty = settings.count(_head(_REPORTS, columns))
     batch: list[Report] = []

@@ -148,9 +148,7 @@ def _refined(graph: _Graph, labels: Sequence[int]) -> list[int]:
     pieces = list(range(len(labels)))
     strengths = list(graph.strength)
     alone = [True] * len(labels)
-    cut = [
-        sum(w for other, w in around if labels[other] == labels[node]) for node, around in enumerate(graph.adjacent)
-    ]
+    cut = [sum(w for other, w in around if labels[other] == labels[node]) for node, around in enumerate(graph.adjacent)]
 
     def holds(piece: int, label: int) -> bool:
         return cut[piece] >= strengths[piece] * (whole[label] - strengths[piece]) / graph.total - _LEAST_GAIN
