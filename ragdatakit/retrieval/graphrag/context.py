@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -62,12 +63,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A text unit; ``relationships`` are the ids of those that it tells."""
+    """A text unit; ``shown`` is the number it is cited by, its place in the table."""
 
     unit_id: str
     text: str
     shown: str = ""
-    relationships: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,7 @@ class Knowledge:
     """The tables of an index down to a level of communities, as GraphRAG reads them for a search.
 
     An entity in no community of these levels is not there, nor is a report whose community has no title of its own.
+    Where there are no communities at all, all entities are there.
     """
 
     def __init__(
@@ -130,19 +131,20 @@ class Knowledge:
         relationships: Iterable[Relationship],
         communities: Sequence[Community],
         reports: Iterable[Report],
-        units: Iterable[Unit],
+        units: Mapping[str, Unit],
         claims: Iterable[Claim] = (),
         level: int = LEVEL,
     ) -> None:
         known = [community for community in communities if community.level <= level]
+        everyone = not communities
         memberships: dict[str, list[float]] = {}
         for community in known:
             for entity_id in community.entities:
                 memberships.setdefault(entity_id, []).append(float(community.number))
-        by_id = {entity.entity_id: entity for entity in entities if entity.entity_id in memberships}
+        by_id = {entity.entity_id: entity for entity in entities if everyone or entity.entity_id in memberships}
         self.entities = {entity_id: by_id[entity_id] for entity_id in sorted(by_id)}
         # a set of numbers, for it is its order in which GraphRAG goes through the communities of an entity
-        self.communities = {name: [int(number) for number in set(memberships[name])] for name in self.entities}
+        self.communities = {name: [int(n) for n in set(memberships.get(name, ()))] for name in self.entities}
         last = {}
         for community in known:
             last[community.title] = max(community.number, last.get(community.title, community.number))
@@ -150,7 +152,7 @@ class Knowledge:
         self.reports = [report for report in reports if report.level <= level and report.community in wanted]
         self.report_of = {report.community: report for report in self.reports}
         self.relationships = list({each.relationship_id: each for each in relationships}.values())
-        self.units = {unit.unit_id: unit for unit in units}
+        self.units = units
         self._adjacent: dict[str, list[int]] = {}
         for place, each in enumerate(self.relationships):
             for title in dict.fromkeys((each.source, each.target)):
@@ -345,31 +347,31 @@ def _claims(knowledge: Knowledge, entities: Sequence[Entity], most: int, setting
 # -- text units
 
 
-def _units(knowledge: Knowledge, found: Context, most: int, settings: Settings) -> str:
-    ranked: list[tuple[int, int, Unit]] = []
+def ranked_units(knowledge: Knowledge, entities: Iterable[Entity]) -> list[str]:
+    """The text units of some entities: by the first that names them, then by how many of its relationships they tell.
+
+    GraphRAG counts them by the list of the unit, which mirrors those of the relationships that are counted here.
+    """
+    ranked: list[tuple[int, int, str]] = []
     seen: set[str] = set()
-    for place, entity in enumerate(found.entities):
-        relationships = knowledge.relationships_of(entity.title)
-        ids = {each.relationship_id for each in relationships}
+    for place, entity in enumerate(entities):
+        told = Counter(unit for each in knowledge.relationships_of(entity.title) for unit in dict.fromkeys(each.units))
         for unit_id in entity.units:
-            unit = knowledge.units.get(unit_id)
-            if unit is not None and unit_id not in seen:
+            if unit_id in knowledge.units and unit_id not in seen:
                 seen.add(unit_id)
-                ranked.append((place, -_told_in(unit, relationships, ids), unit))
+                ranked.append((place, -told[unit_id], unit_id))
     ranked.sort(key=lambda each: each[:2])
-    if not ranked:
+    return [unit_id for _, _, unit_id in ranked]
+
+
+def _units(knowledge: Knowledge, found: Context, most: int, settings: Settings) -> str:
+    units = [knowledge.units[unit_id] for unit_id in ranked_units(knowledge, found.entities)]
+    if not units:
         return ""
-    rows = (f"{unit.shown}|{unit.text}\n" for _, _, unit in ranked)
+    rows = (f"{unit.shown}|{unit.text}\n" for unit in units)
     text, number = _fitting(_head(_SOURCES, ("id", "text")), rows, most, settings.count)
-    found.units = [unit for _, _, unit in ranked[:number]]
+    found.units = units[:number]
     return text
-
-
-def _told_in(unit: Unit, relationships: Sequence[Relationship], ids: set[str]) -> int:
-    """How many of an entity's relationships a text unit tells."""
-    if unit.relationships:
-        return sum(each in ids for each in unit.relationships)
-    return sum(unit.unit_id in each.units for each in relationships)
 
 
 # -- all reports
