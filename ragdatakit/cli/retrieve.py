@@ -51,8 +51,8 @@ class _QuestionFile(click.Path):
 @_option(
     "--mode",
     show_default=True,
-    help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG or GraphRAG "
-    "does.",
+    help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG or "
+    "GraphRAG does.",
 )
 @click.option(
     "--id", "question_id", metavar="ID", help="Search by this question of the dataset (or of FILE), and mark its gold."
@@ -60,8 +60,8 @@ class _QuestionFile(click.Path):
 @click.option(
     "--explain",
     is_flag=True,
-    help="With --id: why gold passages are not found: their ranks, texts and terms. With LightRAG's and GraphRAG's modes: "
-    "what a model would get.",
+    help="With --id: why gold passages are not found: their ranks, texts and terms. With LightRAG's and GraphRAG's "
+    "modes: what a model would get.",
 )
 @click.option("--all-questions", is_flag=True, help="Search by all questions of the dataset.")
 @click.option(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _FILE = "knowledge.ndjson"
+_MOST_BATCHES = 10
+"""Batches of reports that are told of."""
 _ENTITIES, _REPORTS = "entities", "reports"
 
 
@@ -148,6 +151,7 @@ class GraphRagRankers:
         asked = part.options.query_vectors
         self._asked = QueryVectors(asked) if asked is not None and part.source == "given" else None
         self._weights: dict[int, float] | None = None
+        self._batches: list[list[str]] | None = None
 
     def of(self, mode: str) -> _Way:
         """The ranker of passages of one way: ``local`` or ``global``."""
@@ -209,9 +213,12 @@ class GraphRagRankers:
         """The communities of an entity."""
         return self.knowledge.communities[entity.entity_id]
 
-    def batches(self) -> int:
-        """In how many batches a model would read all reports."""
-        return sum(1 for _ in batches(self.knowledge, self.settings))
+    def batches(self) -> list[list[str]]:
+        """The titles of the reports as a model would read them, in batches: the first ones."""
+        if self._batches is None:
+            first = islice(batches(self.knowledge, self.settings), _MOST_BATCHES)
+            self._batches = [[report.title for report in batch.reports] for batch in first]
+        return self._batches
 
     def _vector(self, query: Query) -> Any:
         if self._part.source == "words":
@@ -268,10 +275,10 @@ class _Way:
         return tuple(e.title for e in self.rankers.selected(query)) if self._mode == "local" else ()
 
     def context(self, query: Query, k: int) -> dict[str, list[str]]:
-        """What a model would get, by name: reports by their titles, entities and relationships, claims, passages."""
+        """What a model would get, by name: reports by their titles, entities and relationships, claims, passages; in
+        global search batches of reports, whatever the question is."""
         if self._mode == "global":
-            reports = [self.rankers.knowledge.reports[place] for place, _ in self.rankers.reports(query, k)]
-            return {"reports": [report.title for report in reports]}
+            return {f"batch {n}": titles for n, titles in enumerate(self.rankers.batches(), 1)}
         found = self.rankers.context(query)
         return {
             "reports": [report.title for report in found.reports],

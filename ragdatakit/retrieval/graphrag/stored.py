@@ -103,9 +103,8 @@ class _Reading:
             shown = _text(told.get("human_readable_id")) or str(number)
             yield Entity(entity_id, node.name, description_of(told), shown, rank, units)
             listed = told.get("claims")
-            for claim in listed if isinstance(listed, list) else ():
-                if isinstance(claim, dict):
-                    claims.append(_claim(node.name, claim, _text(claim.get("object_id"))))
+            own = [claim for claim in listed if isinstance(claim, dict)] if isinstance(listed, list) else []
+            claims += [_claim(node.name, claim, _text(claim.get("object_id"))) for claim in own]
         yield from self._unnamed(mentioned, degrees)
         for number, edge in enumerate(self._tables.peek("edges")):
             told = attributes_of(edge.attributes)
