@@ -1,4 +1,4 @@
-"""Communities and their reports: those that are given, or communities of the graph with reports of its own sentences."""
+"""Communities and their reports: those that are given, or some of the graph, with reports of the texts' sentences."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ PERIOD = "2000-01-01"
 """The day on which made communities were made: a fixed one, so that the same source gives the same files."""
 RANK = 10.0
 """The rank of the report that covers most text units; the others have less, as they cover less."""
+_KEPT = ("title", "summary", "rank", "full_content_json", "period")
 _TITLED, _FINDINGS = 3, 5
 _UNITS, _OF_UNIT = 8, 12
 """Text units of a community that a report is made of, and sentences of each."""
@@ -141,15 +142,16 @@ def given_reports(tables: CanonicalTables, communities: Iterable[Community]) -> 
     for row in tables.take("summaries", "summary_id", "level", "text", "children", "metadata"):
         told = attributes_of(row.metadata)
         community = by_number.get(str(told.get("community")))
+        if "rank_explanation" in told:
+            why = "rank_explanation is called rating_explanation now"
+            tables.losses.add("coerced", "summaries", "metadata", why, row.summary_id)
         if "community" not in told or (community is None and tables.format != "graphrag"):
             tables.drop("summaries", row, "it is no report on a community")
             continue
         number, level = told["community"], told.get("level")
         size = told.get("size", len(community.members) if community is not None else 0)
         yield {
-            **{
-                name: told.get(name) for name in ("rank", "rating_explanation", "full_content_json", "title", "summary")
-            },
+            **{name: told.get(name) for name in _KEPT},
             "id": row.summary_id,
             "human_readable_id": number,
             "community": number,
@@ -157,9 +159,8 @@ def given_reports(tables: CanonicalTables, communities: Iterable[Community]) -> 
             "parent": community.parent if community is not None else -1,
             "children": community.children if community is not None else [],
             "full_content": row.text,
-            "rank_explanation": told.get("rank_explanation"),
+            "rating_explanation": told.get("rating_explanation", told.get("rank_explanation")),
             "findings": [f for f in told.get("findings") or () if isinstance(f, dict)],
-            "period": told.get("period"),
             "size": int(size) if isinstance(size, int | float) else 0,
         }
 

@@ -278,6 +278,9 @@ class Graph:
 
     def entity_rows(self) -> Iterator[dict[str, Any]]:
         """The rows of the entities."""
+        if not self.is_own:
+            why = "ids, numbers, frequencies and degrees"
+            self.tables.losses.add("derived", "nodes", None, why, None, len(self.entities))
         for number, entity in enumerate(self.entities.values()):
             given = entity.given
             yield {
@@ -295,6 +298,11 @@ class Graph:
 
     def relationship_rows(self) -> Iterator[dict[str, Any]]:
         """The rows of the relationships; what says nothing of its weight weighs as much as it has text units."""
+        if not self.is_own:
+            made = sum(each.weight is None for each in self.relationships.values())
+            why = "weights: the number of text units that tell of both ends"
+            if made:
+                self.tables.losses.add("derived", "edges", None, why, None, made)
         for number, each in enumerate(self.relationships.values()):
             degree = self.degrees.get(each.source, 0) + self.degrees.get(each.target, 0)
             yield {

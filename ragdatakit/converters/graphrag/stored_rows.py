@@ -11,6 +11,7 @@ from ragdatakit.schemas.graphrag.tables import Column, Table
 
 _ROWS = 4096
 """Rows that are written together."""
+_FINDING = ("explanation", "summary")
 
 
 @contextmanager
@@ -39,7 +40,7 @@ class TableWriter:
 
     def write(self, row: Mapping[str, Any]) -> None:
         """A row."""
-        self._held.append({column.name: self._sound(row.get(column.name)) for column in self._columns})
+        self._held.append({column.name: self._typed(row.get(column.name), column) for column in self._columns})
         self._file.records += 1
         if len(self._held) >= _ROWS:
             self._put()
@@ -54,20 +55,45 @@ class TableWriter:
             self._writer.write_table(self._pa.Table.from_pylist(self._held, self._schema))
             self._held = []
 
-    def _sound(self, value: Any) -> Any:
-        """The value without halves of characters, which Parquet cannot hold."""
-        if isinstance(value, str) and not value.isascii():
+    def _typed(self, value: Any, column: Column) -> Any:
+        """A value as its column has it; null for what it cannot hold, and nothing for what must not be null."""
+        kind = column.type
+        if kind in ("texts", "integers", "findings"):
+            members = value if isinstance(value, list | tuple) else ()
+            if kind == "integers":
+                return [n for each in members if (n := _integer(each)) is not None]
+            if kind == "texts":
+                return [self._text(each) for each in members if each is not None]
+            return [{name: self._text(each.get(name)) for name in _FINDING} for each in members]
+        if kind == "integer":
+            found = _integer(value)
+            return found if found is not None or column.nullable else 0
+        if kind == "number":
+            return float(value) if isinstance(value, int | float) else None
+        return self._text(value)
+
+    def _text(self, value: Any) -> str | None:
+        """A text without halves of characters, which Parquet cannot hold."""
+        if value is None:
+            return None
+        text = value if isinstance(value, str) else str(value)
+        if not text.isascii():
             try:
-                value.encode()
+                text.encode()
             except UnicodeEncodeError:
                 why = "halves of characters cannot be written: they are question marks now"
-                self._out.losses.add("coerced", self._kind, None, why, value[:60])
-                return value.encode("utf-8", "replace").decode()
-        if isinstance(value, list | tuple):
-            return [self._sound(each) for each in value]
-        if isinstance(value, dict):
-            return {name: self._sound(each) for name, each in value.items()}
-        return value
+                self._out.losses.add("coerced", self._kind, None, why, text[:60])
+                return text.encode("utf-8", "replace").decode()
+        return text
+
+
+def _integer(value: Any) -> int | None:
+    """A number of 64 bits; also one that is written as text, or with a point."""
+    try:
+        found = int(value) if isinstance(value, int | float | str) else None
+    except (ValueError, OverflowError):
+        return None
+    return found if found is not None and -(1 << 63) <= found < 1 << 63 else None
 
 
 class _Sink:
@@ -105,7 +131,7 @@ class _Sink:
 
 
 def _type(pa: Any, column: Column) -> Any:
-    finding = pa.struct([("explanation", pa.string()), ("summary", pa.string())])
+    finding = pa.struct([(name, pa.string()) for name in _FINDING])
     types = {
         "text": pa.string(),
         "any": pa.string(),

@@ -192,6 +192,9 @@ class _Index:
         if document is not None and known and document not in known:
             self._tables.losses.add("lost", "chunks", "doc_id", "there is no such document", document)
             document = None
+        if not isinstance(tokens, int):
+            why = "numbers of tokens: words and signs were counted"
+            self._tables.losses.add("derived", "chunks", None, why)
         listed = told.get("document_ids") if self._is_own else None
         others = sorted(set(told) - {"n_tokens", "human_readable_id", "document_ids"})
         if others:
