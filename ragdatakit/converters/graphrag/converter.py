@@ -35,5 +35,6 @@ CONVERTER = Converter(
         "communities": _COMMUNITY,
         "summaries": _SUMMARY,
     },
+    needs_graph=True,
     options=(Option("release", "write", "the release of GraphRAG that is to read the tables", "3", tuple(RELEASES)),),
 )
