@@ -43,7 +43,7 @@ class StoredTable:
                 reader = self._reader()
                 self._columns = tuple(reader.header or ()) if reader.open() else ()
             else:
-                with opened_parquet(self.file) as parquet:
+                with opened_parquet(self.file.path, self.file.boundary) as parquet:
                     self._columns = tuple(parquet.schema_arrow.names)
         return self._columns
 
@@ -76,7 +76,7 @@ class StoredTable:
 
     def _parquet_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         there = [name for name in names if name in self.columns]
-        with opened_parquet(self.file) as parquet:
+        with opened_parquet(self.file.path, self.file.boundary) as parquet:
             for batch in parquet.iter_batches(_ROWS, columns=there):
                 values = {name: batch.column(name).to_pylist() for name in there}
                 nothing = [None] * batch.num_rows

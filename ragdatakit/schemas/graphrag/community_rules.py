@@ -103,6 +103,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         upstream="queries do not read it; reports are made of it",
         hint="list the relationships between members",
         source="index/workflows/create_communities.py",
+        per_file=True,
     ),
     Rule(
         code="GR115",

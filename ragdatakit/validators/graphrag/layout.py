@@ -24,12 +24,8 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
     for kind in (*CORE, *(("nodes",) if old else ()), "documents"):
         if kind not in present:
             name = f"{PREFIX if old else ''}{BY_KIND[kind].name}{ending}"
-            yield (
-                home,
-                Problem(
-                    "missing-documents" if kind == "documents" else "missing-table", None, None, {"expected": name}
-                ),
-            )
+            rule = "missing-documents" if kind == "documents" else "missing-table"
+            yield home, Problem(rule, None, None, {"expected": name})
     for table in index.tables.values():
         declared = BY_KIND[table.file.kind]
         for column in declared.columns:

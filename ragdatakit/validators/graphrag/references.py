@@ -194,7 +194,8 @@ class ReferenceChecks:
         if not self._codes.has("relationships", "source", "target") or not self._is_known("entities", "title"):
             return
         self._tables.run(
-            "create table titles as select title, min(row) as row from k_entities where title is not null group by title"
+            "create table titles as select title, min(row) as row from k_entities "
+            "where title is not null group by title"
         )
         self._tables.run(
             "create table edges as select r.row, s.row as s, t.row as t from k_relationships r "

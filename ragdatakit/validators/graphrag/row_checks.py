@@ -96,10 +96,14 @@ def _normal(title: Any) -> dict[str, Any] | None:
 
 
 def _columns_of(check: RowCheck) -> list[str]:
-    return [name for name in _NAMES.get(check.rule, ()) or (check.column,)]
+    return list(_NAMES.get(check.rule, (check.column,)))
 
 
-_NAMES = {"odd-size": ("size", "entity_ids"), "report-unlike-json": ("full_content_json", "title", "summary")}
+_NAMES = {
+    "empty-claim": ("subject_id", "object_id", "type"),
+    "odd-size": ("size", "entity_ids"),
+    "report-unlike-json": ("full_content_json", "title", "summary"),
+}
 _JSON = (
     "case when not json_valid(full_content_json) then 'no JSON' "
     "when json_type(full_content_json) <> 'OBJECT' then 'no object' "
@@ -138,5 +142,8 @@ _FURTHER: dict[str, tuple[RowCheck, ...]] = {
                  f"full_content_json <> '' and ({_JSON}) is not null", _JSON,
                  judge=lambda found: {"reason": _REASONS[found]}),
     ),
-    "covariates": (RowCheck("empty-claim", "subject_id", "subject_id is null or subject_id = ''"),),
+    "covariates": (
+        RowCheck("empty-claim", "subject_id", "subject_id is null or subject_id = '' or (object_id is null and type is null)",
+                 "subject_id", {"missing": "case when subject_id <> '' then 'object and type' else 'a subject' end"}),
+    ),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The tables of an index as views of DuckDB: each row with its number, each column with the type that GraphRAG gives it.
+"""The tables of an index as views of DuckDB: rows with their numbers, columns with the types that GraphRAG gives them.
 
 Parquet files are read where they are, CSV files are taken into tables first, cut as the rest of ragdata cuts them.
 """
