@@ -74,7 +74,7 @@ def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int
         container = json_container(file.path, file.boundary)
     records = 0
     if container == "table" and not file.path.name.lower().endswith(".csv"):
-        return row_count(file), source.size
+        return row_count(file.path, file.boundary), source.size
     if container in ("csv", "table"):
         reader = CsvReader(source)
         if reader.open():

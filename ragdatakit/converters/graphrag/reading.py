@@ -88,7 +88,7 @@ class _Reader:
         """The documents; when one was made, and what else its input had, is metadata."""
         names = ("id", "title", "text", "raw_content", "creation_date", "metadata", "raw_data")
         for _, row in self._rows("documents", *names):
-            rest = {k: row[k] for k in ("creation_date", "metadata", "raw_data") if k in row}
+            rest = _kept(row, "creation_date", "metadata", "raw_data")
             text = row.get("text", row.get("raw_content", ""))
             yield Document(_as_text(row.get("id")), _as_text(text), row.get("title"), _object(rest))
 
@@ -116,7 +116,7 @@ class _Reader:
                 place = counted.get(document, 0)
             if document is not None and place is not None:
                 counted[document] = max(counted.get(document, 0), place + 1)
-            rest = {k: row[k] for k in ("n_tokens", "human_readable_id") if k in row}
+            rest = _kept(row, "n_tokens", "human_readable_id")
             rest |= {"document_ids": list(documents)} if len(documents) > 1 else {}
             yield Chunk(unit, _as_text(row.get("text")), document, place, metadata=_object(rest))
 
@@ -157,7 +157,7 @@ class _Reader:
                 self._records.leave_out(file, number, "an entity without a title, or with one of another entity", name)
                 continue
             seen.add(name)
-            rest = {k: row[k] for k in ("description", "id", "human_readable_id", "frequency", "degree") if k in row}
+            rest = _kept(row, "description", "id", "human_readable_id", "frequency", "degree")
             rest |= self._passages(row)
             if name in self._claims[1]:
                 rest["claims"] = self._claims[1][name]
@@ -168,7 +168,7 @@ class _Reader:
         names = ("source", "target", "description", "id", "human_readable_id", "weight", "combined_degree", "rank")
         for _, row in self._rows("relationships", *names, "text_unit_ids"):
             units = self._members(row.get("text_unit_ids"))
-            rest = {k: row[k] for k in names[2:] if k in row} | (self._passages(row) if len(units) > 1 else {})
+            rest = _kept(row, *names[2:]) | (self._passages(row) if len(units) > 1 else {})
             ends = _as_text(row.get("source")), _as_text(row.get("target"))
             yield Edge(ends[0], RELATED, ends[1], _object(rest), None, units[0] if units else None)
         yield from self._claims[0]
@@ -192,7 +192,7 @@ class _Reader:
             number = self._numbered(row)
             members = tuple(self._titles[i] for i in self._members(row.get("entity_ids")) if i in self._titles)
             parent = row.get("parent")
-            rest = {k: row[k] for k in ("id", "children", "period", "size") if k in row} | self._passages(row)
+            rest = _kept(row, "id", "children", "period", "size") | self._passages(row)
             if relationships := self._members(row.get("relationship_ids")):
                 rest["relationships"] = list(relationships)
             yield Community(
@@ -257,6 +257,10 @@ def _as_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return value if isinstance(value, str) else str(value)
+
+
+def _kept(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: row[name] for name in names if name in row}
 
 
 def _object(fields: dict[str, Any]) -> str | None:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.schemas.errors import RagdataError
-
-if TYPE_CHECKING:
-    from ragdatakit.files.datasets import DataFile
 
 
 @contextmanager
-def opened_parquet(file: DataFile) -> Iterator[Any]:
+def opened_parquet(path: Path, boundary: Boundary) -> Iterator[Any]:
     """A `pyarrow.parquet.ParquetFile`. What fails while it is read is raised as `RagdataError`, too."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        with file.boundary.open(file.path) as stream, pq.ParquetFile(stream) as parquet:
+        with boundary.open(path) as stream, pq.ParquetFile(stream) as parquet:
             yield parquet
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split("\n", 1)[0].split())[:200]
-        raise RagdataError(f"{file.display}: no Parquet file that can be read: {reason}") from None
+        raise RagdataError(f"{path}: no Parquet file that can be read: {reason}") from None
 
 
-def row_count(file: DataFile) -> int:
+def row_count(path: Path, boundary: Boundary) -> int:
     """How many rows a Parquet file has, as its footer says. Raises `RagdataError` where there is none."""
-    with opened_parquet(file) as parquet:
+    with opened_parquet(path, boundary) as parquet:
         return int(parquet.metadata.num_rows)

@@ -23,6 +23,7 @@ class Sign:
     what: str
     generations: tuple[str, ...]
     decides: bool = True
+    file: DataFile | None = None
 
 
 class Index:
@@ -91,17 +92,18 @@ decides."""
 def _signs_of(kind: str, table: StoredTable) -> list[Sign]:
     name, columns = table.file.path.name, table.columns
     first, last = ("0.1", "1.0") if table.is_old_name else ("2.0", "3.0")
-    found = [Sign(f"the name {name}", _between(first, last))]
+    file = table.file
+    found = [Sign(f"the name {name}", _between(first, last), True, file)]
     for column, other, first, last, decides in _COLUMN_SIGNS.get(kind, ()):
         if column in columns and (not other or other not in columns):
-            found.append(Sign(f"{column} in {name}", _between(first, last), decides))
+            found.append(Sign(f"{column} in {name}", _between(first, last), decides, file))
     if kind == "communities" and table.is_old_name and "children" not in columns:
         if "community" not in columns:
-            found.append(Sign(f"no community in {name}", ("0.1",)))
+            found.append(Sign(f"no community in {name}", ("0.1",), True, file))
         else:
             with_parent = "parent" in columns
             words = "parent" if with_parent else "no parent"
-            found.append(Sign(f"{words} in {name}", ("1.0",) if with_parent else ("0.5",)))
+            found.append(Sign(f"{words} in {name}", ("1.0",) if with_parent else ("0.5",), True, file))
     if kind == "entities" and table.is_old_name and "title" in columns:
-        found.append(Sign(f"title in {name}", ("0.5", "1.0")))
+        found.append(Sign(f"title in {name}", ("0.5", "1.0"), True, file))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.files.containers.csv_cells import split_record
@@ -43,30 +43,23 @@ class StoredTable:
                 reader = self._reader()
                 self._columns = tuple(reader.header or ()) if reader.open() else ()
             else:
-                with opened_parquet(self.file) as parquet:
+                with opened_parquet(self.file.path, self.file.boundary) as parquet:
                     self._columns = tuple(parquet.schema_arrow.names)
         return self._columns
+
+    @columns.setter
+    def columns(self, names: tuple[str, ...]) -> None:
+        self._columns = names
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
         """The values of these columns, row by row; None for a column that is not there."""
         return self._csv_rows(names) if self.is_csv else self._parquet_rows(names)
 
-    def lines(self, rows: Iterable[int]) -> dict[int, int]:
-        """The 1-based lines on which rows (from 0) of a CSV file begin."""
-        wanted = set(rows)
-        last = max(wanted, default=-1)
-        found: dict[int, int] = {}
-        for number, (line, _) in enumerate(self._cells() if wanted else ()):
-            if number in wanted:
-                found[number] = line
-            if number >= last:
-                break
-        return found
-
     def _reader(self) -> CsvReader:
         return CsvReader(Source(self.file.path, False, boundary=self.file.boundary))
 
-    def _cells(self) -> Iterator[tuple[int, list[str]]]:
+    def cells(self) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a CSV file: the 1-based line on which each begins, and its cells as text."""
         reader = self._reader()
         if not reader.open():
             return
@@ -77,13 +70,13 @@ class StoredTable:
     def _csv_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         places = [self.columns.index(name) if name in self.columns else None for name in names]
         kinds = [column.type if self.table and (column := self.table.column(name)) else "text" for name in names]
-        for _, cells in self._cells():
+        for _, cells in self.cells():
             found = (cells[place] if place is not None and place < len(cells) else None for place in places)
             yield tuple(_typed(cell, kind) for cell, kind in zip(found, kinds, strict=True))
 
     def _parquet_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         there = [name for name in names if name in self.columns]
-        with opened_parquet(self.file) as parquet:
+        with opened_parquet(self.file.path, self.file.boundary) as parquet:
             for batch in parquet.iter_batches(_ROWS, columns=there):
                 values = {name: batch.column(name).to_pylist() for name in there}
                 nothing = [None] * batch.num_rows

@@ -31,6 +31,7 @@ EXAMPLE = {
     "community_reports.csv": (
         "id,human_readable_id,community,level,parent,children,title,summary,full_content,rank,rating_explanation,"
         "findings,full_content_json,period,size\n"
-        'p1,0,0,0,-1,[],The light,Mara Venn built it.,"# The light\n\nMara Venn built it.",6.0,Local.,[],,2026-01-05,2\n'
+        'p1,0,0,0,-1,[],The light,Mara Venn built it.,"# The light\n\nMara Venn built it.",6.0,'
+        "Local.,[],,2026-01-05,2\n"
     ),
 }

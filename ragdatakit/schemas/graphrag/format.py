@@ -1,4 +1,4 @@
-"""The GraphRAG format: indexes of 0.1 to 3.x in Parquet or CSV, vectors, and the text that a model extracts a graph into.
+"""The GraphRAG format: indexes of 0.1 to 3.x in Parquet or CSV, vectors, and what a model answers when it extracts.
 
 Facts: microsoft/graphrag read from 0.1.1 to 3.1.2; the package 3.3.0 run on real and on damaged indexes.
 """
@@ -6,9 +6,12 @@ Facts: microsoft/graphrag read from 0.1.1 to 3.1.2; the package 3.3.0 run on rea
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import File, Format, Layout
+from ragdatakit.schemas.graphrag.community_rules import COMMUNITY_RULES
 from ragdatakit.schemas.graphrag.example import EXAMPLE
 from ragdatakit.schemas.graphrag.layout_rules import LAYOUT_RULES
 from ragdatakit.schemas.graphrag.records import ROWS, VECTOR
+from ragdatakit.schemas.graphrag.reference_rules import REFERENCE_RULES
+from ragdatakit.schemas.graphrag.row_rules import ROW_RULES
 from ragdatakit.schemas.graphrag.tables import ENDINGS, GENERATION_WORDS, PREFIX, TABLES, VECTORS
 
 _NAMES = {
@@ -78,7 +81,7 @@ GRAPHRAG = Format(
             suffixes=(".yaml", ".yml"),
         ),
     ),
-    rules=LAYOUT_RULES,
+    rules=(*LAYOUT_RULES, *ROW_RULES, *REFERENCE_RULES, *COMMUNITY_RULES),
     layouts=(
         Layout(
             name="project",
