@@ -49,7 +49,8 @@ class _QuestionFile(click.Path):
 @_option(
     "--mode",
     show_default=True,
-    help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG does.",
+    help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG or "
+    "GraphRAG does.",
 )
 @click.option(
     "--id", "question_id", metavar="ID", help="Search by this question of the dataset (or of FILE), and mark its gold."

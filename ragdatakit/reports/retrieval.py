@@ -78,7 +78,7 @@ def _hit_lines(hit: Hit, relevant: set[str], paint: Painter, colour: bool, width
         yield f"{_INDENT}{paint('dim', f'rank by {ranks}')}"
 
 
-_KINDS = {"entity": "entities", "relation": "relations", "chunk": "chunks", "summary": "summaries"}
+_KINDS = {"entity": "entities", "relation": "relations", "claim": "claims", "chunk": "chunks", "summary": "summaries"}
 _MOST_LEFT_OUT = 5
 
 

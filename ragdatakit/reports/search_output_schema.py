@@ -28,6 +28,8 @@ _Mode = Literal[
     "lightrag-hybrid",
     "lightrag-mix",
     "lightrag-naive",
+    "graphrag-local",
+    "graphrag-global",
 ]
 _Unit = Literal["document", "chunk"]
 
@@ -42,7 +44,7 @@ class _Dataset(TypedDict):
 class _Part(TypedDict):
     """One part of the index; ``built`` is false where it was there, ``facts`` depend on the kind."""
 
-    kind: Literal["lexical", "sparse", "dense", "graph", "tree", "contextual", "lightrag"]
+    kind: Literal["lexical", "sparse", "dense", "graph", "tree", "contextual", "lightrag", "graphrag"]
     built: bool
     seconds: float
     bytes: int
@@ -141,8 +143,8 @@ class _Gold(TypedDict):
 class _Query(TypedDict):
     """One question, and what was found, best first; ``seconds`` without opening the index.
 
-    ``seeds`` are the start nodes, the heaviest first (mode graph); ``gold`` is there with --id, ``context`` with
-    --explain in the modes of trees and frameworks.
+    ``seeds`` are the start nodes, the heaviest first (modes graph and graphrag-local); ``gold`` is there with --id,
+    ``context`` with --explain in the modes of trees and frameworks.
     """
 
     id: str | None

@@ -11,7 +11,9 @@ MODES = ("bm25", "sparse", "dense", "graph", *TREE_MODES, "contextual", "hybrid"
 """Ways to search. ``sparse`` takes learned-sparse vectors, the two ways of a tree of summaries also find summaries,
 ``contextual`` takes chunks with contexts, ``hybrid`` fuses the others."""
 
-FRAMEWORK_MODES = tuple(f"lightrag-{mode}" for mode in ("local", "global", "hybrid", "mix", "naive"))
+LIGHTRAG_MODES = tuple(f"lightrag-{mode}" for mode in ("local", "global", "hybrid", "mix", "naive"))
+GRAPHRAG_MODES = ("graphrag-local", "graphrag-global")
+FRAMEWORK_MODES = (*LIGHTRAG_MODES, *GRAPHRAG_MODES)
 """Ways in which a framework searches: taken by name, and fused with nothing."""
 ALL_MODES = (*MODES, *FRAMEWORK_MODES)
 EXPLAINED_MODES = (*TREE_MODES, *FRAMEWORK_MODES)
@@ -24,6 +26,13 @@ class Keywords:
 
     low: tuple[str, ...] = ()
     high: tuple[str, ...] = ()
+
+
+def mode_hint(name: str) -> str:
+    """What to say of a mode that a framework has and ragdata has not; empty for other names."""
+    if name.lower() in ("drift", "graphrag-drift"):
+        return "DRIFT search asks a language model for further questions, and ragdata asks none: use graphrag-local"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +119,9 @@ class Hit:
 class ContextItem:
     """A candidate for the context that a framework would make for a question, and why it is one.
 
-    ``kind`` is ``entity``, ``relation``, ``chunk`` or ``summary``; ``place`` its 1-based place among the candidates of
-    its kind. ``score`` is that of the search that found it, None where it came by the graph or the tree; ``tokens``
-    what it takes of the budget. ``cut`` says why it is left out, and is empty where it is not.
+    ``kind`` is ``entity``, ``relation``, ``claim``, ``chunk`` or ``summary``; ``place`` its 1-based place among the
+    candidates of its kind. ``score`` is that of the search that found it, None where it came by the graph or the tree;
+    ``tokens`` what it takes of the budget. ``cut`` says why it is left out, and is empty where it is not.
     """
 
     kind: str
@@ -128,9 +137,9 @@ class ContextItem:
 class Retrieval:
     """The answer to one query. ``seconds`` is the search alone, without opening the index.
 
-    ``seeds`` are the nodes from which graph mode started; ``notes`` are sentences about what the user should know
-    (no term of the question is in the index, no node was linked). ``context`` are all candidates for the context of a
-    framework's mode or a tree, where they were asked for.
+    ``seeds`` are the nodes from which graph mode and GraphRAG's local search started; ``notes`` are sentences about
+    what the user should know (no term of the question is in the index, no node was linked). ``context`` are
+    all candidates for the context of a framework's mode or a tree, where they were asked for.
     """
 
     query: Query
