@@ -33,6 +33,11 @@ def some(number: int, every: int = 10, of: str = "") -> list[int]:
     return sorted(Random(f"{seed()} {of} {number}").sample(range(number), -(-number // every)))
 
 
+def examples(number: int) -> int:
+    """How many random examples of a property are tried: of the number that all tests try a fifth, at least six."""
+    return number if ALL else max(6, number // 5)
+
+
 def chosen(case: str, every: int = 10) -> bool:
     """Whether a case is run, as one in ``every`` is."""
     return ALL or zlib.crc32(f"{seed()} {case}".encode()) % every == 0

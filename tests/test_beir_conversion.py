@@ -14,6 +14,7 @@ import ragdatakit
 from ragdatakit import validate
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.retrieval_sets import RetrievalSet, read_back, retrieval_sets, written
 from tests.upstream_data import UPSTREAM_DATA
@@ -253,7 +254,7 @@ def test_what_cannot_be_read_is_told_once(tmp_path: Path) -> None:
 
 
 @given(made=retrieval_sets())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_nothing_changes_on_the_way(made: RetrievalSet) -> None:
     tables = made.tables()
     with written(tables, "beir") as folder:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ragdatakit.converters.datamind.sql import insert_rows, literal
 from ragdatakit.schemas.canonical import Asset, Document
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import tables_of
 from tests.datamind_profiles import account, errors, write_repository
 
@@ -62,7 +63,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 TRICKY = st.lists(st.sampled_from([*";:'\"\\\r\n\x00~^|@a1_$é ", "::", "\\:", "--", "/*"]), max_size=14).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.one_of(TEXTS, TRICKY), min_size=1, max_size=4))
 def test_any_text_survives_the_loader(texts: list[str]) -> None:
     sql = f"CREATE TABLE t ({', '.join(f'c{n} TEXT' for n in range(len(texts)))});\n{insert_rows('t', [tuple(texts)])}"

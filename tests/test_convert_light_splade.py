@@ -24,6 +24,7 @@ from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Document, PairScore, Qrel, Question, Run, Triplet
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.light_splade_oracle import installed, silent_losses, verdict
 from tests.light_splade_tables import OPTIONS, any_tables
@@ -92,7 +93,7 @@ def write_lines(path: Path, *lines: Any) -> None:
     path.write_bytes(gzip.compress(data) if path.name.endswith(".gz") else data)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(any_tables(), OPTIONS, st.sampled_from(["", "triplet", "distil"]))
 def test_whatever_is_written_is_valid_and_accounted_for(
     tables: CanonicalTables, options: dict[str, str], profile: str

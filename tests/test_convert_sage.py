@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 import ragdatakit
 from ragdatakit.converters.sage.converter import CONVERTER
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import read_tables, write_tables
 from tests.sage_cases import DOCUMENTED, FULL, OPERATORS, OTHER, QUERY, SHORT, asked
 from tests.sage_records import TEXTS, documented_records
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "sage"
-RANDOM = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 NUMBERS = count()
 
 

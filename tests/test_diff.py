@@ -26,6 +26,7 @@ from ragdatakit.schemas.canonical import TABLES, Asset, Document, Edge, Qrel, Qu
 from ragdatakit.schemas.diffs import DatasetDiff, Side, TableDiff
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.summaries import Distribution, Summary, TableSummary
+from tests.broad import examples
 from tests.browser_tools import launched, open_page
 from tests.command_line import FIXTURES, GOOD, run
 from tests.conversion_tools import tables_of
@@ -112,7 +113,7 @@ def expected_of(name: str, before: list[Any], after: list[Any]) -> tuple[int, in
     return sum(added.values()) - changed, sum(removed.values()) - changed, changed
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(edited())
 def test_random_edits_are_found_exactly(case: tuple[str, list[Any], list[Any]]) -> None:
     name, before, after = case

@@ -16,6 +16,7 @@ from ragdatakit import validate
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Triplet
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.upstream_data import UPSTREAM_DATA
@@ -300,7 +301,7 @@ NODES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(DOCUMENT_ROWS, QUESTION_ROWS, QRELS, TRIPLETS, EDGES, NODES, st.sampled_from(["notes", "hotpotqa"]))
 def test_whatever_is_written_is_sound(
     documents: list[Document],

@@ -14,6 +14,7 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.negatives import NegativeOptions, mine_negatives, parse_negatives
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question, Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from tests.broad import examples
 from tests.conversion_tools import tables_of, write_tables
 from tests.upstream_data import UPSTREAM_DATA
 
@@ -284,7 +285,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.data())
 def test_never_a_positive_nor_its_text_nor_empty(data: st.DataObject) -> None:
     ids = st.sampled_from(["d0", "d1", "d2", "d3", "d4", "d5"])

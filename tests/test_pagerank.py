@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.upstream_data import UPSTREAM_DATA
 
 np = pytest.importorskip("numpy", reason="needs ragdatakit[retrieval]")
@@ -122,7 +123,7 @@ nodes_and_edges = st.integers(1, 12).flatmap(
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(graph=nodes_and_edges, damping=st.sampled_from([0.15, 0.5, 0.85]))
 def test_igraph_finds_the_same(
     directed: bool, graph: tuple[int, list[tuple[int, int, float]], dict[int, float]], damping: float

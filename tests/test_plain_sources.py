@@ -25,6 +25,7 @@ from ragdatakit.files.texts.front_matter import split_front_matter
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import rows
 from tests.upstream_data import UPSTREAM_DATA
 
@@ -653,7 +654,7 @@ def test_what_a_map_says() -> None:
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.tuples(CELLS.filter(bool), CELLS, CELLS.filter(bool)), min_size=1, max_size=8), st.data())
 def test_cells_of_every_form_come_as_they_are(
     tmp_path_factory: pytest.TempPathFactory, cells: Sequence[tuple[str, str, str]], data: st.DataObject

@@ -14,6 +14,7 @@ from ragdatakit import validate
 from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators import dataset_run
+from tests.broad import examples
 from tests.command_line import FIXTURES
 from tests.sage_cases import DOCUMENTED, OPERATORS
 
@@ -174,7 +175,7 @@ DOCUMENTS = st.lists(
 
 
 @given(documents=DOCUMENTS, with_records=st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_documents_are_judged_by_both_engines_alike(
     documents: list[dict[str, Any]], with_records: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

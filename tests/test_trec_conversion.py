@@ -11,6 +11,7 @@ import ragdatakit
 from ragdatakit import validate
 from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.retrieval_sets import RetrievalSet, read_back, retrieval_sets, written
@@ -174,7 +175,7 @@ def test_lines_end_as_xml_reads_them(tmp_path: Path) -> None:
 
 
 @given(made=retrieval_sets(runs=True))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_nothing_changes_on_the_way(made: RetrievalSet) -> None:
     tables = made.tables()
     with written(tables, "trec") as folder:
@@ -198,7 +199,7 @@ def test_nothing_changes_on_the_way(made: RetrievalSet) -> None:
 
 
 @given(made=retrieval_sets())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_topics_as_a_table(made: RetrievalSet) -> None:
     tables = made.tables()
     with written(tables, "trec", **{"topic-file": "tsv"}) as folder:
