@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.options import SearchOptions
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.extraction.model import ModelOptions
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.schemas.conversions import ExtractionEstimate
-    from ragdatakit.schemas.options import SearchOptions
 
 Prepare = Callable[["CanonicalTables"], "CanonicalTables"]
 
@@ -100,7 +100,6 @@ def _extract(options: ExtractOptions) -> Prepare:
 def _extract_options(extractor: str, given: Mapping[str, object]) -> ExtractOptions:
     from ragdatakit.retrieval.extraction.graph_tables import EXTRACTORS, ExtractOptions
     from ragdatakit.retrieval.extraction.model import ModelOptions
-    from ragdatakit.schemas.options import SearchOptions
 
     if extractor not in EXTRACTORS:
         raise UnknownNameError("extractor", extractor, EXTRACTORS)

@@ -17,6 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragdatakit.retrieval.fusion import fuse
+from ragdatakit.retrieval.lexical import LexicalPart
+from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
+from ragdatakit.retrieval.terms.snippets import snippet
+from ragdatakit.retrieval.terms.tokens import Tokenizer
+from ragdatakit.retrieval.vectors.given import vectors_kind
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import ALL_MODES, FRAMEWORK_MODES, MODES, TREE_MODES, Hit, Query, Retrieval
@@ -28,7 +33,6 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.lightrag.part import LightRagRanker
     from ragdatakit.retrieval.parts import GraphLike, Part, Ranker, Ranking
     from ragdatakit.retrieval.passages import Passage
-    from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.retrieval.trees import TreeRankers
 
 LIGHTRAG = "lightrag-"
@@ -63,8 +67,6 @@ class Retriever:
     def tokenizer(self) -> Tokenizer:
         """What makes terms of texts and questions."""
         if self._tokenizer is None:
-            from ragdatakit.retrieval.terms.tokens import Tokenizer
-
             self._tokenizer = Tokenizer(self.options.analyzer, self.options.stemmer)
         return self._tokenizer
 
@@ -109,8 +111,6 @@ class Retriever:
         return "" if mode == "graph" and self.options.graph == "auto" else self.lack(mode)
 
     def _vectors_are(self, kind: str) -> bool:
-        from ragdatakit.retrieval.vectors.given import vectors_kind
-
         return self.options.vectors is not None and vectors_kind(self.options.vectors) == kind
 
     @property
@@ -134,8 +134,6 @@ class Retriever:
 
     def _made(self, mode: str) -> Part:
         if mode == "bm25":
-            from ragdatakit.retrieval.lexical import LexicalPart
-
             return LexicalPart(self.tokenizer)
         if mode == "graph":
             from ragdatakit.retrieval.graphs.ranker import GraphPart
@@ -292,8 +290,6 @@ class Retriever:
 
     def hit(self, ordinal: int, rank: int, score: float, query: Query) -> Hit:
         """A passage as a hit."""
-        from ragdatakit.retrieval.terms.snippets import snippet
-
         passage = self._passage(ordinal)
         shown = snippet(passage.text, query.text, self.tokenizer)
         return Hit(rank, passage.passage_id, score, passage.text, passage.title, passage.document_id, shown)
@@ -333,8 +329,6 @@ class Retriever:
 
     def _spelled(self, words: Sequence[str]) -> list[str]:
         """Words that no passage has; with the spelling that one has, where only accents differ."""
-        from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
-
         told = list(words)
         for place, word in enumerate(words[:_MOST_WORDS]):
             token = self.tokenizer.tokens(word)[0]

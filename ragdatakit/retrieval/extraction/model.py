@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.connections import in_order
 from ragdatakit.retrieval.endpoint import SAME_FOR_ALL, Endpoint, EndpointError
 from ragdatakit.retrieval.extraction.names import name_key
@@ -71,8 +72,6 @@ class ModelOptions:
 
     def endpoint(self) -> Endpoint:
         """The client. Raises `RagdataError` for an address or a key that cannot be used."""
-        from ragdatakit.outputs.user_cache import cache_folder
-
         self.check()
         return Endpoint(
             self.base_url,

@@ -11,6 +11,7 @@ the index.
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import orjson
 
 from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.files.paths.boundary import ANYWHERE
 from ragdatakit.retrieval.server_replies import one_line
 from ragdatakit.schemas.errors import RagdataError
 
@@ -328,8 +330,6 @@ def _opened(file: Path) -> Any:
 
 def _of_python(line: bytes) -> Any:
     """A line that Python's own writer made: with NaN and Infinity, which JSON does not have."""
-    import json
-
     if b"NaN" not in line and b"Infinity" not in line:
         return None
     try:
@@ -371,7 +371,6 @@ def _store(path: Path) -> VectorStore:
         UnusableStoreError,
         read_vector_store,
     )
-    from ragdatakit.files.paths.boundary import ANYWHERE
 
     try:
         return read_vector_store(path, ANYWHERE)
