@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.boundary import real_path
+from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike, Progress
 
@@ -40,7 +42,6 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     Raises `RagdataError` where it cannot be done (a missing path, an unknown name, a target that is not empty), and
     `OSError` where it cannot be written.
     """
-    import time
 
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
@@ -327,8 +328,6 @@ def _refuse_unchecked(top: Path, conversions: list[Conversion], report: Report) 
 
 def _checked_profile(options: ConversionSettings) -> str:
     """The profile to validate the output for: the one that was written, where the format declares it."""
-    from ragdatakit.schemas import get_format
-
     return options.profile if options.profile in get_format(options.target_format).profiles else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -89,8 +90,6 @@ def evaluate(options: EvaluateOptions, path: PathLike) -> EvaluationResult:
 
 
 def _paths(given: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
-    import os
-
     return (Path(given),) if isinstance(given, str | os.PathLike) else tuple(Path(p) for p in given)
 
 

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import several_words
 from ragdatakit.api.keywords import takes
-from ragdatakit.hub.fetch import Fetched, Listing
-from ragdatakit.hub.push import Pushed, PushPlan
+from ragdatakit.hub.client import checked_repo
+from ragdatakit.hub.fetch import Fetched, FetchRequest, Listing, list_files
+from ragdatakit.hub.fetch import fetch as load
+from ragdatakit.hub.push import Pushed, PushPlan, plan_push
+from ragdatakit.hub.push import push as put
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, FetchOptions, PathLike, PushOptions
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
-    from ragdatakit.hub.fetch import FetchRequest
     from ragdatakit.schemas.results import Report
 
 __all__ = ["Fetched", "Listing", "PushPlan", "Pushed", "checked", "fetch", "listing", "planned", "push", "upload"]
@@ -31,22 +33,16 @@ def fetch(options: FetchOptions, source: str, folder: PathLike) -> Fetched:
     Raises `RagdataError` where the hub refuses or cannot be reached, a file is not what it should be, or the folder
     holds something else; `UnknownNameError` for an unknown name; `MissingExtraError` without the extra ``hub``.
     """
-    from ragdatakit.hub.fetch import fetch as load
-
     return load(_request(source, options), Path(folder), options.overwrite, options.progress)
 
 
 def listing(source: str, options: FetchOptions) -> tuple[str, Listing]:
     """The repository of a source, and the files that `fetch` would load. Raises as `fetch` does."""
-    from ragdatakit.hub.fetch import list_files
-
     request = _request(source, options)
     return request.repo, list_files(request)
 
 
 def _request(source: str, options: FetchOptions) -> FetchRequest:
-    from ragdatakit.hub.client import checked_repo
-    from ragdatakit.hub.fetch import FetchRequest
     from ragdatakit.schemas.public_datasets import public_dataset
 
     include, exclude = several_words(options.include), several_words(options.exclude)
@@ -106,16 +102,12 @@ def checked(folder: PathLike, options: PushOptions) -> Report:
 
 def planned(folder: PathLike, repo: str, report: Report, options: PushOptions) -> PushPlan:
     """Which files would go up, and the card. Raises `RagdataError` where there is nothing to push."""
-    from ragdatakit.hub.push import plan_push
-
     languages = several_words(options.languages)
     return plan_push(Path(folder), repo, report, options.title, options.license, languages, options.follow_links)
 
 
 def upload(plan: PushPlan, options: PushOptions, show_progress: bool = False) -> Pushed:
     """Do what was planned."""
-    from ragdatakit.hub.push import push as put
-
     return put(
         plan,
         private=options.private,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +29,6 @@ def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
     `RagdataError` as `read` does, and where a file that the query needs cannot be read whole. Records that could not be
     read are reported by a warning (`UserWarning`).
     """
-    import warnings
 
     import pyarrow as pa
 

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from ragdatakit.api.query_datasets import Question
+from ragdatakit.api.query_datasets import Question, lost_words, open_queries
 from ragdatakit.database.memory_bound import ENDED_ITSELF, MemoryBound
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.errors import QueryError, RagdataError
@@ -152,7 +152,6 @@ def _answer(send: Send, question: Question) -> None:
 
 
 def _tell_all(send: Send, question: Question) -> None:
-    from ragdatakit.api.query_datasets import lost_words, open_queries
     from ragdatakit.database.select_statements import parse_select
 
     bound = MemoryBound(question.options.memory_limit)

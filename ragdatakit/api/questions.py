@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.retrieval.gold_and_metrics.gold import Gold
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, read_gold
 from ragdatakit.retrieval.retriever import Retriever
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import DatasetOptions, Tell
@@ -56,7 +56,6 @@ def gold_of(retriever: Retriever, asked: AskedQuestions, tell: Tell) -> Gold:
     Raises `RagdataError` where there are none.
     """
     from ragdatakit.api.search import with_gold
-    from ragdatakit.retrieval.gold_and_metrics.gold import read_gold
     from ragdatakit.retrieval.index.notes import GOLD, left_out
 
     tables = retriever.index.source.tables()

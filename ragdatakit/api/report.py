@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -38,7 +40,6 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
     read at all has a summary that says so. Data that is wrong gives a report all
     the same: what could not be read is in ``losses``.
     """
-    from contextlib import ExitStack, nullcontext
 
     from ragdatakit.api.results import Summaries
     from ragdatakit.converters.run import files_of
@@ -185,7 +186,6 @@ def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOpti
 
 def _label(found: FoundDataset, summary: Summary) -> None:
     """Give hubs, relations and neighbourhoods the labels that files next to a plain graph have for them."""
-    from dataclasses import replace
 
     from ragdatakit.files.detection.plain_sources import LABELS
 

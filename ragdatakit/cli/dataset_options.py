@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -10,7 +11,9 @@ import click
 from click.core import ParameterSource
 
 from ragdatakit.cli.declared_options import given, options_of
+from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
+from ragdatakit.schemas.retrieved import MODES
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -251,10 +254,6 @@ def repeated_words() -> list[str]:
 
 def fuse_words(text: str) -> dict[str, float]:
     """``bm25=1,graph=0.5`` as weights by mode; a mode without a number has the weight 1."""
-    import math
-
-    from ragdatakit.schemas.errors import UnknownNameError
-    from ragdatakit.schemas.retrieved import MODES
 
     known = [mode for mode in MODES if mode != "hybrid"]
     found: dict[str, float] = {}

@@ -27,6 +27,7 @@ from ragdatakit.cli.output_format import check_place, chosen_form, output_option
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import MOST_RESULTS, EvaluateOptions
+from ragdatakit.schemas.retrieved import ALL_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.evaluations import Evaluation
@@ -52,8 +53,6 @@ class _Command(SectionedCommand):
     }
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        from ragdatakit.schemas.retrieved import ALL_MODES
-
         given = list(args)
         places = [n for n, word in enumerate(given[:-1]) if word == "--mode" or word.startswith("--mode=")]
         behind = {n + (2 if given[n] == "--mode" else 1) for n in places}

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from ragdatakit.cli.declared_options import given
+from ragdatakit.schemas.options import SourceOptions
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -95,7 +96,6 @@ def check_place(
     if not out.is_file():
         return
     from ragdatakit.api.output_files import is_of_data
-    from ragdatakit.schemas.options import SourceOptions
 
     if is_of_data(out, map(Path, paths), SourceOptions(**given(SourceOptions, read or {}))):
         raise click.UsageError(f"{option}: {out} is a file of the data itself")

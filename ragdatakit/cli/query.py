@@ -18,12 +18,12 @@ from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options,
 from ragdatakit.cli.declared_options import DataPath, given, options_of, words_after_path
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.schemas.errors import QueryError
 from ragdatakit.schemas.options import QueryOptions
 
 if TYPE_CHECKING:
     from ragdatakit.api.query_process import Answer
     from ragdatakit.reports.query_output import Chunks
-    from ragdatakit.schemas.errors import QueryError
 
 _FORMS = ("table", "csv", "json", "ndjson", "markdown", "parquet")
 _LEAST_WIDTH, _USUAL_LIMIT = 40, 100
@@ -71,7 +71,6 @@ def command(**words: Any) -> int:
     from ragdatakit.api.query_datasets import Question
     from ragdatakit.api.query_process import asked
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.schemas.errors import QueryError
 
     sql = _check(words)
     as_batches = words["output_format"] == "parquet"

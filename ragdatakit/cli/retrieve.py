@@ -19,16 +19,16 @@ from ragdatakit.cli.dataset_options import (
     search_options,
 )
 from ragdatakit.cli.declared_options import DataPath, given, options_of, words_after_path
-from ragdatakit.cli.index import opened
+from ragdatakit.cli.index import opened, say
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import RetrieveOptions
-from ragdatakit.schemas.retrieved import EXPLAINED_MODES
+from ragdatakit.schemas.retrieved import EXPLAINED_MODES, Query
 
 if TYPE_CHECKING:
     from ragdatakit.api.questions import AskedQuestions, Gold, Retriever
-    from ragdatakit.schemas.retrieved import GoldPlace, Query
+    from ragdatakit.schemas.retrieved import GoldPlace
 
 _FORMATS = ["text", "json", "trec", "sage"]
 _LEAST_WIDTH, _MOST_WIDTH = 40, 120
@@ -167,7 +167,6 @@ def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
     if words["question_id"] is None and not words["all_questions"]:
         return None
     from ragdatakit.api.questions import gold_of
-    from ragdatakit.cli.index import say
 
     return gold_of(retriever, _asked(words), say)
 
@@ -180,7 +179,6 @@ def _asked(words: dict[str, Any]) -> AskedQuestions:
 
 def _queries(words: dict[str, Any], gold: Gold | None) -> list[Query]:
     from ragdatakit.api.questions import file_queries, gold_question
-    from ragdatakit.schemas.retrieved import Query
 
     if words["question"] is not None:
         return [Query(words["question"])]

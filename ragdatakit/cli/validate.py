@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -88,7 +89,6 @@ def command(**words: Any) -> int:
     ragdata validate config/data/toy_triplet_data.yaml
     ragdata validate data/ --profile v1 --output-format json
     """
-    import gc
 
     from ragdatakit.api.validate import check
     from ragdatakit.cli.progress import terminal_progress

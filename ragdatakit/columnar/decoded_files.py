@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from ragdatakit.files.containers.arrays import ArraySource
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.sources import Block, Source
@@ -129,8 +131,6 @@ def incoming(
 
 
 def _value(element: Element) -> Any:
-    import orjson
-
     if element.error:
         raise Unproved
     try:

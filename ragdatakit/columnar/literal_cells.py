@@ -88,16 +88,6 @@ class PlainCells:
     filled: Mask
     python_only: Rows = field(default_factory=lambda: np.empty(0, np.int64))
 
-    @property
-    def unportable(self) -> int:
-        """How many cells are proved to be Python and not JSON."""
-        return len(self.python_only)
-
-    @property
-    def first_unportable(self) -> int:
-        """The first of them, -1 if there is none."""
-        return int(self.python_only[0]) if len(self.python_only) else -1
-
 
 class LearntForms:
     """The forms that the cells of a column were found to have, block after block; any thread may use it."""

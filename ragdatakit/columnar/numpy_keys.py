@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.columnar.string_hash import hash_strings
+from ragdatakit.files.containers.arrow_columns import string_array
 
 Codes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
@@ -153,8 +154,6 @@ class NumpyBatch:
 
 def _default_code(default: Any) -> np.uint64:
     if isinstance(default, str):
-        from ragdatakit.files.containers.arrow_columns import string_array
-
         return np.uint64(hash_strings(string_array([default]))[0])
     return np.uint64(0)
 
@@ -275,8 +274,6 @@ class NumpyIndex:
 
     def are_keys(self, texts: Sequence[str]) -> list[bool]:
         """Of each text whether it is a key."""
-        from ragdatakit.columnar.string_hash import hash_strings
-        from ragdatakit.files.containers.arrow_columns import string_array
 
         if self._finder is None or not texts:
             return [False] * len(texts)

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters import Converter, Options, get_converter
+from ragdatakit.converters.chunking import ChunkOptions, chunk_tables
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import detect
+from ragdatakit.files.detection.left_out import what_lies_there
 from ragdatakit.files.detection.plain_sources import NUMBERED, PASSED_OVER, READ_TOGETHER
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.paths.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
@@ -186,8 +188,6 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
 
 def _nothing_there(path: Path, error: RagdataError) -> str:
     """That there is no dataset at a path, with what lies there instead."""
-    from ragdatakit.files.detection.left_out import what_lies_there
-
     told = str(error).replace("--format", "--from").replace("); name", ", plain texts and tables); name")
     there = what_lies_there(path) if path.is_dir() else ""
     return f"{told}; {there}" if there else told
@@ -319,8 +319,6 @@ def _read(
     tables = CanonicalTables(name, given_format or converter.name, sources, losses)
     tables.restored = bool(given_format)
     if options.chunking:
-        from ragdatakit.converters.chunking import ChunkOptions, chunk_tables
-
         if unknown := set(options.chunking) - {f.name for f in fields(ChunkOptions)}:
             raise UnknownNameError("chunking option", min(unknown), [f.name for f in fields(ChunkOptions)])
         tables = chunk_tables(tables, ChunkOptions(**options.chunking))

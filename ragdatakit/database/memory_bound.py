@@ -8,6 +8,7 @@ counts: there the process looks at itself, and ends.
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import threading
 from pathlib import Path
@@ -47,8 +48,6 @@ class MemoryBound:
 
     @staticmethod
     def _limit(most: int | None) -> None:
-        import resource
-
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         given = [value for value in (most, hard) if value is not None and value != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_DATA, (min(given, default=resource.RLIM_INFINITY), hard))
@@ -67,7 +66,5 @@ def _data_bytes() -> int:
 
 
 def _peak_bytes() -> int:
-    import resource
-
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak << 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -208,8 +209,6 @@ def _message(told: str, known: Callable[[], Iterable[str]]) -> str:
 
 def _alike(name: str, known: Sequence[str]) -> list[str]:
     """Those of the names that are spelt much like one, the nearest first."""
-    import difflib
-
     by_name = {called.rpartition(".")[2].lower(): called for called in reversed(known)}
     close = difflib.get_close_matches(name.rpartition(".")[2].lower(), list(by_name), n=_MOST_NEAR, cutoff=0.6)
     return [by_name[one] for one in close]

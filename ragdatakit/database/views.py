@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.line_views import line_query
 from ragdatakit.database.sql_text import is_sql_path, sql_name, sql_text, unglobbed
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.sources import Source
@@ -141,8 +142,6 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
     if container == "table":
         return " union all by name ".join(_table_query(record, file, rest) for file in files)
     if container in ("columns", "tagged"):
-        from ragdatakit.database.line_views import line_query
-
         return line_query(kind, [unglobbed(file.path) for file in files], rest)
     paths = ", ".join(sql_text(unglobbed(f.path)) for f in files)
     options = f"[{paths}], {_OPTIONS.get(container, _OPTIONS['json-array'])}, filename = true{_room(container, files)}"

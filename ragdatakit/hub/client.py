@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -27,8 +28,6 @@ _REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 
 def hub_api() -> HfApi:
     """The hub's client; raises `MissingExtraError` where its library is missing."""
-    from ragdatakit.version import __version__
-
     try:
         import httpx2  # noqa: F401 - versions of the library before 2 have another one
         from huggingface_hub import HfApi

@@ -28,6 +28,7 @@ from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, is_o
 from ragdatakit.outputs.staging import StagedFolder, refuse_target
 from ragdatakit.outputs.written_files import is_safe_name
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -452,8 +453,6 @@ class _Loading:
                 self._progress(file.name, self._done, self._listing.bytes)
 
     def _put_in_place(self, entries: list[dict[str, Any]], overwrite: bool) -> None:
-        from ragdatakit.version import __version__
-
         source = {"hub": endpoint(), **self._request.source(), "revision": self._listing.revision}
         with StagedFolder(self._target, overwrite) as staged:
             for entry in entries:

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -249,8 +250,6 @@ class Output:
     @contextmanager
     def path(self, name: str, records: int | None = None) -> Iterator[Path]:
         """Where another library is to write the file (a database); it is counted when the block ends."""
-        import tempfile
-
         self._claim(name)
         with tempfile.TemporaryDirectory(dir=self._scratch) as scratch:
             path = Path(scratch) / PurePosixPath(name).name

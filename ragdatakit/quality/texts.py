@@ -12,13 +12,13 @@ from ragdatakit.columnar.word_codes import word_codes
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
+from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.quality.near_copies import NearCopies
 
 _MOST_CHARACTERS, _MOST_ROWS = 1 << 20, 4096
 """Of texts that are looked at together."""
@@ -94,8 +94,6 @@ def _near_copies(run: Checked) -> NearCopies | None:
     of_negatives = run.findings.wants("negative-like-positive") and run.tables.any("triplets")
     if not run.findings.wants("near-identical-texts") and not of_negatives:
         return None
-    from ragdatakit.quality.near_copies import NearCopies
-
     return NearCopies(run.options.near_similarity, run.options.near_similarity_replaced)
 
 

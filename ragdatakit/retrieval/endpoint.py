@@ -29,6 +29,7 @@ from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.retrieval.connections import Connections, causes, in_order
 from ragdatakit.retrieval.server_replies import ReplyError, json_body, json_object, one_line, server_message
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.version import __version__
 
 _Error = TypeVar("_Error", bound=BaseException)
 RETRIED = frozenset((408, 409, 425, 429, *range(500, 600)))
@@ -274,8 +275,6 @@ class Endpoint:
         return reply
 
     def _headers(self) -> dict[str, str]:
-        from ragdatakit.version import __version__
-
         own = {"Content-Type": "application/json", "Accept": "application/json"}
         own["User-Agent"] = f"ragdata/{__version__}"
         if self._key:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from ragdatakit.retrieval.parts import Progress, Ranking
+from ragdatakit.retrieval.terms.accents import accent_pattern
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 
 if TYPE_CHECKING:
@@ -127,8 +128,6 @@ class LexicalRanker:
 
         Tokens of fewer than four letters, and those in letters that take no accents, are not looked for.
         """
-        from ragdatakit.retrieval.terms.accents import accent_pattern
-
         pattern = accent_pattern(token)
         if not pattern:
             return None

@@ -7,6 +7,7 @@ memory-mapped: opening a million passages takes milliseconds.
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -58,7 +59,6 @@ def write_passages(folder: Path, passages: Iterable[Passage]) -> int:
 
     All of them are kept, also those whose id came before.
     """
-    from array import array
 
     import numpy as np
 

@@ -17,6 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragdatakit.retrieval.fusion import fuse
+from ragdatakit.retrieval.lexical import LexicalPart
+from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
+from ragdatakit.retrieval.terms.snippets import snippet
+from ragdatakit.retrieval.terms.tokens import Tokenizer
+from ragdatakit.retrieval.vectors.vector_files import vectors_kind
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import (
@@ -40,7 +45,6 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.lightrag.part import LightRagRanker
     from ragdatakit.retrieval.parts import Explaining, GraphLike, Part, Ranker, Ranking, Seeding, Way
     from ragdatakit.retrieval.passages import Passage
-    from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.retrieval.trees import TreeRankers
 
 FUSED_DEPTH = 100
@@ -76,8 +80,6 @@ class Retriever:
     def tokenizer(self) -> Tokenizer:
         """What makes terms of texts and questions."""
         if self._tokenizer is None:
-            from ragdatakit.retrieval.terms.tokens import Tokenizer
-
             self._tokenizer = Tokenizer(self.options.analyzer, self.options.stemmer)
         return self._tokenizer
 
@@ -124,7 +126,6 @@ class Retriever:
         return "" if mode == "graph" and self.options.graph == "auto" else self.lack(mode)
 
     def _vectors_are(self, kind: str) -> bool:
-        from ragdatakit.retrieval.vectors.vector_files import vectors_kind
 
         return self.options.vectors is not None and vectors_kind(self.options.vectors) == kind
 
@@ -149,8 +150,6 @@ class Retriever:
 
     def _made(self, mode: str) -> Part:
         if mode == "bm25":
-            from ragdatakit.retrieval.lexical import LexicalPart
-
             return LexicalPart(self.tokenizer)
         if mode == "graph":
             from ragdatakit.retrieval.graphs.ranker import GraphPart
@@ -320,7 +319,6 @@ class Retriever:
 
     def hit(self, ordinal: int, rank: int, score: float, query: Query, mode: str = "") -> Hit:
         """A passage as a hit."""
-        from ragdatakit.retrieval.terms.snippets import snippet
 
         passage = self._passage(ordinal, mode)
         shown = snippet(passage.text, query.text, self.tokenizer)
@@ -361,8 +359,6 @@ class Retriever:
 
     def _spelled(self, words: Sequence[str]) -> list[str]:
         """Words that no passage has; with the spelling that one has, where only accents differ."""
-        from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
-
         told = list(words)
         for place, word in enumerate(words[:_MOST_WORDS]):
             token = self.tokenizer.tokens(word)[0]

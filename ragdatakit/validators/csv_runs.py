@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
@@ -192,8 +193,6 @@ class CsvRun(FileRun):
             for block in self.reader.blocks():
                 yield block, self.check(block)
             return
-        from concurrent.futures import ThreadPoolExecutor
-
         threads = self.run_.options.threads
         waiting: deque[tuple[CsvBlock, Future[CsvPart]]] = deque()
         with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
+from ragdatakit.files.containers import strict_json
+from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
 from ragdatakit.files.containers.sources import Block, HeadedSource
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ragdatakit.files.containers.arrays import ArraySource, Part
-    from ragdatakit.files.containers.element_scans import Element
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
@@ -155,8 +157,6 @@ class LinesRun(FileRun):
             for block in self.source.blocks():
                 yield block, self._work(checker, block)
             return
-        from concurrent.futures import ThreadPoolExecutor
-
         threads = self.run_.options.threads
         waiting: deque[tuple[Block, Future[CheckedBlock]]] = deque()
         with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
@@ -354,9 +354,7 @@ class ElementsRun(FileRun):
 
     def _report_top(self, elements: ArraySource, rules: Any) -> None:
         """The file is one JSON value of another kind, several of them, or no JSON at all."""
-        from ragdatakit.files.containers import strict_json
         from ragdatakit.files.containers.arrays import MOST_OF_ANOTHER
-        from ragdatakit.files.containers.element_scans import Element
 
         text = elements.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]

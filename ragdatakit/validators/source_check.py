@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from ragdatakit.files.reading.record_reading import Progress, Refused
 from ragdatakit.schemas.findings import Finding
@@ -15,9 +15,7 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
 from ragdatakit.validators.run_options import RunOptions
-
-if TYPE_CHECKING:
-    from ragdatakit.validators.side_process import SideProcess
+from ragdatakit.validators.side_process import SideProcess
 
 WORTH_A_PROCESS = 64 << 20
 """Bytes of a source from which on a second process gains more than its start costs."""
@@ -78,8 +76,6 @@ class SourceCheck:
         self._report: Report | None = None
 
     def __enter__(self) -> Self:
-        from ragdatakit.validators.side_process import SideProcess
-
         self._process = self._stack.enter_context(SideProcess(check_source, *self._args))
         return self
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ragdatakit.columnar.decoded_files import Progress, Unproved, line_blocks, line_blocks_and_bytes
 from ragdatakit.converters.datamind.chunks import made_id
 from ragdatakit.converters.sql_files import canonical_columns, fill, is_empty
@@ -164,7 +166,6 @@ def _metadata(block: ColumnBlock, data: bytes) -> tuple[pa.Array, dict[str, pa.A
     They are found by their name. It can be that of nothing else, as no other value is an object, and these have none
     in them.
     """
-    import msgspec
     import numpy as np
     import pyarrow as pa
 

@@ -43,7 +43,6 @@ class Questions:
         self._graph = graph
         self._ids: dict[str, str | None] = {}  # with their splits
         self._integers = True
-        self._without_answer = False
         self._splits: set[str | None] = set()
         self._split_of: dict[str, str] = {}
         self._documents: dict[str, dict[str, None]] = {}
@@ -81,7 +80,6 @@ class Questions:
     def _collect(self) -> None:
         for question in self._tables.peek("questions"):
             self._splits.add(question.split)
-            self._without_answer |= question.answer is None
             self._integers = self._integers and _has_integer_id(question) and question.question_id not in self._ids
             if question.question_id is not None:
                 self._ids.setdefault(question.question_id, question.split)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from ragdatakit.columnar.decoded_files import Progress, Unproved
 from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
@@ -258,8 +260,6 @@ def _titled(files: list[DataFile], found: dict[str, int], schema: pa.Schema) -> 
 
 
 def _member(element: Element) -> tuple[str, Any]:
-    import orjson
-
     if element.error:
         raise Unproved
     try:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.free_names import FreeNames
@@ -178,8 +179,6 @@ def _tree_name(file: DataFile) -> str:
 
 def in_order(tree: PickledTree) -> Iterator[tuple[TreeNode, int | None]]:
     """The nodes of a pickled tree with their layers, by layer and index. Only numbers are held."""
-    import numpy as np
-
     layers: dict[int, int] = {}
     for key, members in tree.layers():
         if isinstance(key, int) and isinstance(members, list):

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import orjson
+
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.element_scans import (
     Carried,
@@ -117,8 +119,6 @@ class ArraySource:
         return True
 
     def _proved_part(self, reader: Buffer, record: int) -> Part | None:
-        import orjson
-
         reader.fill_to(self.source.block_bytes)
         data = reader.data
         for cut in dict.fromkeys((*self._alike(data), *self._borders(data))):
@@ -274,8 +274,6 @@ class WrappedSource(ArraySource):
 
     def _name(self, reader: Buffer) -> tuple[str | None, int]:
         """The name of the member that begins here, and where its value does; None where there is none."""
-        import orjson
-
         self._skip_space(reader)
         reader.fill_to(MOST_OF_ANOTHER)
         found = _NAME.match(reader.data)

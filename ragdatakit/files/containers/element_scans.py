@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import orjson
+
 # A raw line feed cannot be in a JSON string: a string that is not closed ends with its line at the latest.
 _STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
 _BRACKETS = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"|[{}\[\]]|"')
@@ -337,8 +339,6 @@ class MemberScan(ElementScan):
 
 
 def _decodes(data: bytes) -> bool:
-    import orjson
-
     try:
         orjson.loads(data)
     except orjson.JSONDecodeError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -246,8 +247,6 @@ class _Git:
         return len(wanted) - len(found)
 
     def _refuse_large(self, size: int, folder: Path) -> None:
-        import shutil
-
         folder.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(folder).free
         if size > free:

@@ -7,6 +7,7 @@ bytes a value however long its texts and vectors are: those stay in the file and
 
 from __future__ import annotations
 
+import pickletools
 import struct
 from array import array
 from collections.abc import Callable, Iterator, Mapping
@@ -654,7 +655,5 @@ _DO: dict[int, _Step] = {
 
 def _opcode_name(code: int) -> str:
     """What Python calls an opcode."""
-    import pickletools
-
     found = next((op.name for op in pickletools.opcodes if ord(op.code) == code), "")
     return found or f"0x{code:02x}"

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.raptor.pickled_values import (
@@ -250,8 +252,6 @@ class PickledTree:
         if kind == "O":
             listed = self._listed(content)
             return Vector(listed.length, listed.finite, listed.nonzero, value) if isinstance(listed, Vector) else listed
-        import numpy as np
-
         data = self.values.data(content) or b""
         if len(data) != shape[0] * np.dtype(kind).itemsize:
             raise PickleError("broken", self.values.place(content) or 0, "an array with more or less data than it says")
@@ -301,8 +301,6 @@ class PickledTree:
                 return []
             _, kind, content = parts
             if kind != "O":
-                import numpy as np
-
                 found: list[float] = np.frombuffer(self.values.data(content) or b"", kind).astype(np.float64).tolist()
                 return found
             value = content

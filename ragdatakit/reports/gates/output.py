@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from ragdatakit.reports.html.parts import Cell, badge, cards, escape, number, section, table
 from ragdatakit.reports.summary.words import percent
 from ragdatakit.reports.terminal import Painter, cut_to, one_line, painter, width_of, wrapped
 from ragdatakit.schemas.gates import SEVERITIES, Check, GateResult, expectation_words, place_words, share_words
@@ -179,7 +180,6 @@ def _plain(value: Any) -> Any:
 def gate_page(result: GateResult) -> bytes:
     """One self-contained page: what fails first, then every expectation by table."""
     from ragdatakit.reports.html.frame import frame
-    from ragdatakit.reports.html.parts import cards, number, section, table
 
     held = sum(check.success for check in result.checks)
     share = percent(held, len(result.checks)) if result.checks else ""
@@ -222,8 +222,6 @@ def gate_page(result: GateResult) -> bytes:
 
 
 def _page_table(caption: str, checks: list[Check]) -> str:
-    from ragdatakit.reports.html.parts import Cell, badge, table
-
     tones = {"pass": "good", "fail": "error", "error": "error"}
     words = {"pass": "pass", "fail": "fail", "error": "not checked"}
     rows = []
@@ -246,6 +244,4 @@ def _page_table(caption: str, checks: list[Check]) -> str:
 
 
 def _escaped(text: str) -> str:
-    from ragdatakit.reports.html.parts import escape
-
     return escape(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -369,8 +370,6 @@ def value_text(value: object) -> str:
         return value
     if value is None or isinstance(value, bool | int | float):
         return str(value) if value is not None else ""
-    import json
-
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):

@@ -341,14 +341,6 @@ class KeptNames:
         return place < len(self._known) and bool(self._known[place] == wanted)
 
 
-def kept_names(passages: Iterable[tuple[str | None, Iterable[str]]], least: int = 2) -> KeptNames:
-    """Which names of these passages (title and names each) connect passages; see `NameCounter`."""
-    counter = NameCounter()
-    for title, names in passages:
-        counter.add(title, names)
-    return counter.kept(least)
-
-
 def _hash(key: str) -> int:
     data = key.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")

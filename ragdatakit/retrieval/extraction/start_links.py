@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ragdatakit.retrieval.extraction.names import extract_names, stands_as_name
+from ragdatakit.retrieval.linking import NodeLinker
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.options import SearchOptions
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ _OF_WHOLE_QUESTIONS = 3
 def make_linker(names: Sequence[str], kind: str, search: SearchOptions) -> Linker:
     """A linker for these names. ``kind`` says what is done for a question that names none of them: ``bm25`` takes the
     names that share words with it, ``embeddings`` the nearest ones."""
-    from ragdatakit.retrieval.linking import NodeLinker
-    from ragdatakit.retrieval.terms.tokens import Tokenizer
 
     named = NodeLinker(names, Tokenizer(search.analyzer, search.stemmer))
     nearest = _Nearest(names, search) if kind == "embeddings" else None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import fields_of, loads
+from ragdatakit.retrieval.extraction.names import extract_names, name_key, title_names
 from ragdatakit.retrieval.graphs.stored import MENTION, PART, Edges, write_graph
 from ragdatakit.retrieval.graphs.string_table import StringTable, write_strings
 from ragdatakit.retrieval.linking import NodeLinker, Terms
@@ -170,8 +171,6 @@ def build_names(folder: Path, passages: Passages, tokenizer: Terms, progress: Pr
     passages, and titles. Memory: 20 bytes for each name of a passage.
     """
     import numpy as np
-
-    from ragdatakit.retrieval.extraction.names import extract_names, name_key, title_names
 
     progress = progress or _silent
     hashes, owners, titles = array("Q"), array("i"), array("Q")

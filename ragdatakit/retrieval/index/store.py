@@ -8,6 +8,7 @@ in ``sources/``, so that an unchanged dataset is not read at all.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -234,8 +235,6 @@ def part_name(part: Part) -> str:
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values as they come back from JSON."""
-    import json
-
     found: dict[str, Any] = json.loads(json.dumps(dict(values)))
     return found
 

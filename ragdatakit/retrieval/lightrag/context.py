@@ -8,7 +8,7 @@ chunks than are wanted, chunks are picked by polling (weights falling in a line)
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -286,9 +286,3 @@ def _polled(lists: Sequence[Sequence[str]], most: int) -> list[str]:
         picked.append(lists[place][used[place]])
         used[place] += 1
     return picked
-
-
-def as_mapping(context: Context) -> Mapping[str, list[str]]:
-    """Names and ids, for people and tests."""
-    relations = [" – ".join(pair) for pair in context.relations]
-    return {"entities": context.entities, "relations": relations, "chunks": context.chunks}

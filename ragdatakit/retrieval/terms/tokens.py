@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.retrieval.terms.japanese import JapaneseWords
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
 from ragdatakit.schemas.errors import MissingExtraError, UnknownNameError
 
@@ -122,8 +123,6 @@ class Tokenizer:
             self._settings["PyStemmer"] = version()
         self._japanese = None
         if analyzer == "ja":
-            from ragdatakit.retrieval.terms.japanese import JapaneseWords
-
             self._japanese = JapaneseWords()
             self._settings |= JapaneseWords.versions()
         self._words = _Words(self)

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -363,8 +364,6 @@ def _library() -> Any:
 
 
 def _library_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version("sentence-transformers")
     except PackageNotFoundError:

@@ -7,6 +7,7 @@ in which it sums, or takes equal scores, does not show.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -252,8 +253,6 @@ def _connected(folder: Path) -> Any:
 
 def store_version(name: str) -> str:
     """The version of the library that a store needs; raises `MissingExtraError` where it is not installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
     if name != "lancedb":
         return ""
     try:

@@ -35,20 +35,6 @@ GROUPS = {
 }
 LEGACY_GROUPS = {"overall": "overall_metrics", "retriever": "retriever_metrics", "generator": "generator_metrics"}
 METRICS = tuple(name for names in GROUPS.values() for name in names)
-NEEDS = {
-    "precision": ("answer2response",),
-    "recall": ("response2answer",),
-    "f1": ("answer2response", "response2answer"),
-    "claim_recall": ("retrieved2answer",),
-    "context_precision": ("retrieved2answer",),
-    "context_utilization": ("retrieved2answer", "response2answer"),
-    "noise_sensitivity_in_relevant": (*MATRICES, "answer2response"),
-    "noise_sensitivity_in_irrelevant": (*MATRICES, "answer2response"),
-    "hallucination": ("retrieved2response", "answer2response"),
-    "self_knowledge": ("retrieved2response", "answer2response"),
-    "faithfulness": ("retrieved2response",),
-}
-"""The label sets that a metric is computed from."""
 
 
 def is_complete(row: Mapping[str, Any]) -> bool:

@@ -6,6 +6,8 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
@@ -33,6 +35,7 @@ from ragdatakit.validators.raptor.nodes import (
     uneven_problems,
     whole,
 )
+from ragdatakit.validators.raptor.relations import Relations, layer_number, place_in_layers
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
@@ -114,9 +117,6 @@ def _all_nodes(tree: StoredTree, table: NodeTable) -> Iterator[Problem]:
 
 
 def _relations_of_pickled(tree: PickledTree, table: NodeTable) -> Iterator[Problem]:
-    import numpy as np
-
-    from ragdatakit.validators.raptor.relations import Relations, place_in_layers
 
     def pointer_of(row: int) -> str:
         return f"/all_nodes/{table.indexes[row]}"
@@ -155,8 +155,6 @@ def _noted(tree: PickledTree, keys: list[Any]) -> Iterator[tuple[Any, list[Any] 
 
 def _layer_problems(num_layers: Any, keys: list[Any]) -> Iterator[Problem]:
     """What is wrong with the numbers of the layers; a ``num_layers`` that is missing was reported."""
-    from ragdatakit.validators.raptor.relations import layer_number
-
     texts = [key for key in keys if whole(key) is None]
     if texts:
         yield _layers("layer_to_nodes", f"with the keys {in_words(map(shown, texts))}", "/layer_to_nodes")
@@ -184,9 +182,6 @@ def _layers(field: str, found: str, pointer: str | None) -> Problem:
 
 
 def _json_problems(value: dict[str, Any]) -> Iterator[Problem]:
-    import numpy as np
-
-    from ragdatakit.validators.raptor.relations import Relations
 
     table = NodeTable()
     table.partial = not all(isinstance(node, dict) for node in value["nodes"])
