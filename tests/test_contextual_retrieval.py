@@ -181,6 +181,7 @@ def test_what_only_golden_copies_say_is_told(tmp_path: Path) -> None:
     folder(tmp_path, corpus, asked)
     with ragdatakit.read(tmp_path) as dataset:
         documents, questions = list(dataset.rows("documents")), list(dataset.rows("questions"))
+        chunks = list(dataset.rows("chunks"))
         losses = {(loss.table, loss.column): loss for loss in dataset.losses if loss.kind == "lost"}
 
     assert documents == [
@@ -188,11 +189,30 @@ def test_what_only_golden_copies_say_is_told(tmp_path: Path) -> None:
     ]
     assert len(questions) == 3
     assert {place: loss.count for place, loss in losses.items()} == {
-        ("chunks", "metadata"): 5,
+        ("chunks", "metadata"): 2,
         ("documents", "metadata"): 5,
     }
-    assert losses["chunks", "metadata"].examples[0] == 'q0001: hash_id "9f"'
+    assert losses["chunks", "metadata"].examples == ["q0002: meta 7", "q0002: rank 1"]
+    assert [chunk.metadata for chunk in chunks] == [None, '{"hash_id":"9f"}']
     assert losses["documents", "metadata"].examples == ["q0001: size 11", 'q0001: content "?"', "q0002: size 11"]
+
+
+def test_what_golden_copies_say_comes_back(tmp_path: Path) -> None:
+    def copy(index: int, text: str, word: str) -> dict[str, Any]:
+        return {"doc_uuid": "u1", "index": index, "content": text, "meta": {"hash_id": word}}
+
+    copies = [copy(0, "Lamp. ", "8e"), copy(1, "Bell.", "9f")]
+    golden = {"uuid": "u1", "content": "Lamp. Bell.", "chunks": copies, "meta": {"repo_name": "h", "num_chunks": 2}}
+    (tmp_path / "given").mkdir()
+    folder(tmp_path / "given", CORPUS, [{**ASKED, "golden_documents": [golden]}])
+    ways = (("contextual-retrieval",), ("beir", "--sidecar"), ("datamind", "--sidecar"), ("arag", "--sidecar"))
+    for number, (to, *words) in enumerate(ways):
+        there, back = tmp_path / f"there{number}", tmp_path / f"back{number}"
+        assert run("convert", "--to", to, *words, tmp_path / "given", there).code == 0
+        assert run("convert", "--to", "contextual-retrieval", there, back).code == 0
+        lines = (back / "evaluation_set.jsonl").read_text("utf-8").splitlines()
+        (found,) = json.loads(lines[0])["golden_documents"]
+        assert [chunk["meta"] for chunk in found["chunks"]] == [{"hash_id": "8e"}, {"hash_id": "9f"}], to
 
 
 def test_hostile_files_do_not_stop_it(tmp_path: Path) -> None:
@@ -234,7 +254,7 @@ def test_real_files() -> None:
     }
     assert told == {
         "the place of the record, which has no id": 248,
-        "only the golden copy in a question has it": 2176,  # hash_id
     }
+    assert all(json.loads(chunk.metadata)["hash_id"] for chunk in found["chunks"])
     ids = {c.chunk_id for c in found["chunks"]}
     assert all(q.target_id in ids for q in found["qrels"])

@@ -202,7 +202,7 @@ class _CorpusWriter:
         written = [self._chunk(document, uuid, chunk) for chunk in chunks]
         if any(chunk.chunk_id in self._judged for chunk in chunks):
             meta = {**extras, "num_chunks": len(chunks)}
-            golden = [{"doc_uuid": uuid, "index": c["original_index"], "content": c["content"]} for c in written]
+            golden = [_golden_copy(uuid, chunk) for chunk in written]
             place = self.documents.add({"uuid": uuid, "content": document.text, "chunks": golden, "meta": meta})
             for chunk in chunks:
                 if chunk.chunk_id in self._judged:
@@ -235,6 +235,13 @@ class _CorpusWriter:
             why = f"the target has a field {each} of its own"
             self.tables.losses.add("lost", table, "metadata", why, f"{name}: {bytes(found[each])[:60]!r}")
         return {n: raw for n, raw in found.items() if n not in taken}
+
+
+def _golden_copy(uuid: str, chunk: dict[str, Any]) -> dict[str, Any]:
+    """A chunk as golden documents have it; ``meta`` is what it has beside its text, such as ``hash_id``."""
+    meta = {name: value for name, value in chunk.items() if name not in _OF_CHUNK}
+    copy = {"doc_uuid": uuid, "index": chunk["original_index"], "content": chunk["content"]}
+    return {**copy, "meta": meta} if meta else copy
 
 
 def _decoded(metadata: str | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from xml.sax.saxutils import escape, quoteattr
 from ragdatakit.converters.lightrag.graph import Entity, Graph, Pair
 from ragdatakit.files.containers.json_text import dumps, fields_of, string_of
 from ragdatakit.files.lightrag.names import (
+    NO_KEYWORDS,
     SEPARATOR,
     UNKNOWN_FILE,
     base_name,
@@ -42,8 +43,9 @@ _SUMMARY = 100
 _AT_ONCE = 1024
 """Texts whose vectors are held in memory."""
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NODE_KEYS = ("entity_id", "entity_type", "description", "source_id", "file_path")
-_EDGE_KEYS = ("weight", "description", "keywords", "source_id", "file_path")
+_NODE_KEYS = ("entity_id", "entity_type", "description", "source_id", "file_path", "created_at")
+_EDGE_KEYS = ("weight", "description", "keywords", "source_id", "file_path", "created_at")
+_NUMBERS = {"weight": "double", "created_at": "long"}
 
 
 def write_directory(tables: CanonicalTables, out: Output, dimension: int, asker: Asker | None = None) -> None:
@@ -282,14 +284,20 @@ def _clean(text: str) -> str:
 def _node_values(entity: Entity, paths: dict[str, str]) -> list[str]:
     description = _clean(entity.description) or entity.name
     sources = SEPARATOR.join(entity.passages) or "UNKNOWN"
-    return [entity.name, _clean(entity.kind), description, sources, _joined_paths(entity.passages, paths)]
+    path = entity.path or _joined_paths(entity.passages, paths)
+    return [entity.name, _clean(entity.kind), description, sources, path, *_number(entity.created)]
 
 
 def _edge_values(pair: Pair, paths: dict[str, str]) -> list[str]:
-    keywords = _clean(",".join(k for k in pair.keywords if k)) or "related"
+    keywords = _clean(",".join(k for k in pair.keywords if k)) or NO_KEYWORDS
     told = _clean(SEPARATOR.join(pair.descriptions)) or f"{pair.source} – {keywords} – {pair.target}"
     sources = list(pair.passages)
-    return [repr(pair.final_weight), told, keywords, SEPARATOR.join(sources), _joined_paths(sources, paths)]
+    path = pair.path or _joined_paths(sources, paths)
+    return [repr(pair.final_weight), told, keywords, SEPARATOR.join(sources), path, *_number(pair.created)]
+
+
+def _number(value: int | None) -> list[str]:
+    return [] if value is None else [str(value)]
 
 
 def _joined_paths(passages: list[str], paths: dict[str, str]) -> str:
@@ -305,7 +313,7 @@ def _head() -> str:
     keys += [("e", "edge", i, name) for i, name in enumerate(_EDGE_KEYS)]
     told = "<?xml version='1.0' encoding='utf-8'?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
     for letter, of, number, name in keys:
-        kind = "double" if name == "weight" else "string"
+        kind = _NUMBERS.get(name, "string")
         told += f'  <key id="{letter}{number}" for="{of}" attr.name="{name}" attr.type="{kind}" />\n'
     return told + '  <graph edgedefault="undirected">\n'
 
@@ -313,6 +321,6 @@ def _head() -> str:
 def _element(head: str, letter: str, keys: tuple[str, ...], values: list[str]) -> str:
     inside = "".join(
         f'      <data key="{letter}{number}">{escape(_clean(value))}</data>\n'
-        for number, (_, value) in enumerate(zip(keys, values, strict=True))
+        for number, (_, value) in enumerate(zip(keys, values, strict=False))
     )
     return f"    <{head}>\n{inside}    </{head.split(' ', 1)[0]}>\n"

@@ -13,8 +13,9 @@ from ragdatakit.files.containers.json_text import dumps, fields_of, loads, objec
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.lightrag.extraction import records as extracted
 from ragdatakit.files.lightrag.graphml import GraphReader, Item
-from ragdatakit.files.lightrag.names import SEPARATOR, UNKNOWN_FILE, normalised, sources_of
+from ragdatakit.files.lightrag.names import NO_KEYWORDS, SEPARATOR, UNKNOWN_FILE, normalised, sources_of
 from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Relation, Summary
 
@@ -32,7 +33,8 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[s
     if dataset.of_kind("chunks"):
         found["chunks"] = reader.chunks
     if dataset.of_kind("graph"):
-        found |= {"nodes": reader.nodes, "relations": reader.relations, "edges": reader.edges}
+        edges = NotedRows(records.losses, reader.edges)
+        found |= {"nodes": reader.nodes, "relations": reader.relations, "edges": edges}
     if dataset.of_kind("reports"):
         found["summaries"] = reader.summaries
     if payloads := dataset.of_kind("payload"):
@@ -107,7 +109,7 @@ class _Reader:
                 passages = self._lists().get(item.name) or sources_of(item.attributes.get("source_id", ""))
                 yield Node(item.name, kind, _attributes(item, ("entity_id", "entity_type"), passages))
 
-    def edges(self) -> Iterator[Edge]:
+    def edges(self, notes: list[Note]) -> Iterator[Edge]:
         """Relations of entities, called by their keywords."""
         for item in self._items():
             if item.ends:
@@ -115,12 +117,12 @@ class _Reader:
                 key = SEPARATOR.join(sorted(item.ends))
                 passages = self._lists().get(key) or sources_of(item.attributes.get("source_id", ""))
                 attributes = _attributes(item, ("keywords",), passages if len(passages) > 1 else [])
-                name = item.attributes.get("keywords", "")
+                name = _relation_name(item.attributes.get("keywords"), source, target, notes)
                 yield Edge(source, name, target, attributes, None, passages[0] if passages else None)
 
     def relations(self) -> Iterator[Relation]:
         """The keywords of edges, each once."""
-        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges()))
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges([])))
 
     def summaries(self) -> Iterator[Summary]:
         """The reports of communities; they are made of chunks. Metadata has the title, rank and size of each, and the
@@ -144,6 +146,14 @@ def _community(name: str, fields: dict[str, Any], whole: str | None) -> dict[str
     told = {"title": report.get("title"), "rank": report.get("rating")} if isinstance(report, dict) else {}
     told |= {"community": name, "size": len(nodes) if isinstance(nodes, list) else None, "parent": whole}
     return {key: value for key, value in told.items() if value is not None}
+
+
+def _relation_name(keywords: object, source: str, target: str, notes: list[Note]) -> str:
+    """The keywords; relations of nano-graphrag have none."""
+    if isinstance(keywords, str) and keywords.strip():
+        return keywords
+    notes.append(("derived", "edges", "relation", "the relation has no keywords", f"{source} → {target}"))
+    return NO_KEYWORDS
 
 
 def _bare(kind: str) -> str:
@@ -178,7 +188,8 @@ class _PayloadReader:
 
     def tables(self) -> dict[str, RowSource]:
         """The tables of all of them."""
-        return {"chunks": self._chunks, "nodes": self._nodes, "relations": self._relations, "edges": self._edges}
+        edges = NotedRows(self._records.losses, self._edges)
+        return {"chunks": self._chunks, "nodes": self._nodes, "relations": self._relations, "edges": edges}
 
     def _parts(self, name: str) -> Iterator[dict[str, Any]]:
         for file in self._files:
@@ -212,19 +223,18 @@ class _PayloadReader:
             rest = _rest(item, ("entity_name", "entity_type", "source_id"), keep_alias=True)
             yield Node(name, kind if isinstance(kind, str) else None, rest)
 
-    def _edges(self) -> Iterator[Edge]:
+    def _edges(self, notes: list[Note]) -> Iterator[Edge]:
         for item in self._parts("relationships"):
             ends = [item.get("src_id"), item.get("tgt_id")]
             source, target = (normalised(end) if isinstance(end, str) else "" for end in ends)
             if source and target:
                 alias = item.get("source_id")
-                keywords = item.get("keywords")
                 rest = _rest(item, ("src_id", "tgt_id", "keywords", "source_id"))
-                name = keywords if isinstance(keywords, str) else ""
+                name = _relation_name(item.get("keywords"), source, target, notes)
                 yield Edge(source, name, target, rest, None, alias if isinstance(alias, str) and alias else None)
 
     def _relations(self) -> Iterator[Relation]:
-        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges()))
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges([])))
 
 
 def _rest(item: dict[str, Any], without: tuple[str, ...], keep_alias: bool = False) -> str | None:
@@ -244,7 +254,8 @@ class _ExtractionReader:
 
     def tables(self) -> dict[str, RowSource]:
         """Nodes and edges."""
-        return {"nodes": self._nodes, "relations": self._relations, "edges": self._edges}
+        edges = NotedRows(self._records.losses, self._edges)
+        return {"nodes": self._nodes, "relations": self._relations, "edges": edges}
 
     def _found(self, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         for file in self._files:
@@ -263,9 +274,10 @@ class _ExtractionReader:
             text = SEPARATOR.join(dict.fromkeys(descriptions))
             yield Node(name, kind, dumps({"description": text, "passages": list(dict.fromkeys(passages))}))
 
-    def _edges(self) -> Iterator[Edge]:
+    def _edges(self, notes: list[Note]) -> Iterator[Edge]:
         for chunk, (source, target, keywords, description) in self._found("relation"):
+            keywords = _relation_name(keywords, source, target, notes)
             yield Edge(source, keywords, target, dumps({"description": description}), None, chunk)
 
     def _relations(self) -> Iterator[Relation]:
-        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges()))
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges([])))
