@@ -33,6 +33,7 @@ CONVERTERS: dict[str, str] = {
     "raptor": "ragdatakit.converters.raptor.converter",
     "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",
     "lightrag": "ragdatakit.converters.lightrag.converter",
+    "graphrag": "ragdatakit.converters.graphrag.converter",
     "text": "ragdatakit.converters.plain.text",
     "table": "ragdatakit.converters.plain.table",
 }
