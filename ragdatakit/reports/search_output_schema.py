@@ -141,7 +141,7 @@ class _Gold(TypedDict):
 class _Query(TypedDict):
     """One question, and what was found, best first; ``seconds`` without opening the index.
 
-    ``seeds`` are the start nodes, the heaviest first (mode graph); ``gold`` is there with --id, ``context`` with
+    ``seeds`` are the start nodes, the heaviest first (mode graph); ``gold`` is there with --id, ``candidates`` with
     --explain in the modes of trees and frameworks.
     """
 
@@ -152,7 +152,7 @@ class _Query(TypedDict):
     notes: list[str]
     hits: list[_Hit]
     gold: NotRequired[list[_Gold]]
-    context: NotRequired[list[ContextItem]]
+    candidates: NotRequired[list[ContextItem]]
 
 
 class _Retrieval(_Dataset):

@@ -129,7 +129,7 @@ class Retrieval:
     """The answer to one query. ``seconds`` is the search alone, without opening the index.
 
     ``seeds`` are the nodes from which graph mode started; ``notes`` are sentences about what the user should know
-    (no term of the question is in the index, no node was linked). ``context`` are all candidates for the context of a
+    (no term of the question is in the index, no node was linked). ``candidates`` are all candidates for the context of a
     framework's mode or a tree, where they were asked for.
     """
 
@@ -140,7 +140,7 @@ class Retrieval:
     seconds: float
     seeds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    context: tuple[ContextItem, ...] | None = None
+    candidates: tuple[ContextItem, ...] | None = None
 
     def __repr__(self) -> str:
         """One line: the question, and the best passages."""
@@ -159,7 +159,9 @@ class Retrieval:
             "notes": list(self.notes),
             "hits": [hit.as_dict() for hit in self.hits],
         }
-        return told if self.context is None else {**told, "context": [asdict(item) for item in self.context]}
+        if self.candidates is not None:
+            told["candidates"] = [asdict(item) for item in self.candidates]
+        return told
 
 
 @dataclass(frozen=True, slots=True)
