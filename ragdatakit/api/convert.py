@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from ragdatakit.validators.source_check import SourceCheck
 
 
+_UNITS = {"by": "tokens", "size": 1200, "overlap": 100}
+"""How documents are cut for a target that is made of a graph, where nothing is said: as GraphRAG cuts them."""
+
+
 @takes(ConvertOptions)
 def convert(options: ConvertOptions, source: PathLike, target: PathLike | None = None) -> ConversionResult:
     """Write the datasets at ``source`` as datasets of the format ``to`` in the folder ``target`` (default: ``./<to>``).
@@ -42,7 +46,6 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
     from ragdatakit.converters.run import (
-        RAW,
         find_sources,
         refuse_target_in_source,
         refuse_unknown_options,
@@ -72,8 +75,10 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
     extractor = options.extractor
-    if options.source_format == RAW and not extractor and "edges" in get_converter(options.to).holds:
+    if not extractor and _makes_graph(options, found[0].format):
         extractor = "names"
+    if not wanted.chunking and found[0].format == "text" and get_converter(options.to).needs_graph:
+        wanted = replace(wanted, chunking=_UNITS)
     prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
     if prepared is not None:
         wanted = replace(wanted, prepare=prepared.prepare, prepared=prepared.words)
@@ -96,6 +101,17 @@ def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:
     return found, [name for name in targets if name in graph_targets()]
 
 
+def _makes_graph(options: ConvertOptions, source: str) -> bool:
+    """Whether a graph is made of the texts though nobody asks for one: the source has none, and the target needs it."""
+    from ragdatakit.converters import get_converter
+    from ragdatakit.converters.run import RAW
+
+    target = get_converter(options.to)
+    if options.source_format == RAW:
+        return "edges" in target.holds
+    return target.needs_graph and not options.negatives and "edges" not in get_converter(source).gives
+
+
 def _preparation(
     source_format: str, options: ConversionSettings, extractor: str, extraction: Mapping[str, object], negatives: str
 ) -> Preparation | None:
@@ -112,6 +128,7 @@ def _preparation(
         negatives,
         target=options.target_format,
         holds=get_converter(options.target_format).holds,
+        mentions=get_converter(options.target_format).needs_graph,
         by_title=key == "title" or (key == "auto" and source_format == "hipporag"),
         seed=options.seed,
         progress=options.progress,

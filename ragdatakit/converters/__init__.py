@@ -84,7 +84,8 @@ class Converter:
     alone where it is None). ``gives`` and ``holds`` are the tables with the columns that reading can give and writing
     can hold.
     ``repairs`` tells, for a finding and the options of reading, whether reading takes care of it, so that it does not
-    stop a conversion.
+    stop a conversion. ``needs_graph``: what is written is made of a graph, so that texts without one get a graph of the
+    names in them, with edges to the passages that have them; and whole documents are cut into chunks.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Converter:
     options: tuple[Option, ...] = ()
     profiles: tuple[str, ...] = ()
     repairs: Callable[[Finding, Mapping[str, Any]], bool] | None = None
+    needs_graph: bool = False
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
         """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""

@@ -50,11 +50,13 @@ def make_preparation(
     *,
     target: str,
     holds: Mapping[str, tuple[str, ...]],
+    mentions: bool = False,
     by_title: bool = False,
     seed: int = 13,
     progress: Progress | None = None,
 ) -> Preparation | None:
-    """What is to be made for a target that ``holds`` these tables; None where nothing is asked for.
+    """What is to be made for a target that ``holds`` these tables; None where nothing is asked for. ``mentions``: it
+    needs edges to passages, also where it has no place for start nodes.
 
     ``extraction`` has the options of the extractor by name. Raises `UnknownNameError` for an unknown one,
     `RagdataError` for values that make no sense and for a target that has no place for what is made.
@@ -73,7 +75,7 @@ def make_preparation(
         raise RagdataError(f"--extractor makes a graph, and {target} has no place for one")
     options = _extract_options(extractor, extraction)
     links = "start_nodes" in holds
-    options = replace(options, mentions=links, questions=links, by_title=by_title, progress=progress)
+    options = replace(options, mentions=links or mentions, questions=links, by_title=by_title, progress=progress)
     options.check()
     if options.model is not None:
         options.model.endpoint()  # an address or a key that cannot be used is told at once

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
-from ragdatakit.schemas.retrieved import ALL_MODES
+from ragdatakit.schemas.retrieved import ALL_MODES, mode_hint
 
 PathLike = str | os.PathLike[str]
 Progress = Callable[[str, int, int], None]
@@ -70,8 +70,8 @@ def _bytes(default: int) -> Any:
     return field(default=default, metadata={"limits": _BYTES})
 
 
-def _one_of(default: str, choices: Iterable[str], what: str) -> Any:
-    return field(default=default, metadata={"choices": tuple(choices), "what": what})
+def _one_of(default: str, choices: Iterable[str], what: str, hint: Callable[[str], str] | None = None) -> Any:
+    return field(default=default, metadata={"choices": tuple(choices), "what": what, "hint": hint})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,8 @@ class CheckedOptions:
             if "limits" in facts:
                 facts["limits"].refuse(declared.name, value)
             elif "choices" in facts and value not in facts["choices"]:
-                raise UnknownNameError(facts["what"], str(value), facts["choices"])
+                hint = facts["hint"](str(value)) if facts["hint"] else ""
+                raise UnknownNameError(facts["what"], str(value), facts["choices"], hint=hint)
             elif declared.type == "str" and not isinstance(value, str):
                 raise RagdataError(f"{declared.name} is {value!r}, expected a text")
 
@@ -304,6 +305,7 @@ class SearchOptions(CheckedOptions):
     probability to walk on in personalised PageRank. ``fuse`` has the modes that ``hybrid`` fuses with their weights
     (empty: bm25 with each of dense, sparse and graph that there is). ``tree_select`` is what mode traversal takes of a
     layer: ``top-k``, ``near:D`` or ``far:D`` (nodes at most, or more than, this cosine distance away).
+    ``community_level`` is the lowest level of communities that GraphRAG's modes look at; 0 is the top.
     """
 
     analyzer: Literal["default", "ja"] = _one_of("default", ("default", "ja"), "analyzer")
@@ -322,6 +324,7 @@ class SearchOptions(CheckedOptions):
     fuse: Mapping[str, float] = field(default_factory=dict)
     tree_select: str = "top-k"
     rrf_k: int = 60
+    community_level: int = _number(2, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,7 +353,7 @@ class IndexOptions(RetrieverOptions):
 class RetrieveOptions(RetrieverOptions):
     """How `ragdatakit.retrieve` searches: by which ``mode``, and for how many passages (``k``)."""
 
-    mode: str = _one_of("bm25", ALL_MODES, "mode")
+    mode: str = _one_of("bm25", ALL_MODES, "mode", mode_hint)
     k: int = _number(10, 1, MOST_RESULTS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,10 +11,12 @@ MODES = ("bm25", "sparse", "dense", "graph", *TREE_MODES, "contextual", "hybrid"
 """Ways to search. ``sparse`` takes learned-sparse vectors, the two ways of a tree of summaries also find summaries,
 ``contextual`` takes chunks with contexts, ``hybrid`` fuses the others."""
 
-FRAMEWORK_MODES = tuple(f"lightrag-{mode}" for mode in ("local", "global", "hybrid", "mix", "naive"))
+LIGHTRAG_MODES = tuple(f"lightrag-{mode}" for mode in ("local", "global", "hybrid", "mix", "naive"))
+GRAPHRAG_MODES = ("graphrag-local", "graphrag-global")
+FRAMEWORK_MODES = (*LIGHTRAG_MODES, *GRAPHRAG_MODES)
 """Ways in which a framework searches: taken by name, and fused with nothing."""
 ALL_MODES = (*MODES, *FRAMEWORK_MODES)
-EXPLAINED_MODES = (*TREE_MODES, *FRAMEWORK_MODES)
+EXPLAINED_MODES = (*TREE_MODES, *LIGHTRAG_MODES)
 """Modes of which all candidates can be shown, with why each was found."""
 
 
@@ -24,6 +26,13 @@ class Keywords:
 
     low: tuple[str, ...] = ()
     high: tuple[str, ...] = ()
+
+
+def mode_hint(name: str) -> str:
+    """What to say of a mode that a framework has and ragdata has not; empty for other names."""
+    if name.lower() in ("drift", "graphrag-drift"):
+        return "DRIFT search asks a language model for further questions, and ragdata asks none: use graphrag-local"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +137,10 @@ class ContextItem:
 class Retrieval:
     """The answer to one query. ``seconds`` is the search alone, without opening the index.
 
-    ``seeds`` are the nodes from which graph mode started; ``notes`` are sentences about what the user should know
-    (no term of the question is in the index, no node was linked). ``candidates`` are all candidates for the context of a
-    framework's mode or a tree, where they were asked for.
+    ``seeds`` are the nodes from which graph mode and GraphRAG's local search started; ``notes`` are sentences about
+    what the user should know (no term of the question is in the index, no node was linked). ``context`` is what a
+    framework would give to a model, by name (``entities``, ``relationships`` and so on): empty in other modes.
+    ``candidates`` are all candidates for the context of a framework's mode or a tree, where they were asked for.
     """
 
     query: Query
@@ -140,6 +150,7 @@ class Retrieval:
     seconds: float
     seeds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    context: Mapping[str, Sequence[str]] = field(default_factory=dict)
     candidates: tuple[ContextItem, ...] | None = None
 
     def __repr__(self) -> str:
@@ -157,6 +168,7 @@ class Retrieval:
             "seconds": self.seconds,
             "seeds": list(self.seeds),
             "notes": list(self.notes),
+            "context": {name: list(items) for name, items in self.context.items()},
             "hits": [hit.as_dict() for hit in self.hits],
         }
         if self.candidates is not None:

@@ -18,12 +18,14 @@ from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.lightrag.context import (
     Asked,
+    Context,
     ContextSearch,
     EntityInfo,
     Mode,
     Pair,
     RelationInfo,
     Settings,
+    as_mapping,
     retrieve,
 )
 from ragdatakit.retrieval.lightrag.explaining import explained
@@ -193,14 +195,25 @@ class LightRagRanker:
         """For each query the passages of its context, at most ``k``; its budget for texts ends none."""
         import numpy as np
 
-        settings = Settings(chunk_top_k=k, total_tokens=1 << 60, count=plain_tokens.count)
         found = []
         for query in queries:
-            context = retrieve(self._store, self._mode, self._asked(query), settings)
+            context = self._context(query, k)
             ordinals = [o for chunk in context.chunks[:k] if (o := self._passages.ordinal(chunk)) is not None]
             scores = 1.0 / np.arange(1, len(ordinals) + 1)
             found.append(Ranking(np.array(ordinals, dtype=np.int64), scores))
         return found
+
+    def _context(self, query: Query, k: int) -> Context:
+        settings = Settings(chunk_top_k=k, total_tokens=1 << 60, count=plain_tokens.count)
+        return retrieve(self._store, self._mode, self._asked(query), settings)
+
+    def seeds(self, query: Query) -> tuple[str, ...]:
+        """None: the question leads to relations and passages as well."""
+        return ()
+
+    def context(self, query: Query, k: int) -> Mapping[str, list[str]]:
+        """What a model would get, by name."""
+        return as_mapping(self._context(query, k))
 
     def explain(self, query: Query, k: int) -> tuple[ContextItem, ...]:
         """Everything that was found for a question and why, with what LightRAG's budgets would leave out."""
