@@ -92,7 +92,7 @@ def test_the_command_line_finds_the_same_over_the_vectors_of_the_directory(name:
         assert outcome.code == 0, outcome.err
         for row, query in zip(here, outcome.json["queries"], strict=True):
             inside: dict[str, list[str]] = {kind: [] for kind in ("entity", "relation", "chunk")}
-            for item in query["context"]:
+            for item in query["candidates"]:
                 if not item["cut"]:
                     inside[item["kind"]].append(item["name"])
             assert [hit["id"] for hit in query["hits"]] == row["chunks"] == inside["chunk"]
@@ -106,7 +106,7 @@ def test_the_command_line_finds_the_same_over_the_vectors_of_the_directory(name:
 def test_why_each_candidate_came_is_told() -> None:
     folder = FIXTURES / "lightrag" / "valid" / "ingested"
     words = ("retrieve", "--mode", "lightrag-mix", "-k", "1", "--explain", folder, "Who mapped the reef?")
-    text, told = run(*words).out, run(*words, "--json").json["queries"][0]["context"]
+    text, told = run(*words).out, run(*words, "--json").json["queries"][0]["candidates"]
 
     assert "Context: " in text
     assert "by the search of entities, place 1" in text

@@ -59,7 +59,7 @@ class _QuestionFile(click.Path):
     "--explain",
     is_flag=True,
     help="With --id: why gold passages are not found: their ranks, texts and terms. "
-    "Trees and LightRAG's modes: why each candidate was found, and what budgets leave out.",
+    "Modes of trees, LightRAG and GraphRAG: why each candidate was found, and what budgets leave out.",
 )
 @click.option("--all-questions", is_flag=True, help="Search by all questions of the dataset.")
 @click.option(

@@ -57,8 +57,8 @@ def retrieval_lines(
     for note in found.notes:
         if found.hits or note != "Nothing was found.":
             yield paint("warning", one_line(note))
-    if found.context is not None:
-        yield from _context_lines(found.context, paint)
+    if found.candidates is not None:
+        yield from _candidate_lines(found.candidates, paint)
     if gold is not None:
         yield from _gold_lines(gold, found, paint, width if explain else 0, colour)
 
@@ -82,7 +82,7 @@ _KINDS = {"entity": "entities", "relation": "relations", "claim": "claims", "chu
 _MOST_LEFT_OUT = 5
 
 
-def _context_lines(items: Sequence[ContextItem], paint: Painter) -> Iterator[str]:
+def _candidate_lines(items: Sequence[ContextItem], paint: Painter) -> Iterator[str]:
     """The candidates for a context by kind, with why each was found; of those that are left out the first."""
     inside = [item for item in items if not item.cut]
     counts = {kind: sum(item.kind == kind for item in inside) for kind in _KINDS}

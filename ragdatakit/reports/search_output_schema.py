@@ -144,7 +144,7 @@ class _Query(TypedDict):
     """One question, and what was found, best first; ``seconds`` without opening the index.
 
     ``seeds`` are the start nodes, the heaviest first (modes graph and graphrag-local); ``gold`` is there with --id,
-    ``context`` with --explain in the modes of trees and frameworks.
+    ``candidates`` with --explain in the modes of trees and frameworks.
     """
 
     id: str | None
@@ -154,7 +154,7 @@ class _Query(TypedDict):
     notes: list[str]
     hits: list[_Hit]
     gold: NotRequired[list[_Gold]]
-    context: NotRequired[list[ContextItem]]
+    candidates: NotRequired[list[ContextItem]]
 
 
 class _Retrieval(_Dataset):

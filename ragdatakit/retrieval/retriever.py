@@ -269,7 +269,7 @@ class Retriever:
         with self.index.guarded():
             found = self._told(query, mode, k, ranking, ranks, seconds)
             if explain and mode in EXPLAINED_MODES:
-                found = replace(found, context=cast("Explaining", self._ranker(mode)).explain(query, k))
+                found = replace(found, candidates=cast("Explaining", self._ranker(mode)).explain(query, k))
             return found
 
     def _told(

@@ -16,7 +16,7 @@ GRAPHRAG_MODES = ("graphrag-local", "graphrag-global")
 FRAMEWORK_MODES = (*LIGHTRAG_MODES, *GRAPHRAG_MODES)
 """Ways in which a framework searches: taken by name, and fused with nothing."""
 ALL_MODES = (*MODES, *FRAMEWORK_MODES)
-EXPLAINED_MODES = (*TREE_MODES, *FRAMEWORK_MODES)
+EXPLAINED_MODES = (*TREE_MODES, *LIGHTRAG_MODES)
 """Modes of which all candidates can be shown, with why each was found."""
 
 
@@ -138,8 +138,8 @@ class Retrieval:
     """The answer to one query. ``seconds`` is the search alone, without opening the index.
 
     ``seeds`` are the nodes from which graph mode and GraphRAG's local search started; ``notes`` are sentences about
-    what the user should know (no term of the question is in the index, no node was linked). ``context`` are
-    all candidates for the context of a framework's mode or a tree, where they were asked for.
+    what the user should know (no term of the question is in the index, no node was linked). ``candidates``
+    are all candidates for the context of a framework's mode or a tree, where they were asked for.
     """
 
     query: Query
@@ -149,7 +149,7 @@ class Retrieval:
     seconds: float
     seeds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    context: tuple[ContextItem, ...] | None = None
+    candidates: tuple[ContextItem, ...] | None = None
 
     def __repr__(self) -> str:
         """One line: the question, and the best passages."""
@@ -168,7 +168,9 @@ class Retrieval:
             "notes": list(self.notes),
             "hits": [hit.as_dict() for hit in self.hits],
         }
-        return told if self.context is None else {**told, "context": [asdict(item) for item in self.context]}
+        if self.candidates is not None:
+            told["candidates"] = [asdict(item) for item in self.candidates]
+        return told
 
 
 @dataclass(frozen=True, slots=True)

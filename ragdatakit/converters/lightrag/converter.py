@@ -34,6 +34,7 @@ CONVERTER = Converter(
         "relations": ("name",),
         "edges": _EDGE,
         "summaries": ("summary_id", "level", "text", "children", "metadata"),
+        "communities": ("community_id", "level", "title", "parent", "members"),
     },
     holds={
         "documents": _DOCUMENT,

@@ -1,8 +1,9 @@
-"""The hierarchy of a dataset's summaries: its levels in numbers, and the part of it that can be shown.
+"""The hierarchy of a dataset: its communities with their reports, or the tree of its summaries; its levels in numbers,
+and the part of it that can be shown.
 
-Children that are summaries or chunks make a tree. Reports of communities name their parent in their metadata (the keys
-are in `PARENT`), or have other reports among their children. Levels decide which way a link goes, so that no circle is
-drawn: in a tree a parent has the higher level, among communities the lower one.
+Communities name their parent; those of old versions, which do not, lie in the community of the level above that has
+their first member. Summaries make a tree by their children, down to chunks. Levels decide which way a link goes, so
+that no circle is drawn.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
-PARENT, NUMBER, TITLE, SIZE, RANK = "parent", "community", "title", "size", "rank"
-"""Keys of a community's metadata: the id or number of its parent, its own number, its title, members and rank."""
+COMMUNITY, TITLE, RANK, SIZE = "community", "title", "rank", "size"
+"""Keys of the metadata of a report: its community's id, its title and rank; and of the attributes of a community."""
 _ROWS, _EACH, _DEEP = 64, 20, 8
 """Rows of the picture, children of one node and levels that are shown at most."""
 _TEXT, _TITLE = 1200, 160
@@ -32,15 +33,19 @@ _LARGEST = 3
 
 
 def read_hierarchy(database: DatasetDatabase) -> Hierarchy | None:
-    """The hierarchy of the summaries; None where there are none."""
-    if "summaries" not in database.tables or not database.count("summaries"):
+    """The communities, else the summaries; None where there are neither."""
+    wanted = [name for name in ("communities", "summaries", "chunks") if _has(database, name)]
+    if not {"communities", "summaries"} & set(wanted):
         return None
-    chunked = "chunks" in database.tables and database.count("chunks") > 0
-    at = database.load("summaries", *(("chunks",) if chunked else ())).cursor()
+    at = database.load(*wanted).cursor()
     try:
-        return _Reading(at, chunked).run()
+        return _Reading(at, wanted).run()
     finally:
         at.close()
+
+
+def _has(database: DatasetDatabase, table: str) -> bool:
+    return table in database.tables and database.count(table) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +63,20 @@ class _Links:
 
 
 class _Reading:
-    def __init__(self, at: duckdb.DuckDBPyConnection, chunked: bool) -> None:
+    def __init__(self, at: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> None:
         self._at = at
-        self._chunked = chunked
+        self._tables = tables
+        self.kind: Literal["communities", "tree"] = "communities" if "communities" in tables else "tree"
 
     def run(self) -> Hierarchy:
         import numpy as np
 
         at = self._at
-        at.execute(_NODES)
-        columns = at.execute("select level, size, filled, named from told_nodes order by n").fetchnumpy()
-        self._named = bool(columns["named"].any())
-        self.kind: Literal["communities", "tree"] = "communities" if self._named else "tree"
+        if self.kind == "tree":
+            at.execute(_SUMMARIES)
+        else:
+            at.execute(_COMMUNITIES.format(reports=_REPORTS if "summaries" in self._tables else _NO_REPORTS))
+        columns = at.execute("select level, size, filled from told_nodes order by n").fetchnumpy()
         self._above = len(columns["level"])
         self._levels: Numbers = columns["level"].astype(np.int64)
         self._filled = columns["filled"].astype(bool)
@@ -101,7 +108,7 @@ class _Reading:
         """The chunks at the bottom of a tree; those of communities are not drawn."""
         import numpy as np
 
-        if not self._chunked or self.kind == "communities":
+        if "chunks" not in self._tables or self.kind == "communities":
             return 0
         self._at.execute(_LEAVES, [self._above])
         found = self._at.execute("select filled from told_nodes where n >= ? order by n", [self._above]).fetchnumpy()
@@ -113,7 +120,7 @@ class _Reading:
     def _read_links(self) -> _Links:
         import numpy as np
 
-        query = _CHILDREN if self.kind == "tree" else f"{_CHILDREN} union {_PARENTS}"
+        query = _CHILDREN if self.kind == "tree" else _PARENTS
         found = self._at.execute(f"select distinct p, c from ({query}) order by p, c").fetchnumpy()
         source, target = found["p"].astype(np.int64), found["c"].astype(np.int64)
         down = self._levels[source] > self._levels[target]
@@ -238,30 +245,42 @@ def _heading(text: str) -> str:
     return first.lstrip("# ").strip() if first.startswith("#") else ""
 
 
-def _number(key: str, kind: str) -> str:
-    return f"try_cast(object ->> '$.{key}' as {kind})"
-
-
-_NODES = f"""
+_OBJECT = "case when json_valid({0}) then case when json_type({0}) = 'OBJECT' then {0} end end"
+_SUMMARIES = """
 create or replace temp table told_nodes as
-select row_number() over (order by place) - 1 as n, summary_id as id, level, text, children,
-  object ->> '$.{TITLE}' as title,
-  case when {_number(SIZE, "bigint")} >= 0 then {_number(SIZE, "bigint")} end as size,
-  case when isfinite({_number(RANK, "double")}) then {_number(RANK, "double")} end as rank,
-  object ->> '$.{PARENT}' as parent, object ->> '$.{NUMBER}' as number,
-  coalesce(trim(text), '') <> '' as filled,
-  coalesce(json_exists(object, '$.{PARENT}') or json_exists(object, '$.{NUMBER}')
-    or json_exists(object, '$.{SIZE}'), false) as named,
-  len(children) as leaves
+select row_number() over (order by place) - 1 as n, *, null::varchar as title, null::bigint as size,
+  null::double as rank, coalesce(trim(text), '') <> '' as filled, len(children) as leaves
 from (
-  select place, summary_id, level, text, children,
-    case when json_valid(metadata) and metadata like '{{%' then metadata end as object
-  from (
-    select min(rowid) as place, summary_id, arg_min(level, rowid) as level, arg_min(text, rowid) as text,
-      arg_min(children, rowid) as children, first(metadata order by rowid) as metadata
-    from main.summaries where summary_id is not null group by summary_id
-  )
+  select min(rowid) as place, summary_id as id, arg_min(level, rowid) as level, arg_min(text, rowid) as text,
+    arg_min(children, rowid) as children
+  from main.summaries where summary_id is not null group by summary_id
 )
+"""
+_REPORTS = f"""
+select object ->> '$.{COMMUNITY}' as id, arg_min(text, place) as text, arg_min(object, place) as object,
+  arg_min(len(children), place) as leaves
+from (select rowid as place, text, children, {_OBJECT.format("metadata")} as object from main.summaries)
+where object is not null group by 1
+"""
+_NO_REPORTS = "select null::varchar as id, null::varchar as text, null::varchar as object, null::bigint as leaves"
+_COMMUNITIES = f"""
+create or replace temp table told_nodes as
+select row_number() over (order by place) - 1 as n, c.id, level, text, parent, member,
+  coalesce(r.object ->> '$.{TITLE}', c.title) as title,
+  coalesce(case when try_cast(c.object ->> '$.{SIZE}' as bigint) >= 0 then try_cast(c.object ->> '$.{SIZE}' as bigint)
+    end, members) as size,
+  case when isfinite(try_cast(r.object ->> '$.{RANK}' as double)) then try_cast(r.object ->> '$.{RANK}' as double)
+    end as rank,
+  coalesce(trim(text), '') <> '' as filled, coalesce(leaves, 0) as leaves
+from (
+  select place, id, level, title, parent, nullif(len(members), 0) as members, members[1] as member,
+    {_OBJECT.format("attributes")} as object
+  from (
+    select min(rowid) as place, community_id as id, arg_min(level, rowid) as level, arg_min(title, rowid) as title,
+      arg_min(parent, rowid) as parent, arg_min(members, rowid) as members, arg_min(attributes, rowid) as attributes
+    from main.communities where community_id is not null group by community_id
+  )
+) c left join ({{reports}}) r on r.id = c.id
 """
 _LEAVES = """
 insert into told_nodes (n, id, level, text, filled, leaves)
@@ -276,6 +295,11 @@ select p.n as p, c.n as c from (select n, unnest(children) as child from told_no
 join told_nodes c on c.id = p.child where p.n <> c.n
 """
 _PARENTS = """
-select p.n as p, c.n as c from told_nodes c join told_nodes p on p.id = c.parent or p.number = c.parent
-where p.n <> c.n
+select p.n as p, c.n as c from told_nodes c join told_nodes p on p.id = c.parent where p.n <> c.n
+union all
+select p.n, c.n from told_nodes c
+join (select level, unnest(members) as name, community_id from main.communities) m
+  on m.level = c.level - 1 and m.name = c.member
+join told_nodes p on p.id = m.community_id
+where c.parent is null and c.level > 0
 """

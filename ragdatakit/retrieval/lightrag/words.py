@@ -1,4 +1,4 @@
-"""Names found by the words of their texts: names and descriptions are short, everything is in memory."""
+"""Names found by the words of what is said of them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ class WordTable:
 
     def best_of(self, words: str, among: Sequence[Any], k: int) -> dict[Any, float]:
         """The best of some names, those without a word last."""
-        scores = {self._names[place]: score for place, score in self._texts.scores(words).items()}
+        scores: dict[Any, float] = {}
+        for place, score in self._texts.scores(words).items():
+            scores[self._names[place]] = max(score, scores.get(self._names[place], 0.0))
         ranked = sorted((name for name in among if name in self._known), key=lambda name: -scores.get(name, 0.0))
         return {name: scores.get(name, 0.0) for name in ranked[:k]}
