@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.containers.arrays import ArraySource, Part
     from ragdatakit.files.containers.element_scans import Element
+    from ragdatakit.scanner.blocks import BlockScanner
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
@@ -141,6 +142,10 @@ class LinesRun(FileRun):
         most = self.run_.collector.selection.max_per_rule
         if not self.run_.big:
             return BlockChecker(self.checker, most=most)
+        if (scanner := self._scanner()) is not None:
+            from ragdatakit.validators.scanned_blocks import ScannedChecker
+
+            return ScannedChecker(self.checker, scanner, most)
         from ragdatakit.columnar.blocks import ColumnarDecoder, can_decode
 
         record = self.declared.record
@@ -149,6 +154,18 @@ class LinesRun(FileRun):
         decoder = ColumnarDecoder(record) if usable else None
         candidates = partial(self.run_.checks.candidates, self.file.kind) if self.needs.records else None
         return BlockChecker(self.checker, decoder, candidates, most)
+
+    def _scanner(self) -> BlockScanner | None:
+        """What scans the blocks of the file, where the scanner knows all that its checks need."""
+        record, keys = self.declared.record, self.run_.columns(self.file.kind)
+        predicates = self.run_.checks.predicates(self.file.kind) if self.needs.records else ()
+        if predicates is None or self.needs.values or self.declared.container == "columns":
+            return None
+        if len(self.declared.records) > 1 or keys.spelled or not keys.are_plain:
+            return None
+        from ragdatakit.scanner.blocks import BlockScanner, can_scan
+
+        return BlockScanner(record, keys.names, predicates) if can_scan(record) else None
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         if not self.run_.big or self.run_.options.threads < 2:
@@ -159,7 +176,8 @@ class LinesRun(FileRun):
 
         threads = self.run_.options.threads
         waiting: deque[tuple[Block, Future[CheckedBlock]]] = deque()
-        with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
+        pinned = pin_worker if checker.pinned else None
+        with ThreadPoolExecutor(threads, initializer=pinned) as pool:
             for block in self.source.blocks():
                 waiting.append((block, pool.submit(self._work, checker, block)))
                 while len(waiting) > threads + 1 or (waiting and len(block.data) > LONG_BLOCK):
@@ -193,8 +211,10 @@ class LinesRun(FileRun):
 
     def _coded(self, segment: Segment) -> Any:
         assert self.columns is not None
-        from ragdatakit.validators.coded_columns import coded_block, coded_values
+        from ragdatakit.validators.coded_columns import coded_block, coded_scan, coded_values
 
+        if segment.scanned is not None:
+            return coded_scan(self.columns, segment.scanned, segment.values)
         if segment.columns is None:
             return coded_values(self.columns, segment.values)
         return coded_block(self.columns, segment.columns, self.run_.checks.derive_codes)

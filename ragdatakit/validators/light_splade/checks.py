@@ -15,6 +15,7 @@ from ragdatakit.validators.row_problems import RowProblems
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
 
@@ -69,6 +70,16 @@ class LightSpladeChecks(FormatChecks):
             yield Problem("very-long-text", pointer="/text", facts={"length": len(text)})
         if self._numeric.get(file, True):
             self._numeric[file] = _NUMBER.fullmatch(text) is not None
+
+    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+        from ragdatakit.scanner.predicates import Blank, ItemTwice, Longer, NotFirst, OneUnlikeNumber
+
+        if kind == "positives":
+            return (ItemTwice("positive_doc_ids"),)
+        if kind in ("queries", "documents"):
+            name = "qid" if kind == "queries" else "doc_id"
+            return (Blank("text"), Longer("text", LONG_TEXT), NotFirst(name), OneUnlikeNumber("text"))
+        return None
 
     def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
         from ragdatakit.validators.light_splade.columns import master_candidates, positive_candidates
