@@ -43,7 +43,8 @@ class CustomBuildHook(BuildHookInterface):
 
 def _builder(root: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("scanner_build", root / "scanner" / "build.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -91,6 +91,7 @@ def command(**words: Any) -> int:
     """
     import gc
 
+    from ragdatakit.api.engine import slow_words
     from ragdatakit.api.validate import check
     from ragdatakit.cli.progress import terminal_progress
 
@@ -106,6 +107,8 @@ def command(**words: Any) -> int:
         report, findings = check(paths, ValidateOptions(**options))
     with closing(findings):
         _print(report, findings, words, out)
+    if slow := slow_words(report):
+        click.echo(f"ragdata: {slow}", err=True)
     return 0 if report.ok or words["exit_zero"] else 1
 
 

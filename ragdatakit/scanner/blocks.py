@@ -141,9 +141,7 @@ def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> Numbers:
     count = max(len(places) - 1, 0)
     held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
     codes = np.empty(count, np.uint64)
-    status = found.rd_hash(
-        run_seed(), held.ctypes.data, len(held), places.ctypes.data, count, codes.ctypes.data
-    )
+    status = found.rd_hash(run_seed(), held.ctypes.data, len(held), places.ctypes.data, count, codes.ctypes.data)
     if status:
         raise ScannerError(f"the scanner failed ({status})")
     return codes

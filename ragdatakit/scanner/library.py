@@ -47,17 +47,17 @@ def _loaded() -> tuple[ctypes.CDLL | None, str]:
     if os.environ.get("RAGDATA_SCANNER", "").lower() == "off":
         return None, "switched off by RAGDATA_SCANNER=off"
     if not _PATH.is_file():
-        return None, "not part of this installation, which was built without cargo"
+        return None, "this installation was built without cargo"
     try:
         found = ctypes.CDLL(str(_PATH))
         found.rd_abi.restype, found.rd_abi.argtypes = ctypes.c_uint32, ()
         if (number := found.rd_abi()) != ABI:
-            return None, f"it was built for another version of ragdata (interface {number}, not {ABI})"
+            return None, f"the one there was built for another version of ragdata, interface {number} instead of {ABI}"
         for name, (result, arguments) in FUNCTIONS.items():
             function = getattr(found, name)
             function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
-        return None, f"it cannot be loaded: {error}"
+        return None, f"the one there cannot be loaded, {error}"
     return found, ""
 
 
@@ -70,8 +70,13 @@ def engine_words() -> str:
     """Which engine reads big files, in a few words."""
     found, reason = _loaded()
     if found is None:
-        return f"plain Python (the compiled scanner is missing: {reason})"
+        return f"plain Python (no compiled scanner: {reason})"
     return f"compiled scanner {found.rd_build().decode()}"
+
+
+def missing_reason() -> str:
+    """Why there is no library; nothing where there is one, or where it was switched off."""
+    return "" if os.environ.get("RAGDATA_SCANNER", "").lower() == "off" else _loaded()[1]
 
 
 @functools.cache

@@ -59,4 +59,4 @@ class NotFirst(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class OneUnlikeNumber(Predicate):
-    """For rules about files whose texts all are numbers: of each block one record whose text is none, or all of them."""
+    """For rules about files whose texts all are numbers: of each block one record whose text is none, or all."""

@@ -45,7 +45,7 @@ class KeyColumns:
         """Whether all of them are texts and integers that stand in the records as they are, or lists of such."""
         fields = {f.name: f for r in self.kind.records for f in r.fields}
         types = [fields[n].items if n in self.item_types else fields[n].type for n in self._plain]
-        return not self._derived and set(types) <= {"integer", "string"}
+        return not self._derived and not self.spelled and set(types) <= {"integer", "string"}
 
     def of_values(self, values: list[Any], first_row: int) -> PythonBatch:
         """Columns of Python values (None where a value is missing or unreadable)."""

@@ -15,7 +15,7 @@ from ragdatakit.files.containers.sources import Block, HeadedSource
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
-from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, LineEnds, Segment
+from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, FindCandidates, LineEnds, Segment
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker, decoded_text, wrapper_problems
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.containers.arrays import ArraySource, Part
     from ragdatakit.files.containers.element_scans import Element
-    from ragdatakit.scanner.blocks import BlockScanner
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
@@ -142,30 +141,24 @@ class LinesRun(FileRun):
         most = self.run_.collector.selection.max_per_rule
         if not self.run_.big:
             return BlockChecker(self.checker, most=most)
-        if (scanner := self._scanner()) is not None:
-            from ragdatakit.validators.scanned_blocks import ScannedChecker
+        if self.declared.container == "columns" or len(self.declared.records) > 1 or self.needs.values:
+            return BlockChecker(self.checker, most=most)
+        predicates = self.run_.checks.predicates(self.file.kind) if self.needs.records else ()
+        if predicates is None:
+            return self._columnar_checker(partial(self.run_.checks.candidates, self.file.kind))
+        from ragdatakit.scanner.blocks import BlockScanner, can_scan
+        from ragdatakit.validators.scanned_blocks import ScannedChecker
 
-            return ScannedChecker(self.checker, scanner, most)
+        record, keys = self.declared.record, self.run_.columns(self.file.kind)
+        if can_scan(record) and keys.are_plain:
+            return ScannedChecker(self.checker, BlockScanner(record, keys.names, predicates), most)
+        return self._columnar_checker(None) if not self.needs.records else BlockChecker(self.checker, most=most)
+
+    def _columnar_checker(self, candidates: FindCandidates | None) -> BlockChecker:
         from ragdatakit.columnar.blocks import ColumnarDecoder, can_decode
 
-        record = self.declared.record
-        usable = self.declared.container != "columns" and can_decode(record)
-        usable = usable and len(self.declared.records) == 1 and not self.needs.values
-        decoder = ColumnarDecoder(record) if usable else None
-        candidates = partial(self.run_.checks.candidates, self.file.kind) if self.needs.records else None
-        return BlockChecker(self.checker, decoder, candidates, most)
-
-    def _scanner(self) -> BlockScanner | None:
-        """What scans the blocks of the file, where the scanner knows all that its checks need."""
-        record, keys = self.declared.record, self.run_.columns(self.file.kind)
-        predicates = self.run_.checks.predicates(self.file.kind) if self.needs.records else ()
-        if predicates is None or self.needs.values or self.declared.container == "columns":
-            return None
-        if len(self.declared.records) > 1 or keys.spelled or not keys.are_plain:
-            return None
-        from ragdatakit.scanner.blocks import BlockScanner, can_scan
-
-        return BlockScanner(record, keys.names, predicates) if can_scan(record) else None
+        decoder = ColumnarDecoder(self.declared.record) if can_decode(self.declared.record) else None
+        return BlockChecker(self.checker, decoder, candidates, self.run_.collector.selection.max_per_rule)
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         if not self.run_.big or self.run_.options.threads < 2:

@@ -1,4 +1,4 @@
-"""One block of NDJSON checked with the scanner: what it does not prove, or a rule may want to see, goes line by line."""
+"""One block of NDJSON checked with the scanner: what it does not prove clean goes to Python, line by line."""
 
 from __future__ import annotations
 

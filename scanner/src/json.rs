@@ -10,6 +10,10 @@ const DEEPEST: usize = 32;
 /// Digits that every reader reads exactly, also as a 64-bit float.
 const MOST_DIGITS: usize = 15;
 
+/// The integers up to here are what they are also as 64-bit floats; they have so many digits at most.
+const SAFE: u64 = 1 << 53;
+const LONGEST: usize = 16;
+
 /// The byte at a place; NUL, which no grammar has, behind the end.
 #[inline(always)]
 pub fn peek(data: &[u8], at: usize) -> u8 {
@@ -100,7 +104,7 @@ const NO_DIGIT: u64 = 0x0606_0606_0606_0606;
 const HIGH_HALVES: u64 = 0xF0F0_F0F0_F0F0_F0F0;
 const DIGIT: u64 = 0x3030_3030_3030_3030;
 
-/// An integer that begins at `from`, and the place behind it: up to 15 digits, no leading zero, not `-0`.
+/// An integer that begins at `from`, and the place behind it: not beyond 2^53, no leading zero, not `-0`.
 #[inline(always)]
 pub fn integer(data: &[u8], from: usize) -> Option<(i64, usize)> {
     let negative = peek(data, from) == b'-';
@@ -121,22 +125,22 @@ pub fn integer(data: &[u8], from: usize) -> Option<(i64, usize)> {
         }
         value = value.wrapping_mul(POWERS[8]).wrapping_add(eight(word));
         at += 8;
-        if at - begin > MOST_DIGITS {
+        if at - begin > LONGEST {
             return None;
         }
     }
     while data.len() - at.min(data.len()) < 8 && peek(data, at).is_ascii_digit() {
         value = value.wrapping_mul(10).wrapping_add(u64::from(peek(data, at) - b'0'));
         at += 1;
-        if at - begin > MOST_DIGITS {
+        if at - begin > LONGEST {
             return None;
         }
     }
     let width = at - begin;
-    if width == 0 || width > MOST_DIGITS || (peek(data, begin) == b'0' && (width > 1 || negative)) {
+    if width == 0 || width > LONGEST || (peek(data, begin) == b'0' && (width > 1 || negative)) {
         return None;
     }
-    if matches!(peek(data, at), b'.' | b'e' | b'E') {
+    if value > SAFE || matches!(peek(data, at), b'.' | b'e' | b'E') {
         return None;
     }
     let value = value as i64;
@@ -316,15 +320,40 @@ mod tests {
 
     #[test]
     fn integers_are_read_at_every_place_of_the_data() {
-        let numbers =
-            ["0", "7", "-7", "12", "-123", "1234567", "12345678", "123456789", "123456789012345", "-100000000000000"];
+        let numbers = [
+            "0",
+            "7",
+            "-7",
+            "12",
+            "-123",
+            "1234567",
+            "12345678",
+            "123456789",
+            "123456789012345",
+            "-100000000000000",
+            "9007199254740992",
+            "-9007199254740992",
+        ];
         for text in numbers {
             for end in ["", ",", "}", ", \"a\": 123456789}", " 1", "]", ":00000000"] {
                 let whole = format!("{text}{end}");
                 assert_eq!(integer(whole.as_bytes(), 0), text.parse().ok().map(|n| (n, text.len())), "{whole}");
             }
         }
-        for text in ["", "-", "01", "-0", "00", "1.0", "1e3", "1234567890123456", "12345678901234567890", "+1", "a"] {
+        for text in [
+            "",
+            "-",
+            "01",
+            "-0",
+            "00",
+            "1.0",
+            "1e3",
+            "9007199254740993",
+            "12345678901234567",
+            "12345678901234567890",
+            "+1",
+            "a",
+        ] {
             for end in ["", ",", "}     ", "          "] {
                 assert_eq!(integer(format!("{text}{end}").as_bytes(), 0), None, "{text}{end}");
             }

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
@@ -80,13 +78,6 @@ class LightSpladeChecks(FormatChecks):
             name = "qid" if kind == "queries" else "doc_id"
             return (Blank("text"), Longer("text", LONG_TEXT), NotFirst(name), OneUnlikeNumber("text"))
         return None
-
-    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
-        from ragdatakit.validators.light_splade.columns import master_candidates, positive_candidates
-
-        if kind == "positives":
-            return Candidates(positive_candidates(table))
-        return Candidates(master_candidates(table, LONG_TEXT)) if kind in ("queries", "documents") else None
 
     def _scores(self, file: DataFile, value: dict[str, Any]) -> Iterator[Problem]:
         scores = value.get("scores")
