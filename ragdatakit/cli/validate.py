@@ -90,6 +90,7 @@ def command(**words: Any) -> int:
     ragdata validate data/ --profile v1 --output-format json
     """
 
+    from ragdatakit.api.engine import slow_words
     from ragdatakit.api.validate import check
     from ragdatakit.cli.progress import terminal_progress
 
@@ -105,6 +106,8 @@ def command(**words: Any) -> int:
         report, findings = check(paths, ValidateOptions(**options))
     with closing(findings):
         _print(report, findings, words, out)
+    if slow := slow_words(report):
+        click.echo(f"ragdata: {slow}", err=True)
     return 0 if report.ok or words["exit_zero"] else 1
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.containers.positions import Located
     from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
 
@@ -89,6 +90,14 @@ class FormatChecks:
 
         Only for big files: the rows are decoded and given to `record`, the others are taken as clean. A row too many
         costs time, a row too few is a missed finding.
+        """
+        return None
+
+    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+        """Which values of a kind in NDJSON `record` may find something in; None: it must see all of them.
+
+        Only for big files, which the scanner reads: `record` sees the records that a predicate names, and those that
+        are not proved to be as declared. A predicate too wide costs time, one too narrow is a missed finding.
         """
         return None
 

@@ -12,6 +12,7 @@ from ragdatakit.columnar.blocks import ColumnBlock
 from ragdatakit.columnar.numpy_keys import NumpyBatch
 from ragdatakit.columnar.string_hash import hash_columns, hash_strings, spelled
 from ragdatakit.files.containers.arrow_columns import int64_values, mask_of, one_array, string_array
+from ragdatakit.scanner.blocks import REFUSED, ScannedBlock, ScannedColumn
 
 if TYPE_CHECKING:
     from ragdatakit.validators.columns import DeriveCodes, KeyColumns
@@ -57,6 +58,39 @@ def _encodable(value: Any) -> str | None:
     if not isinstance(value, str):
         return None
     return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def coded_scan(keys: KeyColumns, scanned: ScannedBlock, values: list[Any]) -> NumpyBatch:
+    """Codes of the key columns of a scanned block; ``values`` are the records that the scanner has left open."""
+    batch = NumpyBatch(scanned.rows, 0)
+    late = coded_values(keys, values) if values else None
+    rows = np.array([note[1] for note in scanned.notes if note[0] == REFUSED], np.int64)
+    for name in keys.names:
+        column = scanned.columns[name]
+        if name in keys.item_types:
+            _put_items(batch, name, column, late, rows)
+            continue
+        batch.columns[name], batch.valid[name] = column.codes, None
+        if len(column.missing) or late is not None:
+            valid = np.ones(scanned.rows, np.bool_)
+            valid[column.missing] = False
+            if late is not None:
+                column.codes[rows] = late.columns[name]
+                valid[rows] = True if late.valid[name] is None else late.valid[name]
+            batch.valid[name] = None if valid.all() else valid
+    return batch
+
+
+def _put_items(batch: NumpyBatch, name: str, column: ScannedColumn, late: NumpyBatch | None, rows: Any) -> None:
+    """The items of a list column, in the order of their records."""
+    if late is None:
+        batch.lists[name] = (column.codes, column.owners)
+        return
+    codes, owners = late.lists[name]
+    owners = np.concatenate((column.owners, rows[owners]))
+    order = np.argsort(owners, kind="stable")
+    batch.lists[name] = (np.concatenate((column.codes, codes))[order], owners[order])
+    batch.headed[name] = np.union1d(column.owners, rows[late.headed[name]])
 
 
 def coded_block(keys: KeyColumns, block: ColumnBlock, derive_codes: DeriveCodes) -> NumpyBatch:

@@ -40,6 +40,13 @@ class KeyColumns:
         self.types = {n: _key_type(fields[n].type) for n in self._plain}
         self.item_types = {n: _key_type(fields[n].items) for n in self._plain if fields[n].type == "array"}
 
+    @property
+    def are_plain(self) -> bool:
+        """Whether all of them are texts and integers that stand in the records as they are, or lists of such."""
+        fields = {f.name: f for r in self.kind.records for f in r.fields}
+        types = [fields[n].items if n in self.item_types else fields[n].type for n in self._plain]
+        return not self._derived and not self.spelled and set(types) <= {"integer", "string"}
+
     def of_values(self, values: list[Any], first_row: int) -> PythonBatch:
         """Columns of Python values (None where a value is missing or unreadable)."""
         columns: dict[str, list[Any]] = {n: [] for n in self.names}

@@ -18,7 +18,7 @@ from ragdatakit.files.containers.sources import Block, HeadedSource
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
-from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, LineEnds, Segment
+from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, FindCandidates, LineEnds, Segment
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker, decoded_text, wrapper_problems
@@ -143,14 +143,24 @@ class LinesRun(FileRun):
         most = self.run_.collector.selection.max_per_rule
         if not self.run_.big:
             return BlockChecker(self.checker, most=most)
+        if self.declared.container == "columns" or len(self.declared.records) > 1 or self.needs.values:
+            return BlockChecker(self.checker, most=most)
+        predicates = self.run_.checks.predicates(self.file.kind) if self.needs.records else ()
+        if predicates is None:
+            return self._columnar_checker(partial(self.run_.checks.candidates, self.file.kind))
+        from ragdatakit.scanner.blocks import BlockScanner, can_scan
+        from ragdatakit.validators.scanned_blocks import ScannedChecker
+
+        record, keys = self.declared.record, self.run_.columns(self.file.kind)
+        if can_scan(record) and keys.are_plain:
+            return ScannedChecker(self.checker, BlockScanner(record, keys.names, predicates), most)
+        return self._columnar_checker(None) if not self.needs.records else BlockChecker(self.checker, most=most)
+
+    def _columnar_checker(self, candidates: FindCandidates | None) -> BlockChecker:
         from ragdatakit.columnar.blocks import ColumnarDecoder, can_decode
 
-        record = self.declared.record
-        usable = self.declared.container != "columns" and can_decode(record)
-        usable = usable and len(self.declared.records) == 1 and not self.needs.values
-        decoder = ColumnarDecoder(record) if usable else None
-        candidates = partial(self.run_.checks.candidates, self.file.kind) if self.needs.records else None
-        return BlockChecker(self.checker, decoder, candidates, most)
+        decoder = ColumnarDecoder(self.declared.record) if can_decode(self.declared.record) else None
+        return BlockChecker(self.checker, decoder, candidates, self.run_.collector.selection.max_per_rule)
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         if not self.run_.big or self.run_.options.threads < 2:
@@ -159,7 +169,8 @@ class LinesRun(FileRun):
             return
         threads = self.run_.options.threads
         waiting: deque[tuple[Block, Future[CheckedBlock]]] = deque()
-        with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
+        pinned = pin_worker if checker.pinned else None
+        with ThreadPoolExecutor(threads, initializer=pinned) as pool:
             for block in self.source.blocks():
                 waiting.append((block, pool.submit(self._work, checker, block)))
                 while len(waiting) > threads + 1 or (waiting and len(block.data) > LONG_BLOCK):
@@ -193,8 +204,10 @@ class LinesRun(FileRun):
 
     def _coded(self, segment: Segment) -> Any:
         assert self.columns is not None
-        from ragdatakit.validators.coded_columns import coded_block, coded_values
+        from ragdatakit.validators.coded_columns import coded_block, coded_scan, coded_values
 
+        if segment.scanned is not None:
+            return coded_scan(self.columns, segment.scanned, segment.values)
         if segment.columns is None:
             return coded_values(self.columns, segment.values)
         return coded_block(self.columns, segment.columns, self.run_.checks.derive_codes)
