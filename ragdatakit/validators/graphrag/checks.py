@@ -10,6 +10,7 @@ from ragdatakit.files.containers.sources import is_lfs_pointer, lfs_size
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.graphrag.index import Index
 from ragdatakit.files.graphrag.tables import StoredTable
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND, VECTORS
 from ragdatakit.validators.checks import FormatChecks
@@ -42,7 +43,7 @@ class GraphRagChecks(FormatChecks):
         from ragdatakit.validators.graphrag.sql_tables import SqlTables
 
         before = {file: _state(file.path) for file in files}
-        tables = SqlTables()
+        tables = SqlTables(sum(size_of(file.path) for file in files))
         try:
             yield from self._checked(tables, files)
         finally:
@@ -122,18 +123,17 @@ class GraphRagChecks(FormatChecks):
         """What the tables say of each other."""
         import duckdb
 
+        from ragdatakit.validators.graphrag.codes import Codes
         from ragdatakit.validators.graphrag.communities import CommunityChecks
-        from ragdatakit.validators.graphrag.references import Codes, ReferenceChecks
+        from ragdatakit.validators.graphrag.references import ReferenceChecks
         from ragdatakit.validators.graphrag.sql_tables import reason_of
 
         if not tables.tables:
             return
         try:
             codes = Codes(tables)
-            references = ReferenceChecks(codes, self._unreliable)
-            yield from self._placed(tables, references.found())
-            communities = CommunityChecks(codes, self._unreliable, references.has_edges, self._generation)
-            yield from self._placed(tables, communities.found())
+            yield from self._placed(tables, ReferenceChecks(codes, self._unreliable).found())
+            yield from self._placed(tables, CommunityChecks(codes, self._unreliable, self._generation).found())
         except duckdb.Error as error:  # a table that changed, or that takes more memory than there is
             first = next(iter(tables.tables.values())).stored
             yield first.file, _unreadable(reason_of(error, first))

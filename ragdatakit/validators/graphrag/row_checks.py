@@ -143,7 +143,8 @@ _FURTHER: dict[str, tuple[RowCheck, ...]] = {
                  judge=lambda found: {"reason": _REASONS[found]}),
     ),
     "covariates": (
-        RowCheck("empty-claim", "subject_id", "subject_id is null or subject_id = '' or (object_id is null and type is null)",
-                 "subject_id", {"missing": "case when subject_id <> '' then 'object and type' else 'a subject' end"}),
+        RowCheck("empty-claim", "subject_id",
+                 "subject_id is null or subject_id = '' or (object_id is null and type is null)", "subject_id",
+                 {"missing": "case when subject_id <> '' then 'object and type' else 'a subject' end"}),
     ),
 }  # fmt: skip
