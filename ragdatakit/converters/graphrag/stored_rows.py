@@ -31,7 +31,8 @@ class TableWriter:
         import pyarrow.parquet as pq
 
         self._pa, self._out, self._kind = pa, out, table.kind
-        self._columns = [column for column in table.columns if column.is_of(generation)]
+        columns = (column for column in table.columns if column.is_of(generation))
+        self._columns = [column for column in columns if not column.name.endswith("_embedding")]
         fields = [pa.field(column.name, _type(pa, column)) for column in self._columns]
         self._schema = pa.schema(fields)
         self._file = file
