@@ -20,6 +20,7 @@ from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike,
 if TYPE_CHECKING:
     from ragdatakit.converters.pairs import Pair
     from ragdatakit.converters.run import ConversionSettings, Source
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.record_reading import Refused
     from ragdatakit.retrieval.preparation import Preparation
     from ragdatakit.schemas.conversions import Conversion, ConversionResult
@@ -75,12 +76,12 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     if not options.dry_run:
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
-    extractor, target = options.extractor, get_converter(options.to)
-    if options.source_format == RAW and not extractor and "edges" in target.holds:
+    extractor, writer = options.extractor, get_converter(options.to)
+    if options.source_format == RAW and not extractor and "edges" in writer.holds:
         extractor = "names"
-    if not wanted.chunking and found[0].format == "text" and target.needs_graph:
+    if not wanted.chunking and found[0].format == "text" and writer.needs_graph:
         wanted = replace(wanted, chunking=_UNITS)
-    if target.needs_graph and not extractor and not options.negatives:
+    if writer.needs_graph and not extractor and not options.negatives:
         prepared = _preparation(found[0].format, wanted, "names", options.extraction or {}, "")
         prepared = _where_no_graph(prepared) if prepared is not None else None
     else:
@@ -109,6 +110,7 @@ def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:
 def _where_no_graph(prepared: Preparation) -> Preparation:
     """The same for sources that have no graph; others stay as they are."""
     make = prepared.prepare
+    assert make is not None
     return replace(prepared, prepare=lambda tables: tables if _has_graph(tables) else make(tables))
 
 
