@@ -13,6 +13,7 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -93,9 +94,10 @@ def dense_blocks(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
     elif _suffix(path) == ".parquet":
         yield from _of_parquet(path, counts)
     elif _suffix(path) == ".pkl":
-        store = _store(path)
-        chunks = (c.get("chunk_id") if isinstance(c, dict) else None for c in store.chunks)
-        yield from _of_pairs(zip(chunks, store.vectors, strict=False), counts)
+        with _store(path) as store:
+            ids = ((chunk or {}).get("chunk_id") for chunk in store.chunks())
+            vectors = (vector.tolist() if vector is not None else None for vector in store.vectors())
+            yield from _of_pairs(zip(ids, vectors, strict=False), counts)
     else:
         yield from _of_lines(path, counts)
 
@@ -234,9 +236,7 @@ class QueryVectors:
             raise RagdataError(f"{path} has no usable vectors of questions")
 
     def _read_dense(self) -> None:
-        of_store = _suffix(self.path) == ".pkl"
-        cached = _of_pairs(_store(self.path).queries().items(), self.counts) if of_store else None
-        for block in cached or dense_blocks(self.path, self.counts):
+        for block in _of_questions(self.path, self.counts):
             if block.ids is None:
                 raise RagdataError(
                     f"{self.path} does not say which question a vector belongs to: {_needs_ids(self.path)}"
@@ -365,23 +365,29 @@ def _weights_of(vector: Any) -> dict[str, Any] | None:
     return named if len(named) == len(numbers) == len(weights) else None
 
 
-def _store(path: Path) -> VectorStore:
-    from ragdatakit.files.contextual_retrieval.vector_stores import (
-        UnsafeStoreError,
-        UnusableStoreError,
-        read_vector_store,
-    )
+def _of_questions(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
+    if _suffix(path) != ".pkl":
+        yield from dense_blocks(path, counts)
+        return
+    with _store(path) as store:
+        yield from _of_pairs(store.queries().items(), counts)
+
+
+@contextmanager
+def _store(path: Path) -> Iterator[VectorStore]:
+    from ragdatakit.files.containers.pickles import PickleError
+    from ragdatakit.files.contextual_retrieval.vector_stores import opened_store
     from ragdatakit.files.paths.boundary import ANYWHERE
 
     try:
-        return read_vector_store(path, ANYWHERE)
-    except (UnsafeStoreError, UnusableStoreError) as error:
+        with opened_store(path, ANYWHERE) as store:
+            yield store
+    except PickleError as error:
         raise RagdataError(f"{path} is no store of vectors that can be read: {error}") from None
 
 
 def _of_pairs(pairs: Iterable[tuple[Any, Any]], counts: Counter[str]) -> Iterator[DenseBlock]:
-    listed = ((name, vector if isinstance(vector, list) else list(vector or ())) for name, vector in pairs)
-    yield from _blocks(((name if isinstance(name, str) else None, None, _numbers(v)) for name, v in listed), counts)
+    yield from _blocks(((name if isinstance(name, str) else None, None, _numbers(v)) for name, v in pairs), counts)
 
 
 def _of_lines(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
