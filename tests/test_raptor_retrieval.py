@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragdatakit.files.containers.pickle_opcodes import read_pickle
 from ragdatakit.files.raptor.hashing import hashed
-from ragdatakit.files.raptor.pickled_values import PickledValues
+from ragdatakit.files.raptor.pickled_names import ALLOWED
 from ragdatakit.files.raptor.trees import PickledTree, TreeNode
 from ragdatakit.retrieval.trees import Tree
 from tests.command_line import FIXTURES, run
@@ -53,7 +54,7 @@ def test_vectors_of_the_tree_and_budgets_give_what_raptor_finds() -> None:
     from ragdatakit.files.texts import plain_tokens
 
     with CINDERELLA.open("rb") as file:
-        stored = PickledTree(PickledValues(file))
+        stored = PickledTree(read_pickle(file, ALLOWED))
         nodes = sorted((n for n in stored.nodes() if isinstance(n, TreeNode)), key=lambda n: n.index)
         own = np.array([stored.numbers(node.embeddings["OpenAI"]) for node in nodes])
     layers = np.array([0] * 33 + [1] * 7)

@@ -14,7 +14,7 @@ import numpy as np
 from ragdatakit.converters import Options
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.containers.json_text import Raw, loads
-from ragdatakit.files.raptor.pickled_values import PickleError
+from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.raptor.trees import Other, PickledTree, TreeNode, Vector, opened
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Summary
 from ragdatakit.schemas.errors import RagdataError

@@ -142,7 +142,8 @@ class ArraySource:
         found = self.BEGINNING.match(data)
         if found is None or not (found["blanks"] or found["name"]):
             return []
-        mark, end, cuts = data[found.start("mark") if found["name"] else 0 : found.end("mark")], len(data), []
+        mark = data[found.start("mark") if found["name"] else 0 : found.end("mark")]
+        end, cuts = len(data), list[int]()
         while len(cuts) < _CUTS_TRIED and (end := data.rfind(mark, 0, end)) > 0:
             comma = end - 1
             while comma >= 0 and data[comma] in b" \t\r\n":

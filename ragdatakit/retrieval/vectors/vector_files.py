@@ -63,18 +63,21 @@ def dense_blocks(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
     elif suffix(path) == ".parquet":
         yield from of_parquet(path, counts)
     elif suffix(path) == ".pkl":
-        store = opened_store(path)
-        chunks = (c.get("chunk_id") if isinstance(c, dict) else None for c in store.chunks)
-        yield from of_pairs(zip(chunks, store.vectors, strict=False), counts)
+        with opened_store(path) as store:
+            ids = ((chunk or {}).get("chunk_id") for chunk in store.chunks())
+            vectors = (vector.tolist() if vector is not None else None for vector in store.vectors())
+            yield from of_pairs(zip(ids, vectors, strict=False), counts)
     else:
         yield from of_lines(path, counts)
 
 
 def question_blocks(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
     """The same of a file of vectors of questions; of a store of the cookbook, those of its cache."""
-    if suffix(path) == ".pkl":
-        return of_pairs(opened_store(path).queries().items(), counts)
-    return dense_blocks(path, counts)
+    if suffix(path) != ".pkl":
+        yield from dense_blocks(path, counts)
+        return
+    with opened_store(path) as store:
+        yield from of_pairs(store.queries().items(), counts)
 
 
 def sparse_rows(path: Path, counts: Counter[str]) -> Iterator[SparseRow]:

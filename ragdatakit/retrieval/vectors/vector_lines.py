@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ragdatakit.files.paths.boundary import ANYWHERE
 from ragdatakit.retrieval.vectors.vector_rows import FORMS, IDS, ROWS, TEXTS, VECTORS, DenseBlock, existing, suffix
 from ragdatakit.schemas.errors import RagdataError
 
@@ -103,25 +105,22 @@ def weights_of(vector: Any) -> dict[str, Any] | None:
     return named if len(named) == len(numbers) == len(weights) else None
 
 
-def opened_store(path: Path) -> VectorStore:
+@contextmanager
+def opened_store(path: Path) -> Iterator[VectorStore]:
     """A store of the cookbook. Raises `RagdataError` for what is none, or would run code."""
-    from ragdatakit.files.contextual_retrieval.vector_stores import (
-        UnsafeStoreError,
-        UnusableStoreError,
-        read_vector_store,
-    )
-    from ragdatakit.files.paths.boundary import ANYWHERE
+    from ragdatakit.files.containers.pickles import PickleError
+    from ragdatakit.files.contextual_retrieval.vector_stores import opened_store as opened
 
     try:
-        return read_vector_store(path, ANYWHERE)
-    except (UnsafeStoreError, UnusableStoreError) as error:
+        with opened(path, ANYWHERE) as store:
+            yield store
+    except PickleError as error:
         raise RagdataError(f"{path} is no store of vectors that can be read: {error}") from None
 
 
 def of_pairs(pairs: Iterable[tuple[Any, Any]], counts: Counter[str]) -> Iterator[DenseBlock]:
     """The vectors of pairs of an id and a list."""
-    listed = ((name, vector if isinstance(vector, list) else list(vector or ())) for name, vector in pairs)
-    yield from _blocks(((name if isinstance(name, str) else None, None, _numbers(v)) for name, v in listed), counts)
+    yield from _blocks(((name if isinstance(name, str) else None, None, _numbers(v)) for name, v in pairs), counts)
 
 
 def of_lines(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
-from ragdatakit.files.raptor.pickled_values import PickleError
 from ragdatakit.files.raptor.trees import (
     ATTRIBUTES,
     MISSING,
@@ -41,7 +41,12 @@ if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
 
-_FAULTS = {"foreign": "foreign-pickle-content", "broken": "broken-pickle", "limit": "unchecked-tree"}
+_FAULTS = {
+    "code": "foreign-pickle-content",
+    "foreign": "foreign-pickle-content",
+    "broken": "broken-pickle",
+    "limit": "unchecked-tree",
+}
 _GROUPS = ("root_nodes", "leaf_nodes")
 
 
