@@ -45,12 +45,17 @@ _DESCRIPTIONS = ("description", "summary", "text", "content")
 
 def made_id(kind: str, name: str) -> str:
     """An id in the shape of GraphRAG's: always the same for the same name."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"ragdata:{kind}:{name}"))
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"ragdata:{kind}:{sound_text(name)}"))
+
+
+def sound_text(text: str) -> str:
+    """A text with question marks for halves of characters, which Parquet cannot hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def title_of(name: str) -> str:
     """A name as GraphRAG's clustering has it."""
-    return html.unescape(name).upper().strip()
+    return sound_text(html.unescape(name).upper().strip())
 
 
 @dataclass(slots=True)
@@ -127,7 +132,10 @@ class Graph:
     def _new(self, name: str) -> Entity:
         title = name if self.is_own else self._free(title_of(name))
         self._titles[name] = title
-        if title != name:
+        if sound_text(name) != name:
+            why = "halves of characters cannot be written: they are question marks now"
+            self.tables.losses.add("coerced", "nodes", "name", why, title)
+        elif title != name:
             self._out.renamed("node", title, name)
         entity = self.entities[name] = Entity(name, title, made_id("entity", title))
         return entity
