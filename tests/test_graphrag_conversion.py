@@ -85,7 +85,7 @@ def test_titles_are_upper_case_and_come_back(tmp_path: Path) -> None:
     nodes = [Node("Mara Venn", "person", '{"passages":["c1"]}'), Node("mara venn"), Node("R&amp;D")]
     edges = [Edge("Mara Venn", "is", "mara venn", None, None, "c1")]
 
-    found, tables = written(tmp_path, chunks=chunks, nodes=nodes, edges=edges)
+    found, _ = written(tmp_path, chunks=chunks, nodes=nodes, edges=edges)
 
     assert [node.name for node in found["nodes"]] == ["MARA VENN", "MARA VENN (2)", "R&D"]
     assert (found["edges"][0].source, found["edges"][0].target) == ("MARA VENN", "MARA VENN (2)")

@@ -118,7 +118,7 @@ class Graph:
             self.tables.drop("nodes", node, why)
             return
         entity = self._new(node.name)
-        entity.kind, entity.description = node.type or "", description_of(told)
+        entity.kind, entity.description = node.type or "", sound_text(description_of(told))
         if self.is_own:
             entity.given = told
             entity.entity_id = str(told.get("id") or entity.entity_id)
@@ -198,9 +198,10 @@ class Graph:
         else:
             why = "GraphRAG has one relationship of a direction: descriptions were joined, weights added"
             self.tables.losses.add("coerced", "edges", None, why, shown)
-        description = description_of(told)
+        description = sound_text(description_of(told))
         if not self.is_own and edge.relation and edge.relation != RELATED:
-            description = f"{edge.relation}: {description}" if description else edge.relation
+            relation = sound_text(edge.relation)
+            description = f"{relation}: {description}" if description else relation
             why = "relationships have no names: the relation is part of the description"
             self.tables.losses.add("coerced", "edges", "relation", why, edge.relation)
         if description or self.is_own:
