@@ -252,56 +252,66 @@ def _all(table: str, column: str, value: Any) -> Change:
     return change
 
 
-def _together() -> Iterator[tuple[str, Change]]:
-    """What only several values make."""
+# What only several values make.
 
-    def deeper(index: Index) -> None:
-        for table in ("communities", "community_reports"):
-            for row in index.tables[table]:
-                row["level"] += 3
 
-    def members_by_title(index: Index) -> None:
-        titles = {row["id"]: row["title"] for row in index.tables["entities"]}
-        for row in index.tables["communities"]:
-            row["entity_ids"] = [titles[e] for e in row["entity_ids"]]
+def _deeper(index: Index) -> None:
+    for table in ("communities", "community_reports"):
+        for row in index.tables[table]:
+            row["level"] += 3
 
-    def one_level(index: Index) -> None:
-        for table in ("communities", "community_reports"):
-            for row in index.tables[table]:
-                row["level"] = 1
 
-    def both_unknown(index: Index) -> None:
-        index.tables["relationships"][0].update(source="NOBODY", target="NOWHERE")
+def _members_by_title(index: Index) -> None:
+    titles = {row["id"]: row["title"] for row in index.tables["entities"]}
+    for row in index.tables["communities"]:
+        row["entity_ids"] = [titles[e] for e in row["entity_ids"]]
 
-    def ends_are_ids(index: Index) -> None:
-        index.tables["relationships"][0].update(source="e1", target="e2")
 
-    def old_units(index: Index) -> None:
-        index.schemas["text_units"].pop("document_id")
-        index.schemas["text_units"]["document_ids"] = TEXTS
-        for row in index.tables["text_units"]:
-            row["document_ids"] = [row["document_id"]]
+def _one_level(index: Index) -> None:
+    for table in ("communities", "community_reports"):
+        for row in index.tables[table]:
+            row["level"] = 1
 
-    def numeric(index: Index) -> None:
-        for row in index.tables["entities"]:
-            row["id"] = row["id"][1:]
-        for row in index.tables["communities"]:
-            row["entity_ids"] = [e[1:] for e in row["entity_ids"]]
 
-    def commas(index: Index) -> None:
-        for row in index.tables["entities"]:
-            row["id"] = row["id"] + ",x"
-        for row in index.tables["communities"]:
-            row["entity_ids"] = [e + ",x" for e in row["entity_ids"]]
+def _both_unknown(index: Index) -> None:
+    index.tables["relationships"][0].update(source="NOBODY", target="NOWHERE")
 
-    yield "levels from 3", deeper
-    yield "levels all 1", one_level
-    yield "members by title", members_by_title
-    yield "both ends unknown", both_unknown
-    yield "ends are ids", ends_are_ids
-    yield "document_ids of 2.x", old_units
-    yield "numeric entity ids", numeric
-    yield "entity ids with commas", commas
+
+def _ends_are_ids(index: Index) -> None:
+    index.tables["relationships"][0].update(source="e1", target="e2")
+
+
+def _old_units(index: Index) -> None:
+    index.schemas["text_units"].pop("document_id")
+    index.schemas["text_units"]["document_ids"] = TEXTS
+    for row in index.tables["text_units"]:
+        row["document_ids"] = [row["document_id"]]
+
+
+def _numeric(index: Index) -> None:
+    for row in index.tables["entities"]:
+        row["id"] = row["id"][1:]
+    for row in index.tables["communities"]:
+        row["entity_ids"] = [e[1:] for e in row["entity_ids"]]
+
+
+def _commas(index: Index) -> None:
+    for row in index.tables["entities"]:
+        row["id"] = row["id"] + ",x"
+    for row in index.tables["communities"]:
+        row["entity_ids"] = [e + ",x" for e in row["entity_ids"]]
+
+
+_TOGETHER: dict[str, Change] = {
+    "levels from 3": _deeper,
+    "levels all 1": _one_level,
+    "members by title": _members_by_title,
+    "both ends unknown": _both_unknown,
+    "ends are ids": _ends_are_ids,
+    "document_ids of 2.x": _old_units,
+    "numeric entity ids": _numeric,
+    "entity ids with commas": _commas,
+}
 
 
 def _in_all_rows() -> Iterator[tuple[str, Change]]:
@@ -336,7 +346,7 @@ def changes() -> Iterator[tuple[str, Change]]:
     yield "unchanged", lambda index: None
     yield from _cells()
     yield from _whole_tables()
-    yield from _together()
+    yield from _TOGETHER.items()
     yield from _in_all_rows()
 
 

@@ -90,6 +90,7 @@ class SqlTables:
             self._connection.execute(f"set disabled_optimizers = '{_NOT_WORTH_IT}'")
         self._connection.execute(_SPLIT)
         self.tables: dict[str, SqlTable] = {}
+        self._views = 0
 
     def close(self) -> None:
         """Let go of the database and its scratch folder."""
@@ -135,7 +136,8 @@ class SqlTables:
         """A view of a table; ``old``: several ids may stand in one text of a list. Raises `UnreadableTableError`."""
         import duckdb
 
-        name = f"v{len(self.tables)}_{kind.replace('-', '_')}"
+        self._views += 1
+        name = f"v{self._views}"
         table = SqlTable(name, stored)
         try:
             source = self._csv(table) if stored.is_csv else self._parquet(table)
@@ -181,7 +183,7 @@ class SqlTables:
                 yield _batch(held, first, list(places.values()), schema)
 
         incoming = pa.RecordBatchReader.from_batches(schema, batches())
-        name = f"t{len(self.tables)}"
+        name = f"t{self._views}"
         self._connection.register("incoming", incoming)
         self._connection.execute(f"create table {name} as select * from incoming")
         self._connection.unregister("incoming")
