@@ -1,8 +1,8 @@
 """What GraphRAG itself loads of tables that ragdata wrote: run it, and keep it in ``graphrag_written.json``.
 
 ``python -m tests.graphrag_written_oracle PYTHON3 PYTHON2`` writes the file anew; the two are interpreters with graphrag
-3.3.0 and 2.7.2. Tests compare what is written with what was loaded then; with an interpreter in the environment variable
-``RAGDATA_GRAPHRAG_PYTHON`` they also let GraphRAG load it again.
+3.3.0 and 2.7.2. Tests compare what is written with what was loaded then; with an interpreter in the environment
+variable ``RAGDATA_GRAPHRAG_PYTHON`` they also let GraphRAG load it again.
 """
 
 from __future__ import annotations

@@ -76,12 +76,12 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     if not options.dry_run:
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
-    extractor, writer = options.extractor, get_converter(options.to)
-    if options.source_format == RAW and not extractor and "edges" in writer.holds:
+    extractor, converter = options.extractor, get_converter(options.to)
+    if options.source_format == RAW and not extractor and "edges" in converter.holds:
         extractor = "names"
-    if not wanted.chunking and found[0].format == "text" and writer.needs_graph:
+    if not wanted.chunking and found[0].format == "text" and converter.needs_graph:
         wanted = replace(wanted, chunking=_UNITS)
-    if writer.needs_graph and not extractor and not options.negatives:
+    if converter.needs_graph and not extractor and not options.negatives:
         prepared = _preparation(found[0].format, wanted, "names", options.extraction or {}, "")
         prepared = _where_no_graph(prepared) if prepared is not None else None
     else:

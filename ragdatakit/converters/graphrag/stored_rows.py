@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ragdatakit.converters.graphrag.entities import sound_text
 from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.graphrag.tables import Column, Table
 
@@ -78,14 +79,11 @@ class TableWriter:
         if value is None:
             return None
         text = value if isinstance(value, str) else str(value)
-        if not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                why = "halves of characters cannot be written: they are question marks now"
-                self._out.losses.add("coerced", self._kind, None, why, text[:60])
-                return text.encode("utf-8", "replace").decode()
-        return text
+        sound = sound_text(text)
+        if sound != text:
+            why = "halves of characters cannot be written: they are question marks now"
+            self._out.losses.add("coerced", self._kind, None, why, sound[:60])
+        return sound
 
 
 def _integer(value: Any) -> int | None:
