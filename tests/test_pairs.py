@@ -33,12 +33,9 @@ NOT_WRITTEN = {
     "lightrag/extraction": "a graph is written as a payload: its chunks are named by it, and are not there",
     "lightrag/ingested": "a payload, the usual form, has no documents, and names one chunk as a source",
     "lightrag/nano-graphrag": "a payload has neither documents nor community reports",
-    "lightrag/payload": "entities and relationships of a written payload have no file of their own",
 }
 """Fixtures that come back otherwise from their own format, too, and why."""
-NOT_EXACT_TO_ITSELF = {
-    "lightrag": "a payload, the usual form, has no files of entities and relationships, and no documents"
-}
+NOT_EXACT_TO_ITSELF = {"lightrag": "a payload, the usual form, has no documents, and names one chunk as a source"}
 """Formats whose own datasets do not come back, and why."""
 ASKED_IN_ANSWERS = ("arag/results-alone", "sage")
 """Predictions without their questions, which repeat them: the questions come back by themselves, too."""

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+MENTION = "is_mentioned_in"
+"""The relation of an edge from an entity to a passage, where a graph has passages as nodes."""
+
 
 class Document(NamedTuple):
     """A text of the corpus that stands for itself; retrieval may look for it or for its chunks.

@@ -9,12 +9,12 @@ from ragdatakit.converters.gfm_rag.attributes import NOTHING, cell_of_json, edge
 from ragdatakit.converters.gfm_rag.mentions import NameFinder
 from ragdatakit.converters.gfm_rag.names import NameColumn, Names, shadowed
 from ragdatakit.converters.gfm_rag.passages import Passages
-from ragdatakit.converters.gfm_rag.reading import DERIVED, DERIVED_BY, DOCUMENT, ENTITY, MENTION
+from ragdatakit.converters.gfm_rag.reading import DERIVED, DERIVED_BY, DOCUMENT, ENTITY
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import CsvWriter, Output
-from ragdatakit.schemas.canonical import Edge, Node
+from ragdatakit.schemas.canonical import MENTION, Edge, Node
 from ragdatakit.schemas.conversions import LossKind
 from ragdatakit.schemas.errors import RagdataError
 

@@ -11,11 +11,9 @@ from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.files.lightrag.names import SEPARATOR, normalised, pair_of
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import Output
-from ragdatakit.schemas.canonical import Edge, Node
+from ragdatakit.schemas.canonical import MENTION, Edge, Node
 
 _KNOWN = {"description", "passages", "weight", "file_path", "created_at"}
-MENTION = "is_mentioned_in"
-"""The relation from an entity to a passage, which is a source of the entity here."""
 _NAMED_FOR_DESCRIPTION = ("description", "summary", "text", "content")
 
 
@@ -86,6 +84,8 @@ class Graph:
                 self._tables.losses.add("coerced", "edges", None, why, f"{source} → {target}")
             self._merge(pair, edge)
         for pair in found.values():
+            if not pair.passages:
+                self._find_passages(pair)
             if 0 < pair.weight < pair.final_weight:
                 why = f"LightRAG's weight is at least the number of sources: {pair.final_weight:g}"
                 self._tables.losses.add("coerced", "edges", "attributes", why, f"{pair.source} → {pair.target}")
@@ -93,6 +93,14 @@ class Graph:
             if relation.name not in self._relations:
                 self._tables.drop("relations", relation, "no edge has it")
         return found
+
+    def _find_passages(self, pair: Pair) -> None:
+        """A relation that names no passage comes from those that mention both its ends."""
+        of_target = self._mentions.get(pair.target, {})
+        pair.passages = {p: None for p in self._mentions.get(pair.source, {}) if p in of_target}
+        if pair.passages:
+            why = "the passages that mention both its ends"
+            self._tables.losses.add("derived", "edges", "provenance", why, f"{pair.source} → {pair.target}")
 
     def _merge(self, pair: Pair, edge: Edge) -> None:
         self._relations.add(edge.relation)

@@ -21,6 +21,9 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     """Write the form that is asked for."""
     if not tables.any(tables.passages) and not tables.any("nodes") and not tables.any("edges"):
         raise RagdataError("LightRAG is made of texts and a graph, and the source has neither")
+    if options["form"] == "directory" and not tables.any(tables.passages):
+        told = "a working directory needs chunks, and the source has none"
+        raise RagdataError(f"{told}; --option form=payload writes a graph alone")
     if options["form"] == "directory":
         write_directory(tables, out, options["dimension"], options.asker)
     else:

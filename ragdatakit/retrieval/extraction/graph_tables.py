@@ -31,13 +31,12 @@ from ragdatakit.retrieval.extraction.model import fill_from_model, graph_task
 from ragdatakit.retrieval.extraction.names import NameCounter, extract_names, known_key, name_key, names_by_sentence
 from ragdatakit.retrieval.extraction.start_links import make_linker
 from ragdatakit.retrieval.parts import Progress
-from ragdatakit.schemas.canonical import Edge, Node, Qrel, Relation, StartNode
+from ragdatakit.schemas.canonical import MENTION, Edge, Node, Qrel, Relation, StartNode
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
 
 EXTRACTORS = ("names", "openai")
 LINKERS = ("bm25", "embeddings")
-MENTION = "is_mentioned_in"
 DOCUMENT = "document"
 _TOLD_EVERY = 256
 _DIGITS = tuple("0123456789")

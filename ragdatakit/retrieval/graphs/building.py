@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.retrieval.extraction.names import extract_names, name_key, title_names
-from ragdatakit.retrieval.graphs.stored import MENTION, PART, Edges, write_graph
+from ragdatakit.retrieval.graphs.stored import PART, Edges, write_graph
 from ragdatakit.retrieval.graphs.string_table import StringTable, write_strings
 from ragdatakit.retrieval.linking import NodeLinker, Terms
+from ragdatakit.schemas.canonical import MENTION
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables

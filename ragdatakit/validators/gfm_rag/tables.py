@@ -27,7 +27,7 @@ _KEYS_IN_WORDS = {"nodes": "node names", "relations": "relation names"}
 _CLASS = {"integer": "numbers", "decimal": "numbers", "boolean": "booleans", "text": "text"}
 _KIND_IN_WORDS = {"integer": "an integer", "decimal": "a number", "boolean": "a boolean"}
 _ALL_NUMERIC = {"nodes": "nodes-all-numeric", "relations": "relations-all-numeric"}
-MENTION = re.compile("mention", re.I)
+LIKE_MENTION = re.compile("mention", re.I)
 
 
 class GraphTables:

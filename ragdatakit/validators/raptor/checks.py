@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-
+import numpy as np
 
 from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.datasets import DataFile
