@@ -58,6 +58,7 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
         left_out=_once(each for p in whole for each in left_out_folders(p, options.follow_links)) if guessed else (),
         not_read=_once(each for p in whole for each in files_not_read(p, read)),
     )
+    similar: list[str] = []
     with DatabaseFile(Path(options.save)) if options.save is not None else nullcontext() as file:
         for each in found:
             started = time.perf_counter()
@@ -65,8 +66,9 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
                 try:
                     database = opened.enter_context(database_of(each, options.memory_limit))
                     summary = _summary(each, database, options)
+                    node = _node(database, options.node, summary, similar)
                     if options.neighbourhoods:
-                        summary.neighbourhoods = _neighbourhoods(database, options.progress)
+                        summary.neighbourhoods = _neighbourhoods(database, node, options.progress)
                     _label(each, summary)
                 except (RagdataError, OSError) as error:
                     if len(found) == 1 or not _is_of(each.source, error):
@@ -80,6 +82,9 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
             summary.name = each.name
             summary.seconds = time.perf_counter() - started
             summaries.append(summary)
+    if options.node and not any(summary.around for summary in summaries):
+        told = f"; there is {', '.join(dict.fromkeys(similar))}" if similar else ""
+        raise RagdataError(f"no node is called {options.node!r}{told}")
     summaries.findings = findings if early else _findings(paths, found, options)
     return summaries
 
@@ -224,9 +229,22 @@ def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
     return notes
 
 
-def _neighbourhoods(database: DatasetDatabase, progress: Progress | None) -> Neighbourhoods | None:
+def _node(database: DatasetDatabase, name: str, summary: Summary, similar: list[str]) -> str:
+    """The node that was asked for, with its neighbours in the summary; names like it go to ``similar``."""
+    if not name:
+        return ""
+    from ragdatakit.reports.neighbourhoods import find_node, read_node
+
+    found, others = find_node(database, name)
+    similar += others
+    if found:
+        summary.around = read_node(database, found)
+    return found
+
+
+def _neighbourhoods(database: DatasetDatabase, node: str, progress: Progress | None) -> Neighbourhoods | None:
     from ragdatakit.reports.neighbourhoods import read_neighbourhoods
 
     if progress is not None:
         progress("the graph's neighbourhoods", 0, 1)
-    return read_neighbourhoods(database)
+    return read_neighbourhoods(database, node)

@@ -46,6 +46,7 @@ _option = options_of(ReportOptions)
     help="Random rows of each table to look at, besides the first, the longest and the shortest.",
 )
 @_option("--seed", show_default=True, metavar="N", help="Chooses those rows.")
+@_option("--node", metavar="NAME", help="Show this node of the graph with its neighbours; a page begins with it.")
 @_option("--memory-limit", metavar="SIZE", help="What tables may take before they go to the disk.")
 @click.option("-q", "--quiet", is_flag=True, help="Only what there is, and the warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="Also all files, values and examples.")

@@ -116,9 +116,11 @@ class Tree:
 
     def collapsed_steps(self, question: Vector, k: int, budget: int = BUDGET) -> Iterator[TreeStep]:
         """The same with what the budget leaves out."""
-        nearness = np.nan_to_num(self.nearness(question), nan=-1.0)
+        nearness = self.nearness(question)
+        order = np.argsort(-nearness, kind="stable")[:k].tolist()
+        nearness = np.nan_to_num(nearness, nan=-1.0)
         used = 0
-        for place, node in enumerate(np.argsort(-nearness, kind="stable")[:k].tolist(), 1):
+        for place, node in enumerate(order, 1):
             used += int(self.tokens[node])
             cut = f"beyond the budget of {budget:,} tokens ({used:,} with it)" if used > budget else ""
             yield TreeStep(node, float(nearness[node]), place, len(nearness), -1, cut)
@@ -141,8 +143,9 @@ class Tree:
             nodes = list(parents)
             if not nodes:
                 return
-            nearness = np.nan_to_num(self.nearness(question, nodes), nan=-1.0)
+            nearness = self.nearness(question, nodes)
             order = np.argsort(-nearness, kind="stable")
+            nearness = np.nan_to_num(nearness, nan=-1.0)
             best = order[:k] if select.limit is None else order[select.takes(1 - nearness[order])]
             below: dict[int, int] = {}
             for place, at in enumerate(best.tolist(), 1):

@@ -205,9 +205,9 @@ class ReportOptions(SourceOptions):
     ``dataset`` says which datasets are meant where there are several, by their names or paths. ``examples`` is how many
     random rows of a table are shown besides the first, the longest and the shortest, chosen by ``seed``. ``save``
     leaves a DuckDB file with all tables (in schemas of their own where there are several datasets). ``neighbourhoods``
-    gives the summary of a graph the part of it that a page takes along. ``findings`` also validates (None: where there
-    are rules for what is there), and keeps at most ``max_per_rule`` findings of a rule (0: all). ``memory_limit`` is
-    what DuckDB may hold, in bytes.
+    gives the summary of a graph the part of it that a page takes along; ``node`` is one to show with its neighbours.
+    ``findings`` also validates (None: where there are rules for what is there), and keeps at most ``max_per_rule``
+    findings of a rule (0: all). ``memory_limit`` is what DuckDB may hold, in bytes.
     """
 
     dataset: str | Iterable[str] = ()
@@ -215,6 +215,7 @@ class ReportOptions(SourceOptions):
     seed: int = _number(13, 0, _MOST_DRAW)
     save: PathLike | None = None
     neighbourhoods: bool = False
+    node: str = ""
     findings: bool | None = False
     max_per_rule: int = _number(100, 0)
     memory_limit: int = _bytes(DATABASE_MEMORY)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
-from ragdatakit.schemas.neighbourhoods import Neighbourhoods
+from ragdatakit.schemas.neighbourhoods import Neighbourhoods, NodeAround
 from ragdatakit.schemas.results import FileSummary
 
 
@@ -183,7 +183,8 @@ class Summary:
 
     ``seconds`` is how long it took; ``losses`` are sentences about what could not be read; ``unread``: nothing could,
     and ``losses`` says why. ``neighbourhoods`` is the
-    part of the graph that a page takes along (None where there is no graph, or nobody asked for it). ``hierarchy`` are
+    part of the graph that a page takes along (None where there is no graph, or nobody asked for it). ``around`` is the
+    node that was asked for. ``hierarchy`` are
     communities or a tree of summaries, ``contexts`` those of chunks, ``claims`` RAGChecker's metrics, where answers
     have labels.
     """
@@ -199,6 +200,7 @@ class Summary:
     frequencies: list[Frequencies] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     graph: GraphSummary | None = None
+    around: NodeAround | None = None
     hierarchy: Hierarchy | None = None
     contexts: ContextSummary | None = None
     claims: ClaimScores | None = None

@@ -71,6 +71,9 @@ def hierarchy_words(found: Hierarchy) -> Iterator[str]:
         told += f"; the {shown:,} largest are shown" if shown > 1 else "; the largest is shown"
         told += f", {reached - shown:,} are not"
     yield f"{told}."
+    without = found.all_nodes - sum(level.with_text for level in found.levels)
+    if without and found.kind == "communities":
+        yield f"{many(without, 'community', 'communities')} without a report."
     if found.unreached:
         yield f"{many(found.unreached, 'chunk')} below no summary: retrieval by traversal cannot find them."
     if found.shared:

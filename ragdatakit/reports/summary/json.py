@@ -59,6 +59,7 @@ def summary_dict(summary: Summary) -> dict[str, Any]:
         "frequencies": [_frequencies(shown) for shown in summary.frequencies],
         "graph": None if summary.graph is None else _graph(summary.graph),
         "hierarchy": None if summary.hierarchy is None else asdict(summary.hierarchy),
+        "around": None if summary.around is None else asdict(summary.around),
         "contexts": None if summary.contexts is None else asdict(summary.contexts),
         "claims": None if summary.claims is None else asdict(summary.claims),
         "notes": [asdict(note) for note in summary.notes],

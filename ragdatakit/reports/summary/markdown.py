@@ -150,6 +150,7 @@ def _dataset(summary: Summary) -> Iterator[str]:
     yield from _values(summary.frequencies)
     yield from _hierarchy(summary)
     yield from _graph(summary)
+    yield from _around(summary)
     yield from _contexts(summary)
     yield from _claims(summary)
     yield from _examples(summary.examples)
@@ -253,6 +254,20 @@ def _graph(summary: Summary) -> Iterator[str]:
     hubs = [f"{code(labelled(hub.name, hub.label))} {hub.degree:,}" for hub in hubs_of(graph)[:_MOST_VALUES]]
     rows += [[f"hubs, with their edges: {', '.join(hubs)}"]] if hubs else []
     yield from _table(["Graph"], rows)
+
+
+def _around(summary: Summary) -> Iterator[str]:
+    found = summary.around
+    if found is None:
+        return
+    yield f"Neighbourhood of {code(found.name)}: {many(found.degree, 'edge')}"
+    yield ""
+    rows = []
+    for near in found.neighbours:
+        ends = [code(found.name), code(near.name)]
+        source, target = ends if near.forward else ends[::-1]
+        rows.append([source, code(near.relation), target])
+    yield from _table(["From", "Relation", "To"], rows)
 
 
 def _contexts(summary: Summary) -> Iterator[str]:

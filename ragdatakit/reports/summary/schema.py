@@ -13,6 +13,7 @@ from ragdatakit.reports.output_schema import SeverityCounts
 from ragdatakit.schemas.bounds import Share, Signed
 from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
+from ragdatakit.schemas.neighbourhoods import NodeAround
 from ragdatakit.schemas.results import FileSummary
 from ragdatakit.schemas.summaries import ColumnSummary, ContextSummary, Example, Hub, LeftOut
 
@@ -148,9 +149,9 @@ class _Note(TypedDict):
 class _Dataset(TypedDict):
     """One dataset.
 
-    ``graph`` and ``hierarchy`` are null where there is none, ``contexts`` where no chunk has one, ``claims`` where no
-    answers have RAGChecker's labels.
-    ``losses`` says what could not be read, ``unread`` that nothing could be.
+    ``graph`` and ``hierarchy`` are null where there is none, ``around`` without --node, ``contexts`` where no chunk has
+    one, ``claims`` where no answers have RAGChecker's labels. ``losses`` says what could not be read, ``unread`` that
+    nothing could be.
     """
 
     path: str
@@ -163,6 +164,7 @@ class _Dataset(TypedDict):
     frequencies: list[_Frequencies]
     graph: _Graph | None
     hierarchy: Hierarchy | None
+    around: NodeAround | None
     contexts: ContextSummary | None
     claims: ClaimScores | None
     notes: list[_Note]

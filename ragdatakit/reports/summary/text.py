@@ -64,6 +64,7 @@ from ragdatakit.schemas.texts import many
 if TYPE_CHECKING:
     from ragdatakit.schemas.evaluations import ClaimScores
     from ragdatakit.schemas.hierarchies import Hierarchy
+    from ragdatakit.schemas.neighbourhoods import NodeAround
     from ragdatakit.schemas.results import Report
     from ragdatakit.schemas.summaries import (
         ContextSummary,
@@ -82,6 +83,7 @@ FEW = 3
 _MOST_FILES, _MOST_BY, _MOST_VALUE_LINES, _MOST_COLUMNS, _MOST_HUBS = 12, 6, 2, 4, 5
 _MOST_CLAIMS = 5
 _MOST_CONTEXTS = 2
+_MOST_NEIGHBOURS = 12
 _MOST_NODES, _MOST_PARTS = 5, 3
 """Roots of a hierarchy, and what is below one of them, that are shown without ``verbose``."""
 _WIDE, _NARROW = 96, 76
@@ -205,6 +207,8 @@ class _Screen:
             yield from self.hierarchy(summary.hierarchy)
         if summary.graph is not None:
             yield from self.graph(summary.graph)
+        if summary.around is not None:
+            yield from self.around(summary.around)
         if summary.contexts is not None:
             yield from self.contexts(summary.contexts)
         if summary.claims is not None:
@@ -411,6 +415,24 @@ class _Screen:
         ]
         if parts:
             yield from flowing(f"{_IN}hubs, with their edges: ", parts, self.width, ",")
+
+    def around(self, found: NodeAround) -> Iterator[str]:
+        """A node with its neighbours."""
+        yield from self.section(f"Neighbourhood of {self.value(found.name)}")
+        facts = [*([f"type {self.value(found.type)}"] if found.type else []), many(found.degree, "edge")]
+        yield f"{_IN}{', '.join(facts)}"
+        if found.communities:
+            yield from flowing(f"{_IN}in ", [one_line(name) for name in found.communities], self.width, ";")
+        if found.description:
+            yield from (f"{_IN}{line}" for line in wrapped(one_line(found.description), self.width - 2))
+        for near in found.neighbours if self.verbose else found.neighbours[:_MOST_NEIGHBOURS]:
+            relation = cut_to(one_line(near.relation), self.width // 2, self.signs.more)
+            line = f"-{relation}-" if relation else "--"
+            arrow = f"{line}>" if near.forward else f"<{line}"
+            yield cut_to(f"{_IN}{_IN}{arrow} {one_line(near.name)}", self.width, self.signs.more)
+        shown = len(found.neighbours) if self.verbose else min(len(found.neighbours), _MOST_NEIGHBOURS)
+        if found.degree > shown:
+            yield self.paint("dim", f"{_IN}{_IN}{self.signs.more} {found.degree - shown:,} more edges")
 
     def contexts(self, found: ContextSummary) -> Iterator[str]:
         """Chunks with their contexts."""
