@@ -153,6 +153,7 @@ def test_a_seeded_change_is_listed_and_nothing_else(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("folder", VALID, ids=lambda p: p.relative_to(FIXTURES).as_posix())
 def test_a_copy_is_equal(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / folder.name

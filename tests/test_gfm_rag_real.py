@@ -31,6 +31,8 @@ from tests.stage1_sets import (
 )
 from tests.upstream_data import UPSTREAM_DATA
 
+pytestmark = pytest.mark.broad(5)
+
 GRAPHS = ("umls", "kinships", "nations", "codex-s")
 
 needs_graphs = pytest.mark.skipif(

@@ -93,6 +93,7 @@ def test_every_file_a_fifo(tmp_path: Path, case: str) -> None:
     assert "RD101" in outcome.out or outcome.code == 2
 
 
+@pytest.mark.broad
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", "triplets.ndjson chunks.json notes.gz data.yaml rows.sql SKILL.md x.csv".split())
 @pytest.mark.parametrize("words", [(), ("--format", "light-splade"), ("--format", "datamind")], ids=" ".join)

@@ -92,6 +92,7 @@ def test_saved_pairs_are_records(text: str, tmp_path: Path) -> None:
     assert [f.rule for f in found] == ["record-is-array"] * 2
 
 
+@pytest.mark.broad
 def test_other_formats_keep_their_datasets() -> None:
     stolen = []
     for case in sorted(FIXTURES.glob("*/*/*")):

@@ -117,6 +117,7 @@ def check_ids(summary: Summary, frames: dict[str, Any]) -> None:
 
 
 @pytest.mark.broad
+@pytest.mark.broad
 @pytest.mark.parametrize("path", VALID, ids=lambda p: f"{p.parents[1].name}-{p.name}")
 def test_fixtures_agree_with_pandas(path: Path) -> None:
     summaries = report(path)
@@ -126,6 +127,7 @@ def test_fixtures_agree_with_pandas(path: Path) -> None:
         assert json.dumps([e.row for e in summary.examples])
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(("name", "words"), REAL, ids=[name.split("/")[0] for name, _ in REAL])
 def test_real_data_agrees_with_pandas(name: str, words: dict[str, Any]) -> None:
     path = UPSTREAM_DATA / name

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -16,6 +16,9 @@ from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import QueryError
 from ragdatakit.schemas.texts import shortened
+
+if TYPE_CHECKING:
+    import duckdb
 
 _CATALOGUE_SCHEMAS = ("information_schema", "pg_catalog")
 _CATALOGUE_TABLES = ("duckdb_", "pg_", "pragma_", "sqlite_")
@@ -61,7 +64,7 @@ def parse_select(text: str) -> Select:
 
     if len(text) > _MOST_QUERY:
         raise QueryError(f"the query is longer than {_MOST_QUERY:,} characters")
-    with duckdb.connect(config=settings()) as connection:
+    with _parser() as connection:
         try:
             text.encode()
             statements = connection.extract_statements(text)
@@ -94,6 +97,18 @@ def parse_select(text: str) -> Select:
     whole = tree["statements"][0]["node"].get("from_table") or {}
     lists_tables = whole.get("type") == "SHOW_REF" and whole.get("table_name") == '"tables"'
     return Select(text, frozenset(tables), lists_tables)
+
+
+def _parser() -> duckdb.DuckDBPyConnection:
+    """A connection that sees no data: to open a database takes 15 ms, so one is kept."""
+    return _empty_database().cursor()
+
+
+@cache
+def _empty_database() -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    return duckdb.connect(config=settings())
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -140,9 +155,7 @@ def _refuse_function(name: str, known: frozenset[str], text: str, place: int) ->
 @cache
 def _has_function(name: str) -> bool:
     """Whether DuckDB has it; that it may be called is another thing."""
-    import duckdb
-
-    with duckdb.connect(config=settings()) as connection:
+    with _parser() as connection:
         query = "select count(*) > 0 from duckdb_functions() where lower(function_name) = ?"
         found = connection.execute(query, [name]).fetchone()
         return bool(found and found[0])
@@ -240,8 +253,6 @@ def plain_name(name: str) -> str:
 @cache
 def _keywords() -> frozenset[str]:
     """The words that are no names without quotes."""
-    import duckdb
-
-    with duckdb.connect(config=settings()) as connection:
+    with _parser() as connection:
         query = "select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved'"
         return frozenset(name for (name,) in connection.execute(query).fetchall())
