@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner import library as loading
 from ragdatakit.scanner.blocks import CANDIDATE, BlockScanner
 from ragdatakit.scanner.library import FUNCTIONS, engine_words, library, missing_reason
@@ -31,12 +32,19 @@ from ragdatakit.scanner.predicates import (
 )
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import File
-from ragdatakit.validators import dataset_run
+from ragdatakit.validators import checks_of, dataset_run
 from tests.columnar_mutations import TOKENS, block, mutated, tries
 from tests.command_line import run
 from tests.scanner_tools import KINDS, BothWays, cut_anywhere, needs_scanner
 
 pytestmark = needs_scanner
+WITH_PREDICATES = [
+    ("light-splade", "queries"),
+    ("light-splade", "documents"),
+    ("light-splade", "positives"),
+    ("beir", "queries"),
+    ("beir", "corpus"),
+]
 DOCUMENTS = get_format("light-splade").file("documents")
 POSITIVES = get_format("light-splade").file("positives")
 
@@ -51,6 +59,20 @@ def test_damaged_blocks_are_checked_as_line_by_line(kind: File) -> None:
         for part in cut_anywhere(data, rng) if rng.random() < 0.3 else [data]:
             wrong = [*ways.differences(part)]
             assert not wrong, f"{wrong[0]}\n{part!r}"
+
+
+@pytest.mark.parametrize(("name", "kind"), WITH_PREDICATES)
+def test_rules_see_what_they_find_something_in(name: str, kind: str) -> None:
+    rng = Random(f"{name} {kind}")
+    fmt = get_format(name)
+    file = DataFile(Path("x"), "x", "x", kind)
+    checks = checks_of(name)(Dataset(Path(), "", fmt, "file", [file]), ())
+    ways = BothWays(fmt.file(kind), tuple(checks.predicates(kind) or ()), lambda value: checks.record(file, value))
+
+    for _ in range(tries(150)):
+        data = mutated(fmt.file(kind).record, rng)
+        wrong = [*ways.differences(data)]
+        assert not wrong, f"{wrong[0]}\n{data!r}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
