@@ -15,8 +15,9 @@ from ragdatakit.scanner.predicates import Predicate
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import File, Record
 from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, Segment
+from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.coded_columns import coded_scan, coded_values
-from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.columns import Derive, KeyColumns
 from ragdatakit.validators.records import Extra, RecordChecker
 from ragdatakit.validators.scanned_blocks import ScannedChecker
 
@@ -39,11 +40,21 @@ def keys_of(record: Record) -> list[str]:
 class BothWays:
     """One kind of record, checked line by line and by the scanner, in each way that the scanner has."""
 
-    def __init__(self, kind: File, predicates: tuple[Predicate, ...] = (), extra: Extra | None = None) -> None:
-        self.columns = KeyColumns(kind, keys_of(kind.record), lambda kind, value: {})
+    def __init__(
+        self,
+        kind: File,
+        predicates: tuple[Predicate, ...] = (),
+        extra: Extra | None = None,
+        checks: FormatChecks | None = None,
+    ) -> None:
+        texts = checks.texts_of_fields(kind.kind) if checks is not None else {}
+        derive: Derive = checks.derive if checks is not None else lambda kind, value: {}
+        self.columns = KeyColumns(kind, (*keys_of(kind.record), *texts), derive)
         checker = RecordChecker(kind.records, extra)
         self._plain = BlockChecker(checker)
-        self.scanners = [BlockScanner(kind.record, self.columns.names, predicates, portable=p) for p in (False, True)]
+        keys = self.columns.fields(texts)
+        assert keys is not None
+        self.scanners = [BlockScanner(kind.record, keys, predicates, portable=p) for p in (False, True)]
         self._scanned = [ScannedChecker(checker, scanner) for scanner in self.scanners]
 
     def differences(self, data: bytes) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner import library as loading
 from ragdatakit.scanner.blocks import CANDIDATE, BlockScanner
 from ragdatakit.scanner.library import FUNCTIONS, engine_words, library, missing_reason
@@ -31,12 +32,20 @@ from ragdatakit.scanner.predicates import (
 )
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import File
-from ragdatakit.validators import dataset_run
+from ragdatakit.validators import checks_of, dataset_run
 from tests.columnar_mutations import TOKENS, block, mutated, tries
 from tests.command_line import run
 from tests.scanner_tools import KINDS, BothWays, cut_anywhere, needs_scanner
 
 pytestmark = needs_scanner
+WITH_PREDICATES = [
+    ("light-splade", "queries"),
+    ("light-splade", "documents"),
+    ("light-splade", "positives"),
+    ("beir", "queries"),
+    ("beir", "corpus"),
+    ("sage", "documents"),
+]
 DOCUMENTS = get_format("light-splade").file("documents")
 POSITIVES = get_format("light-splade").file("positives")
 
@@ -53,11 +62,26 @@ def test_damaged_blocks_are_checked_as_line_by_line(kind: File) -> None:
             assert not wrong, f"{wrong[0]}\n{part!r}"
 
 
+@pytest.mark.parametrize(("name", "kind"), WITH_PREDICATES)
+def test_rules_see_what_they_find_something_in(name: str, kind: str) -> None:
+    rng = Random(f"{name} {kind}")
+    fmt = get_format(name)
+    file = DataFile(Path("x"), "x", "x", kind)
+    checks = checks_of(name)(Dataset(Path(), "", fmt, "file", [file]), ())
+    predicates = tuple(checks.predicates(kind) or ())
+    ways = BothWays(fmt.file(kind), predicates, lambda value: checks.record(file, value), checks)
+
+    for _ in range(tries(150)):
+        data = mutated(fmt.file(kind).record, rng)
+        wrong = [*ways.differences(data)]
+        assert not wrong, f"{wrong[0]}\n{data!r}"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_sound_lines_are_proved(kind: File) -> None:
     """Else the speed would be gone without a word."""
     rng = Random(1)
-    scanner = BlockScanner(kind.record, ())
+    scanner = BlockScanner(kind.record, {})
 
     blocks = [b"".join(block(kind.record, rng).splitlines(keepends=True)) for _ in range(200)]
     found = [scanner.scan(data) for data in blocks]
@@ -88,6 +112,16 @@ def test_texts_of_each_length_have_the_codes_that_python_gives_them(length: int)
         assert not [*ways.differences(data)]
 
 
+@pytest.mark.parametrize("found", ["7", "-7", "0", "-0", '"7"', '""', "7.0", "null", "true", "[7]", '"\\u0037"', "1e3"])
+def test_a_field_of_any_type_is_a_key_as_text(found: str) -> None:
+    fmt = get_format("sage")
+    file = DataFile(Path("x"), "x", "x", "documents")
+    checks = checks_of("sage")(Dataset(Path(), "", fmt, "file", [file]), ())
+    ways = BothWays(fmt.file("documents"), checks=checks)
+
+    assert not [*ways.differences(f'{{"contents": "a", "id": {found}}}\n{{"contents": "b", "id": 7}}'.encode())]
+
+
 def test_long_objects_deep_values_and_many_keys() -> None:
     kind = get_format("beir").file("corpus")
     ways = BothWays(kind)
@@ -114,7 +148,7 @@ def named(predicate: Predicate, record: dict[str, Any], kind: File = DOCUMENTS) 
     for ascii_only in (False, True):
         for portable in (False, True):
             line = json.dumps(record, ensure_ascii=ascii_only).encode()
-            scanned = BlockScanner(kind.record, names, (predicate,), portable).scan(line)
+            scanned = BlockScanner(kind.record, {n: n for n in names}, (predicate,), portable).scan(line)
             assert scanned is not None
             found.add([note[0] for note in scanned.notes] == [CANDIDATE])
     if isinstance(predicate, Longer):
@@ -150,7 +184,7 @@ def test_the_first_field_is_looked_at() -> None:
 
 
 def test_of_each_block_a_text_is_named_that_is_no_number() -> None:
-    scanner = BlockScanner(DOCUMENTS.record, ("text",), (OneUnlikeNumber("text"),))
+    scanner = BlockScanner(DOCUMENTS.record, {"text": "text"}, (OneUnlikeNumber("text"),))
 
     def rows(*texts: str) -> list[int]:
         data = "\n".join(json.dumps({"doc_id": n, "text": t}) for n, t in enumerate(texts)).encode()
@@ -205,7 +239,7 @@ def test_blobs_that_are_not_understood_make_no_plan() -> None:
 def test_what_is_misused_is_refused() -> None:
     found = library()
     assert found is not None
-    scanner = BlockScanner(DOCUMENTS.record, ("text",))
+    scanner = BlockScanner(DOCUMENTS.record, {"text": "text"})
     view = (loading.View * 8)()
     block_ = found.rd_block_new()
 

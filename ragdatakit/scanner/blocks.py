@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,21 +68,26 @@ def _is_known(field: Field) -> bool:
 
 
 class BlockScanner:
-    """Scans blocks of one kind of record, in any thread. Raises `ScannerError` where it `can_scan` no such record."""
+    """Scans blocks of one kind of record, in any thread. Raises `ScannerError` where it `can_scan` no such record.
+
+    ``keys`` are the key columns and the fields that they are made of; a field of any type is taken as text, an integer
+    by its digits.
+    """
 
     def __init__(
-        self, record: Record, keys: Collection[str], predicates: Iterable[Predicate] = (), portable: bool = False
+        self, record: Record, keys: Mapping[str, str], predicates: Iterable[Predicate] = (), portable: bool = False
     ) -> None:
         found = library()
         if found is None:
             raise ScannerError("there is no compiled scanner")
         self._library = found
-        blob = plan_blob(record, keys, predicates)
+        blob = plan_blob(record, set(keys.values()), predicates)
         self._plan = found.rd_plan_new(blob, len(blob))
         if not self._plan:
             raise ScannerError(f"the scanner cannot read {record.name}")
         weakref.finalize(self, found.rd_plan_free, self._plan).atexit = False
-        self._places = {f.name: number for number, f in enumerate(record.fields) if f.name in keys}
+        numbers = {f.name: number for number, f in enumerate(record.fields)}
+        self._places = {column: numbers[field] for column, field in keys.items()}
         self._views = 2 + 3 * len(record.fields)
         self._portable = int(portable)
         self._local = threading.local()

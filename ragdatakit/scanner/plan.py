@@ -9,6 +9,7 @@ from ragdatakit.scanner.library import ABI, run_seed
 from ragdatakit.scanner.predicates import (
     Blank,
     Edged,
+    Given,
     Holds,
     ItemTwice,
     Longer,
@@ -28,6 +29,7 @@ _KINDS: dict[type[Predicate], int] = {
     ItemTwice: 5,
     NotFirst: 6,
     OneUnlikeNumber: 7,
+    Given: 8,
 }
 
 

@@ -48,6 +48,11 @@ class Holds(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class Given(Predicate):
+    """Any value that is there and not null."""
+
+
+@dataclass(frozen=True, slots=True)
 class ItemTwice(Predicate):
     """A list of integers in which one stands twice."""
 

@@ -119,6 +119,10 @@ class FormatChecks:
         """
         return {}
 
+    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
+        """The derived columns that are one field as text (an integer by its digits), and that field."""
+        return {}
+
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
         """The same for a clean columnar block: fill the batch's columns; False where only `derive` can do it."""
         return False

@@ -151,9 +151,10 @@ class LinesRun(FileRun):
         from ragdatakit.scanner.blocks import BlockScanner, can_scan
         from ragdatakit.validators.scanned_blocks import ScannedChecker
 
-        record, keys = self.declared.record, self.run_.columns(self.file.kind)
-        if can_scan(record) and keys.are_plain:
-            return ScannedChecker(self.checker, BlockScanner(record, keys.names, predicates), most)
+        record, texts = self.declared.record, self.run_.checks.texts_of_fields(self.file.kind)
+        keys = self.run_.columns(self.file.kind).fields(texts)
+        if can_scan(record) and keys is not None:
+            return ScannedChecker(self.checker, BlockScanner(record, keys, predicates), most)
         return self._columnar_checker(None) if not self.needs.records else BlockChecker(self.checker, most=most)
 
     def _columnar_checker(self, candidates: FindCandidates | None) -> BlockChecker:

@@ -232,6 +232,7 @@ fn declared_value<I: Isa>(
         }
         return Some(behind);
     }
+    found.candidate |= field.predicates.iter().any(|predicate| matches!(predicate, Predicate::Given));
     match field.kind {
         Type::Integer => {
             let (value, behind) = integer(data, at)?;
@@ -250,6 +251,14 @@ fn declared_value<I: Isa>(
         }
         Type::Boolean => boolean(data, at),
         Type::Array => items::<I>(plan, into, data, at, number, found),
+        Type::Any if field.key => match peek(data, at) {
+            b'"' => text::<I>(plan, into, data, at, number, found),
+            _ => {
+                let (_, behind) = integer(data, at)?;
+                into.columns[number].codes.push(hash(&plan.seeds, &data[at..behind]));
+                Some(behind)
+            }
+        },
         Type::Object | Type::Any => {
             if field.kind == Type::Object
                 && (peek(data, at) != b'{' || (field.non_empty && peek(data, skip_blanks(data, at + 1)) == b'}'))

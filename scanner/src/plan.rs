@@ -44,7 +44,7 @@ pub struct Field {
     pub below: Type,
     pub nullable: bool,
     pub non_empty: bool,
-    /// Whether the codes of its values are wanted.
+    /// Whether the codes of its values are wanted: those of a value of any kind are of its text, or of its digits.
     pub key: bool,
     pub least: Option<f64>,
     pub greatest: Option<f64>,
@@ -162,6 +162,7 @@ impl Plan {
             5 if field.kind == Type::Array && field.below == Type::Integer && field.key => {
                 field.predicates.push(Predicate::ItemTwice);
             }
+            8 => field.predicates.push(Predicate::Given),
             6 => self.first = Some(number),
             7 if field.kind == Type::Text && self.unlike_number.is_none() => self.unlike_number = Some(number),
             _ => return None,
@@ -201,7 +202,7 @@ impl Field {
 
 fn has_codes(kind: Type, below: Type) -> bool {
     let simple = |kind| matches!(kind, Type::Integer | Type::Text);
-    simple(kind) || (kind == Type::Array && simple(below))
+    simple(kind) || kind == Type::Any || (kind == Type::Array && simple(below))
 }
 
 fn pattern_of(name: &[u8]) -> Option<(u128, u128)> {

@@ -10,6 +10,8 @@ pub enum Predicate {
     Edged(Characters),
     /// A text that holds one of these characters, all of them ASCII.
     Holds([bool; 256]),
+    /// A value that is there, and not null.
+    Given,
     /// A list in which an item stands twice.
     ItemTwice,
 }
@@ -77,6 +79,7 @@ impl Predicate {
                 _ => edges_of(characters, bytes),
             },
             Self::Holds(set) => bytes.iter().any(|&byte| set[usize::from(byte)]),
+            Self::Given => true,
             Self::ItemTwice => false,
         }
     }
