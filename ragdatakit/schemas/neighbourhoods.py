@@ -38,8 +38,8 @@ class Neighbourhoods:
     ``degrees`` are the nodes' edges in the whole graph (a self-loop counts twice), ``types`` their types, ``marks``
     say that a node is a ``start`` or a ``target`` of a question (or empty). ``edges`` are (source, relation, target)
     as ordinals of ``names`` and ``relations``. ``all_nodes`` and ``all_edges`` count the whole graph. ``labels`` are
-    what files next to the graph call its nodes and relations, as far as they do. ``texts`` are what the graph says about
-    nodes (cut), by ordinal; ``first`` is the node to begin with (empty: the one with most edges).
+    what files next to the graph call its nodes and relations, as far as they do. ``texts`` are what the graph says
+    about nodes (cut), by ordinal; ``first`` is the node to begin with (empty: the one with most edges).
     """
 
     names: tuple[str, ...]
