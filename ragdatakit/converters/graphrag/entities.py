@@ -20,8 +20,7 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.retrieval.graphrag.stored import attributes_of, description_of, passages_of
 from ragdatakit.retrieval.graphs.building import DOCUMENT
-from ragdatakit.retrieval.graphs.stored import MENTION
-from ragdatakit.schemas.canonical import Edge, Node
+from ragdatakit.schemas.canonical import MENTION, Edge, Node
 
 RELATED = "RELATED"
 """What the edges of an index are called when it is read: GraphRAG has no names for relationships."""
