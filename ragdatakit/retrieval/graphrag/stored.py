@@ -27,10 +27,11 @@ from ragdatakit.retrieval.graphrag.context import (
     Unit,
 )
 from ragdatakit.retrieval.graphs.building import DOCUMENT
+from ragdatakit.schemas.canonical import MENTION
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.schemas.canonical import MENTION, Edge
+    from ragdatakit.schemas.canonical import Edge
 
 _TEXTS = ("description", "summary", "text", "content")
 _ROWS: tuple[Callable[..., Any], ...] = (Entity, Relationship, Claim, Community, Report)
