@@ -75,7 +75,9 @@ class Index:
 
 def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
     try:
-        return pa.array(values, kind)
+        odd = (str,) if pa.types.is_list(kind) else (float,) if kind == pa.int64() else ()
+        if not any(isinstance(value, odd) for value in values):  # which Arrow would change
+            return pa.array(values, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, OverflowError):
         pass
     try:

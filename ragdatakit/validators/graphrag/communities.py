@@ -16,7 +16,8 @@ _HIERARCHY = """
     from {view} v left join (select community, min(level) as level from k_communities group by community) p
     on v.parent = p.community
     where v."raw parent" is not null and v.level is not null and (v.parent is null
-    or (v.parent = -1 and v.level <> 0) or (v.parent <> -1 and (p.level is null or p.level <> v.level - 1)))
+    or (v.parent = -1 and v.level <> (select min(level) from k_communities))
+    or (v.parent <> -1 and (p.level is null or p.level <> v.level - 1)))
     order by v.row"""
 _CHILDREN = """
     with listed as (select distinct row, community, unnest(children) as child from {view}),

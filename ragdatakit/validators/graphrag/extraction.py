@@ -17,8 +17,8 @@ def extraction_problems(data: bytes) -> Iterator[Problem]:
     """The faults of an answer with entities and relationships."""
     text = data.decode("utf-8", "replace")
     found = False
-    for record in records(text):
-        found = found or bool(record.kind)
+    for record in records(text) if FIELDS in text else ():
+        found = True
         yield from _record_problems(record)
     yield from _end_problems(text, found)
 

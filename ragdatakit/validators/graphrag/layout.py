@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator[Placed]:
     """The faults of an index that need no row."""
-    yield from _releases(index, generation, dataset)
+    mixed = list(_releases(index, generation, dataset))
+    yield from mixed
+    is_mixed = any(problem.rule == "mixed-releases" for _, problem in mixed)
     present = {file.kind for file in dataset.files}
     home = next(iter(index.tables.values())).file if index.tables else dataset.files[0]
     old = generation < "2.0"
@@ -31,7 +33,7 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
     for table in index.tables.values():
         declared = BY_KIND[table.file.kind]
         for column in declared.columns:
-            if column.is_needed(generation) and column.name not in table.columns:
+            if column.is_needed(generation) and column.name not in table.columns and not is_mixed:
                 yield table.file, Problem("missing-column", None, column.name, {"column": column.name})
         for name in table.columns:
             if declared.column(name) is None and not name.startswith("__index_level_"):

@@ -110,6 +110,7 @@ class ReferenceChecks:
                 yield self._dangling(reference)
         if self._codes.has_edges and "entities" not in self._unreliable:
             yield Question("select row from edges where s is null or t is null", self._endpoints)
+        yield from self._numeric_ids()
         yield from self._odd_ids()
         yield from self._mirrored()
         yield from self._degrees()
@@ -208,6 +209,27 @@ class ReferenceChecks:
             for column, value, is_unknown, reason in ends:
                 if is_unknown and reason is None:
                     yield Found(kind, "unknown-endpoint", column, row, line, value, {})
+
+    def _numeric_ids(self) -> Iterator[Question]:
+        """Ids of entities that pandas takes for numbers, which it does not merge with texts."""
+        if not self._codes.has("entities", "id") or not self._codes.has("communities", "entity_ids"):
+            return
+        entities, communities = self._tables["entities"], self._tables["communities"]
+        if entities.stored.is_csv:
+            odd = (
+                f"select 1 from {entities.name} having count(*) > 0 and count(*) = count(try_cast(trim(id) as double))"
+            )
+        else:
+            listed = communities.types["entity_ids"].removesuffix("[]")
+            odd = "select 1" if (entities.types["id"] == "VARCHAR") != (listed == "VARCHAR") else ""
+
+        def answer() -> Iterator[Found]:
+            texts = entities.types["id"] == "VARCHAR" and not entities.stored.is_csv
+            facts = {"column": "entity_ids", "ids": "texts" if texts else "numbers"}
+            yield Found("entities", "numeric-ids", "id", 0, None, None, facts)
+
+        if odd:
+            yield Question(odd, answer)
 
     def _odd_ids(self) -> Iterator[Question]:
         """Ids of another length than most of a table, where most have a length that GraphRAG gives them."""
