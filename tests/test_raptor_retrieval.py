@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragdatakit.files.raptor.hashing import hashed
 from ragdatakit.files.containers.pickle_opcodes import read_pickle
+from ragdatakit.files.raptor.hashing import hashed
 from ragdatakit.files.raptor.pickled_names import ALLOWED
 from ragdatakit.files.raptor.trees import PickledTree, TreeNode
 from ragdatakit.retrieval.trees import Tree
