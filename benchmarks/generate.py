@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sets.arag import write_arag
 from sets.beir import write_beir
+from sets.contextual import write_contextual
 from sets.datamind import write_datamind
 from sets.datamind_faults import datamind_faults
 from sets.faults import Fault, Planted, plant, write_list
@@ -32,7 +33,7 @@ from sets.zipf import write_zipf
 SEED = 7
 KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
-    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf", "lightrag", "ragchecker", "raptor",
+    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf", "lightrag", "ragchecker", "raptor", "contextual",
 )  # fmt: skip
 FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
     "splade": lambda scale, seed: splade_faults(SpladePlan(scale, seed)),
@@ -76,6 +77,7 @@ def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> No
         "lightrag": lambda: write_lightrag(target, scale, seed),
         "ragchecker": lambda: write_ragchecker(target, scale, seed),
         "raptor": lambda: write_raptor(target, scale, seed),
+        "contextual": lambda: write_contextual(target, scale, seed),
         "arag-one-line": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=True),
         "arag-pretty": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=False),
         "splade-tiny": lambda: write_tiny(target),
