@@ -28,9 +28,7 @@ def write_contextual(root: Path, scale: float, seed: int) -> None:
         for first in range(0, count, BLOCK):
             texts = prose.texts(min(BLOCK, count - first) * CHUNKS, 90, 160)
             for number in range(first, min(first + BLOCK, count)):
-                chunks = [
-                    f"{number}.{n} {text}" for n, text in enumerate(texts[(number - first) * CHUNKS :][:CHUNKS])
-                ]
+                chunks = [f"{number}.{n} {text}" for n, text in enumerate(texts[(number - first) * CHUNKS :][:CHUNKS])]
                 document = _document(number, [text.replace('\\"', '"') for text in chunks])
                 corpus.write(start + json.dumps(document, ensure_ascii=False, indent=2).replace("\n", "\n  "))
                 start = ",\n  "
