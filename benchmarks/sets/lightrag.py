@@ -84,6 +84,21 @@ def write_lightrag(root: Path, scale: float, seed: int) -> None:
     _write_tracking(root, plan)
 
 
+def write_lightrag_all_bad(source: Path, target: Path) -> None:
+    """The same directory with a fault in every record of the graph, of its vectors and of the tracking stores."""
+    target.mkdir(parents=True)
+    changes = {
+        "graph_": (b"-chunk-", b"-chonk-"),
+        "vdb_entities": (b'"entity_name": "', b'"entity_name": "x'),
+        "vdb_relationships": (b'"tgt_id": "', b'"tgt_id": "x'),
+        "kv_store": (b'"count": ', b'"count": 9'),
+    }
+    for path in source.iterdir():
+        old, new = next((change for begin, change in changes.items() if path.name.startswith(begin)), (b"", b""))
+        data = path.read_bytes()
+        (target / path.name).write_bytes(data.replace(old, new) if old else data)
+
+
 def _write_documents(root: Path, plan: _Plan) -> None:
     documents: dict[str, Any] = {}
     chunks: dict[str, Any] = {}

@@ -49,7 +49,7 @@ def write_raptor(root: Path, scale: float, seed: int) -> None:
         kind.__module__ = MODULE
     module: Any = ModuleType(MODULE)
     module.Node, module.Tree = Node, Tree
-    sys.modules |= {MODULE.split(".", maxsplit=1)[0]: module, MODULE: module}
+    sys.modules |= {"raptor": module, MODULE: module}
     with (root / "tree.pkl").open("wb") as file:
         pickle.dump(tree, file)
 

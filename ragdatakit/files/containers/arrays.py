@@ -75,7 +75,9 @@ class ArraySource:
     NOUN: ClassVar = "array"
     OPENING: ClassVar = b"["
     BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
-    BEGINNING: ClassVar = re.compile(rb'(?P<blanks>[ \t\r\n]*)(?P<mark>\{[ \t\r\n]*(?P<name>"[^"\\]{1,80}":)|["{\[])')
+    BEGINNING: ClassVar = re.compile(
+        rb'(?P<blanks>[ \t\r\n]*)(?P<mark>\{[ \t\r\n]*(?P<name>"[^"\\]{1,80}":[ ]?["{\[]?)|["{\[])'
+    )
     AROUND: ClassVar = b"[%b]"
     SCAN: ClassVar[type[ElementScan]] = ElementScan
 
@@ -137,7 +139,7 @@ class ArraySource:
     def _alike(self, data: bytes) -> list[int]:
         """Where the last elements begin that begin as the first one does: the commas before them.
 
-        A name of the first member, or the blanks before the element, tell it from a value in one, however long it is.
+        The first name in it and the mark behind it, or the blanks before the element, tell it from a value in one.
         """
         found = self.BEGINNING.match(data)
         if found is None or not (found["blanks"] or found["name"]):

@@ -38,7 +38,7 @@ DEEPEST = 100_000
 """Values that may wait on the stack: Python pickles a thousand members at a time."""
 MOST = 16_000_000
 """Entries of all tables together, of 8 bytes each."""
-_LOOK_AHEAD = 4096
+_LOOK_AHEAD = 1024
 _LONGEST_NAME = 256
 _LONGEST_LINE = 4096
 _STOP = 46
@@ -347,7 +347,10 @@ def _get_line(machine: _Machine, _: int) -> int:
 def _global(machine: _Machine, _: int) -> int:
     """A name in two lines: protocols 0 to 3."""
     window, start = machine.values.window, machine.place + 1
-    lines = window.at(start, min(2 * _LONGEST_NAME, window.size - start)).split(b"\n", 2)
+    raw = window.at(start, min(2 * _LONGEST_NAME, window.size - start))
+    lines = raw.split(b"\n", 2)
+    if len(lines) < 3 and len(raw) < 2 * _LONGEST_NAME:
+        raise PickleError("broken", machine.place, CUT_OFF)
     if len(lines) < 3:
         raise PickleError("code", machine.place, "a name that does not end")
     machine.named(b" ".join(lines[:2]).decode("utf-8", "replace"))

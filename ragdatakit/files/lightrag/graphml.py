@@ -30,6 +30,8 @@ _NAMES = {f"{space}{name}": name for space in (f"{NAMESPACE}}}", "") for name in
           ("graph", "key", "node", "edge", "data", "hyperedge")}  # fmt: skip
 """What networkx looks for, by the tags that the parser gives."""
 _RUN_OF_TEXT = 1 << 16
+DEEPEST = 10_000
+"""Elements that may be open at once."""
 
 
 class Item:
@@ -181,6 +183,9 @@ class GraphReader:
                     self._text.clear()
         elif depth > 4:
             self._attribute = ""  # networkx leaves out what has elements in it
+            if depth > DEEPEST:  # the parser holds the names of all that is open
+                self._add("graph-not-xml", {"reason": f"elements are nested more than {DEEPEST:,} deep"})
+                raise _StopReading
         elif depth == 3:
             if self._in_graph and tag in _NAMES:
                 self._start_item(_NAMES[tag], _by_name(given))

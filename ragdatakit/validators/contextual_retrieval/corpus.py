@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
@@ -12,9 +11,8 @@ _SHOWN = 60
 
 
 def code_of(*parts: str | int) -> int:
-    """64 bits that stand for some words; a text that holds half a character, too."""
-    data = "\0".join(map(str, parts)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little", signed=True)
+    """64 bits that stand for some words, within this process."""
+    return hash(parts)
 
 
 def content_code(text: str) -> int:
