@@ -47,12 +47,13 @@ def main() -> int:
             sound = path.read_text("utf-8")
             modules = near(copy, path, int(what.split(":")[0]), options.near) if options.near else []
             path.write_text(text, "utf-8")
-            for tests, noticed in (("", "make test"), ("all", "make test-all only"), (None, "neither")):
-                if tests is None or (failed := fails(copy, tests, modules)):
-                    break
+            noticed, by = "make test", fails(copy, "", modules)
+            if not by:
+                noticed, by = "make test-all only", fails(copy, "all", modules)
+            if not by:
+                noticed, by = "neither", " ".join(modules)
             path.write_text(sound, "utf-8")
             counts[noticed] += 1
-            by = failed if noticed != "neither" else " ".join(modules)
             print(f"{noticed:20} {path.relative_to(copy)}:{what}  [{by}]", flush=True)
     print(", ".join(f"{name}: {number}" for name, number in counts.items()))
     return int(counts["make test-all only"] > 0)
@@ -86,10 +87,9 @@ def near(copy: Path, path: Path, line: int, number: int) -> list[str]:
     """The test modules nearest to a line: that import its module, use its function, have words of its path."""
     dotted = ".".join(path.relative_to(copy).with_suffix("").parts)
     words = set(dotted.replace(".", "_").split("_")) - {"ragdatakit"}
-    functions = [
-        n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, (ast.FunctionDef, ast.ClassDef))
-    ]
-    around = {f.name for f in functions if f.lineno <= line <= (f.end_lineno or 0) and len(f.name) > 5}
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    named = [n for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef) and len(n.name) > 5]
+    around = {n.name for n in named if n.lineno <= line <= (n.end_lineno or 0)}
     scores = {}
     for test in sorted((copy / "tests").glob("test_*.py")):
         text = test.read_text("utf-8")
@@ -101,7 +101,7 @@ def near(copy: Path, path: Path, line: int, number: int) -> list[str]:
 
 
 def fails(copy: Path, tests: str, modules: list[str]) -> str:
-    """The test of these modules (of all where there are none) that fails, or that the run does not end; else nothing."""
+    """The test that fails, of these modules or, where there are none, of all; nothing where none does."""
     env = {**os.environ, "RAGDATA_TESTS": tests, "PYTHONPATH": str(copy), "RAGDATA_SEED": "mutants"}
     processes = "0" if modules else "auto"
     words = [sys.executable, "-m", "pytest", "-x", "-q", "-n", processes, "-p", "no:cacheprovider", *modules]
