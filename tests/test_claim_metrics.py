@@ -15,7 +15,7 @@ from ragdatakit.schemas.evaluations import FailedClaim
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, tables_of
 from tests.ragchecker_oracle import VERDICTS, cases
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 OUTPUTS = FIXTURES / "ragchecker" / "valid" / "outputs"
 
@@ -102,7 +102,7 @@ def test_other_answers_have_none() -> None:
     assert score_claims(tables_of(answers=[Answer("1", "x", metadata='{"a":"answer2response"}')])) == []
 
 
-@pytest.mark.skipif(not (UPSTREAM_DATA / "ragchecker").exists(), reason="the published samples are not there")
+@needs("ragchecker")
 def test_the_published_metrics() -> None:
     (scores,) = ragdatakit.evaluate(UPSTREAM_DATA / "ragchecker").claims
 

@@ -14,7 +14,7 @@ import ragdatakit
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import run
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 COOKBOOK = Path(__file__).parent.parent / "fixtures" / "contextual-retrieval" / "valid" / "cookbook"
 REAL = UPSTREAM_DATA / "contextual-retrieval"
@@ -242,7 +242,7 @@ def test_it_is_converted_by_one_command(tmp_path: Path) -> None:
     assert "q0002\tdoc_2_chunk_0\t1" in next((tmp_path / "out" / "qrels").iterdir()).read_text()
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL.name} is not beside the project")
+@needs("contextual-retrieval")
 def test_real_files() -> None:
     found, told = read(REAL, "")
 

@@ -18,7 +18,7 @@ import ragdatakit
 from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.contextual_retrieval.vector_stores import opened_store
 from ragdatakit.files.paths.boundary import ANYWHERE
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 REAL = UPSTREAM_DATA / "contextual-retrieval"
 CORPUS: list[Any] = [
@@ -101,7 +101,7 @@ def test_examples(case: str, big: bool, tmp_path: Path, monkeypatch: pytest.Monk
     assert all(f.pointer is not None and f.line for f in report.findings if f.code in ("CR101", "CR103", "CR008"))
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL.name} is not beside the project")
+@needs("contextual-retrieval")
 def test_real_files() -> None:
     """The files repeat licence headers as chunks, and two queries; all references resolve."""
     report = ragdatakit.validate(REAL, max_per_rule=0)

@@ -28,7 +28,7 @@ from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.light_splade_oracle import installed, silent_losses, verdict
 from tests.light_splade_tables import OPTIONS, any_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 MASTERS = ("query_master", "doc_master", "positive_lists")
 
@@ -583,15 +583,8 @@ def test_a_data_config_leads_to_the_same_tables(tmp_path: Path) -> None:
     assert rows(read_tables(tmp_path / "data.yaml")) == rows(read_tables(tmp_path))
 
 
-def _real(name: str) -> Path:
-    path = UPSTREAM_DATA / name
-    if not path.is_dir():
-        pytest.skip(f"{path} is not on this machine")
-    return path
-
-
 def test_the_toy_dataset_comes_back_byte_for_byte(tmp_path: Path) -> None:
-    source = _real("light-splade-toy")
+    source = published("light-splade-toy")
 
     write_tables(read_tables(source), "light-splade", tmp_path / "split", documents="split")
     write_tables(read_tables(source), "light-splade", tmp_path / "pool")
@@ -634,7 +627,7 @@ def _beir(root: Path) -> CanonicalTables:
 
 
 def test_scifact(tmp_path: Path) -> None:
-    tables = _beir(_real("scifact-beir"))
+    tables = _beir(published("scifact-beir"))
 
     write_tables(tables, "light-splade", tmp_path, **{"random-negatives": "2"})
 
@@ -647,7 +640,7 @@ def test_scifact(tmp_path: Path) -> None:
 
 
 def test_nfcorpus(tmp_path: Path) -> None:
-    source = _real("nfcorpus-beir")
+    source = published("nfcorpus-beir")
     with ZipFile(source / "nfcorpus.zip") as packed:
         packed.extractall(tmp_path)
     tables = _beir(tmp_path / "nfcorpus")
@@ -663,7 +656,7 @@ def test_nfcorpus(tmp_path: Path) -> None:
 
 
 def test_the_faq_of_a_japanese_city(tmp_path: Path) -> None:
-    source = _real("localgovfaq-ja")
+    source = published("localgovfaq-ja")
 
     def load(name: str) -> Any:
         return json.loads(gzip.decompress((source / f"{name}.json.gz").read_bytes()))

@@ -22,7 +22,7 @@ import ragdatakit
 from ragdatakit.schemas.conversions import ConversionResult
 from tests import light_splade_oracle as light_splade
 from tests.stage1_sets import MENTION, knowledge_graph, load_with_pandas, names_of
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 PUBLISHED = {
     "chunks.json": "e92b8bcfcd2748100d60ad86819abe2e4cb318dc8d5f33b1aebdb0b4735c8aa8",
@@ -49,11 +49,6 @@ MAP_OF_FAQ = (
 )
 
 Lost = dict[tuple[str, str, str | None], int]
-
-
-def needs(name: str) -> pytest.MarkDecorator:
-    folder = UPSTREAM_DATA / name
-    return pytest.mark.skipif(not folder.is_dir(), reason=f"the public data set is not there ({folder})")
 
 
 def converted(source: Path, target: Path, to: str, **words: Any) -> ConversionResult:

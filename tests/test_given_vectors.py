@@ -22,7 +22,7 @@ from ragdatakit.retrieval.vectors.vector_files import dense_blocks, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import Query
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 from tests.vector_tools import built, passages_of, write_lines
 
 ORDER = [3, 1, 0, 2, 4]
@@ -363,9 +363,7 @@ def test_sparse_vectors_as_two_lists(tmp_path: Path) -> None:
 
 
 def test_vectors_that_graphrag_wrote() -> None:
-    folder = UPSTREAM_DATA / "graphrag" / "vectors"
-    if not folder.exists():
-        pytest.skip("the public datasets are not there")
+    folder = published("graphrag/vectors")
     names = pq.read_table(folder / "text_units.parquet")["id"].to_pylist()
     found = QueryVectors(folder / "embeddings.text_unit_text.parquet")
     shapes = {vector.shape for name in names if (vector := found.dense(name, "")) is not None}

@@ -18,15 +18,13 @@ from ragdatakit.schemas.lightrag.example import EXAMPLE
 from ragdatakit.schemas.lightrag.format import GRAPH
 from ragdatakit.validators import dataset_run
 from tests.command_line import FIXTURES, run
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 REAL = ("lightrag-workdir", "nano-graphrag-workdir")
 
 
 def _unpacked(name: str, place: Path) -> Path:
-    source = UPSTREAM_DATA / name
-    if not source.is_dir():
-        pytest.skip(f"{source} is not there")
+    source = published(name)
     for file in source.iterdir():
         if file.suffix == ".gz":
             (place / file.stem).write_bytes(gzip.decompress(file.read_bytes()))
@@ -67,9 +65,7 @@ def test_the_real_directory_of_nano_graphrag_lacks_only_its_vectors(tmp_path: Pa
 
 @pytest.mark.parametrize("name", REAL)
 def test_packed_directories_are_read_and_told(name: str) -> None:
-    source = UPSTREAM_DATA / name
-    if not source.is_dir():
-        pytest.skip(f"{source} is not there")
+    source = published(name)
 
     report = validate(source)
 

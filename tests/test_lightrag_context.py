@@ -17,7 +17,7 @@ from ragdatakit.retrieval.lightrag.vector_store import VectorStore
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, write_tables
 from tests.lightrag_oracle import DIMENSION, Words
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 RECORDED = json.loads((Path(__file__).parent / "lightrag_contexts.json").read_text(encoding="utf-8"))
 
@@ -34,9 +34,7 @@ def _embedded(text: str) -> Any:
 def _folder(name: str, place: Path) -> Path:
     if name == "ingested":
         return FIXTURES / "lightrag" / "valid" / "ingested"
-    source = UPSTREAM_DATA / "lightrag-workdir"
-    if not source.is_dir():
-        pytest.skip(f"{source} is not there")
+    source = published("lightrag-workdir")
     write_tables(read_tables(source), "lightrag", place, form="directory")
     return place
 

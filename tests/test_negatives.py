@@ -16,7 +16,7 @@ from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question, Triple
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from tests.broad import examples
 from tests.conversion_tools import tables_of, write_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 SCIFACT = UPSTREAM_DATA / "scifact-beir"
 FERRIES = [
@@ -319,7 +319,7 @@ def test_never_a_positive_nor_its_text_nor_empty(data: st.DataObject) -> None:
         assert named - own - {""}  # of several records with the id, one at least is another text
 
 
-@pytest.mark.skipif(not SCIFACT.is_dir(), reason=f"{SCIFACT.name} is not beside the project")
+@needs("scifact-beir")
 def test_scifact() -> None:
     with ragdatakit.read(SCIFACT) as dataset:
         tables = dataset._tables

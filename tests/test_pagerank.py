@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragdatakit.schemas.errors import RagdataError
 from tests.broad import examples
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 np = pytest.importorskip("numpy", reason="needs ragdatakit[retrieval]")
 sparse = pytest.importorskip("scipy.sparse", reason="needs ragdatakit[retrieval]")
@@ -151,7 +151,7 @@ def test_igraph_finds_the_same_on_a_big_graph() -> None:
     assert ours == pytest.approx(igraph_scores(nodes, edges, seeds, 0.5, directed=False), abs=1e-6)
 
 
-@pytest.mark.skipif(not MUSIQUE.is_dir(), reason="needs the public dataset musique-cc-by-4.0 beside the project")
+@needs("hipporag/musique-cc-by-4.0")
 def test_igraph_finds_the_same_on_the_graph_of_a_public_dataset(tmp_path: Path) -> None:
     import ragdatakit
     from ragdatakit.retrieval.graphs.ranker import GraphPart

@@ -27,7 +27,7 @@ from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
 from tests.broad import examples
 from tests.conversion_tools import rows
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 REAL = UPSTREAM_DATA / "localgovfaq-ja"
 
@@ -682,7 +682,7 @@ def test_cells_of_every_form_come_as_they_are(
     assert [(d.doc_id, d.text, json.loads(d.metadata)["note"]) for d in documents] == list(cells)
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real set localgovfaq-ja is not there")
+@needs("localgovfaq-ja")
 def test_real_questions_and_answers_of_a_city() -> None:
     found = table(REAL)
 
@@ -734,7 +734,7 @@ MAP_OF_WIKI = (
 )
 
 
-@pytest.mark.skipif(not WIKI.is_dir(), reason=f"the real set {WIKI.name} is not there")
+@needs("2wiki-hipporag")
 def test_real_questions_whose_gold_is_a_list_of_titles_in_a_third_file() -> None:
     found = table(WIKI, map=MAP_OF_WIKI)
 

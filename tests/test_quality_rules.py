@@ -37,7 +37,7 @@ from ragdatakit.validators.run_options import RunOptions
 from tests.broad import examples
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import tables_of
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 SHOWN = {
     "few-words-text",
@@ -465,9 +465,7 @@ def test_any_tables_are_checked(data: st.DataObject) -> None:
     assert "quality-not-checked" not in [f.rule for f in checked(tables)]
 
 
-@pytest.mark.skipif(
-    not (UPSTREAM_DATA / "scifact-beir").is_dir(), reason="the public datasets are not beside the project"
-)
+@needs("scifact-beir")
 def test_scifact() -> None:
     report = validate(UPSTREAM_DATA / "scifact-beir", select=LETTERS, max_per_rule=0)
 

@@ -11,7 +11,7 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.schemas.ragchecker.metrics import METRICS, group_means, row_metrics
 from ragdatakit.validators import dataset_run
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 E, N = "Entailment", "Neutral"
 INPUT: dict[str, Any] = {
@@ -197,7 +197,7 @@ def test_a_big_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyP
 REAL = UPSTREAM_DATA / "ragchecker"
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="the published samples are not there")
+@needs("ragchecker")
 def test_the_published_samples(tmp_path: Path) -> None:
     """The input is right. The output was written by an older version, whose groups the tool cannot read any more; with
     their new names nothing is wrong with it: every metric is what the labels give."""

@@ -24,7 +24,7 @@ from ragdatakit.files.raptor.trees import PickledTree, TreeNode, Vector
 from tests.broad import chosen
 from tests.command_line import run
 from tests.raptor_trees import Node, Tree, pickled, sample
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 CINDERELLA = UPSTREAM_DATA / "raptor" / "cinderella"
 VECTORS: dict[str, Callable[[list[float]], Any]] = {
@@ -239,7 +239,7 @@ def test_a_pickle_that_changes_while_it_is_read_is_told(tmp_path: Path) -> None:
     assert told.value.fault == "broken"
 
 
-@pytest.mark.skipif(not CINDERELLA.exists(), reason="the demo tree of RAPTOR is not here")
+@needs("raptor/cinderella")
 def test_the_demo_tree_is_valid_and_whole() -> None:
     report = validate(CINDERELLA)
     with CINDERELLA.open("rb") as file:

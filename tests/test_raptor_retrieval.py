@@ -16,11 +16,11 @@ from ragdatakit.files.raptor.trees import PickledTree, TreeNode
 from ragdatakit.retrieval.trees import Selection, Tree
 from tests.command_line import FIXTURES, run
 from tests.raptor_oracle import RETRIEVED
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 CINDERELLA = UPSTREAM_DATA / "raptor" / "cinderella"
 FOUND: dict[str, Any] = json.loads(RETRIEVED.read_text(encoding="utf-8"))
-needs_data = pytest.mark.skipif(not CINDERELLA.exists(), reason="the demo tree of RAPTOR is not here")
+needs_data = needs("raptor/cinderella")
 ARAG = next((FIXTURES / "arag" / "valid").iterdir())
 TWO_LAYERS = FIXTURES / "raptor" / "valid" / "two-layers"
 

@@ -15,7 +15,7 @@ from tests.broad import examples
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.retrieval_sets import RetrievalSet, read_back, retrieval_sets, written
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 CRANFIELD = UPSTREAM_DATA / "cranfield"
 
@@ -271,7 +271,7 @@ def test_nothing_that_trec_knows_is_an_error_of_the_run(tmp_path: Path) -> None:
         write_tables(tables_of(), "trec", tmp_path)
 
 
-@pytest.mark.skipif(not CRANFIELD.is_dir(), reason="the public datasets are not here")
+@needs("cranfield")
 def test_a_public_collection(tmp_path: Path) -> None:
     tables = read_tables(CRANFIELD, topics="position")
     found = rows(tables)

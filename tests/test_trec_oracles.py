@@ -18,7 +18,7 @@ from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
 from tests.broad import examples
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 try:
@@ -210,7 +210,7 @@ def test_what_was_written_before_is_read_as_before(tmp_path: Path) -> None:
 
 
 @needs_ir_datasets
-@pytest.mark.skipif(not CRANFIELD.is_dir(), reason="the public datasets are not here")
+@needs("cranfield")
 def test_a_public_collection_is_read_by_ir_datasets(tmp_path: Path) -> None:
     outcome = run("convert", CRANFIELD, tmp_path / "trec", "--to", "trec", "--option", "topics=position")
     documents = rows(read_tables(tmp_path / "trec"))["documents"]
