@@ -171,6 +171,11 @@ fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> 
             }
         }
     }
+    for &(one, other) in &plan.equal {
+        let both = 1 << one | 1 << other;
+        let last = |number: usize| into.columns[number].codes.last();
+        found.candidate |= seen & both == both && last(one) == last(other);
+    }
     Some(found)
 }
 
