@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,6 +24,7 @@ from ragdatakit.scanner.predicates import (
     WHITE_SPACE,
     Blank,
     Edged,
+    Equal,
     Holds,
     ItemTwice,
     Longer,
@@ -31,7 +33,7 @@ from ragdatakit.scanner.predicates import (
     Predicate,
 )
 from ragdatakit.schemas import get_format
-from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.declarations import Field, File, Record
 from ragdatakit.validators import checks_of, dataset_run
 from tests.columnar_mutations import TOKENS, block, mutated, tries
 from tests.command_line import run
@@ -176,6 +178,17 @@ def test_a_list_with_an_item_twice_is_named() -> None:
         assert named(ItemTwice("positive_doc_ids"), {"qid": 1, "positive_doc_ids": items}, POSITIVES)
     for items in ([1, 2, 3], [*range(100)], [-1, 1]):
         assert not named(ItemTwice("positive_doc_ids"), {"qid": 1, "positive_doc_ids": items}, POSITIVES)
+
+
+def test_equal_fields_are_named() -> None:
+    record = Record(
+        name="Pair", title="", description="", fields=(Field(name="a", type="string"), Field(name="b", type="string"))
+    )
+    kind = replace(DOCUMENTS, records=(record,))
+
+    assert named(Equal("a", "b"), {"a": "tide", "b": "tide"}, kind)
+    assert named(Equal("b", "a"), {"b": "é\n", "a": "é\n"}, kind)
+    assert not named(Equal("a", "b"), {"a": "tide", "b": "tides"}, kind)
 
 
 def test_the_first_field_is_looked_at() -> None:

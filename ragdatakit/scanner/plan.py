@@ -9,6 +9,7 @@ from ragdatakit.scanner.library import ABI, run_seed
 from ragdatakit.scanner.predicates import (
     Blank,
     Edged,
+    Equal,
     Given,
     Holds,
     ItemTwice,
@@ -30,6 +31,7 @@ _KINDS: dict[type[Predicate], int] = {
     NotFirst: 6,
     OneUnlikeNumber: 7,
     Given: 8,
+    Equal: 9,
 }
 
 
@@ -40,7 +42,7 @@ def plan_blob(record: Record, keys: Collection[str], predicates: Iterable[Predic
     parts += [_field(field, field.name in keys) for field in record.fields]
     asked = list(predicates)
     parts.append(struct.pack("<H", len(asked)))
-    parts += [_predicate(one, names.index(one.field)) for one in asked]
+    parts += [_predicate(one, names) for one in asked]
     return b"".join(parts)
 
 
@@ -53,10 +55,10 @@ def _field(field: Field, is_key: bool) -> bytes:
     return _text(field.name) + head + struct.pack("<H", len(field.enum)) + allowed
 
 
-def _predicate(one: Predicate, number: int) -> bytes:
-    limit = one.limit if isinstance(one, Longer) else 0
+def _predicate(one: Predicate, names: list[str]) -> bytes:
+    limit = one.limit if isinstance(one, Longer) else names.index(one.other) if isinstance(one, Equal) else 0
     characters = one.characters if isinstance(one, Blank | Edged | Holds) else ""
-    return struct.pack("<BHQ", _KINDS[type(one)], number, limit) + _text(characters)
+    return struct.pack("<BHQ", _KINDS[type(one)], names.index(one.field), limit) + _text(characters)
 
 
 def _text(text: str) -> bytes:

@@ -53,6 +53,13 @@ class Given(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class Equal(Predicate):
+    """Two key fields with the same text."""
+
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
 class ItemTwice(Predicate):
     """A list of integers in which one stands twice."""
 

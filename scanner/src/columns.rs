@@ -119,7 +119,7 @@ impl Scanned {
     }
 
     pub(crate) fn finish(&mut self) {
-        let [a, b, c, d, e, f] = self.ends;
-        self.summary = [self.rows, self.lines, a, b, c, d, e, f];
+        self.summary[..2].copy_from_slice(&[self.rows, self.lines]);
+        self.summary[2..].copy_from_slice(&self.ends);
     }
 }

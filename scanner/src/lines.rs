@@ -171,6 +171,11 @@ fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> 
             }
         }
     }
+    for &(one, other) in &plan.equal {
+        let both = 1 << one | 1 << other;
+        let last = |number: usize| into.columns[number].codes.last();
+        found.candidate |= seen & both == both && last(one) == last(other);
+    }
     Some(found)
 }
 
@@ -251,14 +256,14 @@ fn declared_value<I: Isa>(
         }
         Type::Boolean => boolean(data, at),
         Type::Array => items::<I>(plan, into, data, at, number, found),
-        Type::Any if field.key => match peek(data, at) {
-            b'"' => text::<I>(plan, into, data, at, number, found),
-            _ => {
-                let (_, behind) = integer(data, at)?;
-                into.columns[number].codes.push(hash(&plan.seeds, &data[at..behind]));
-                Some(behind)
+        Type::Any if field.key => {
+            if peek(data, at) == b'"' {
+                return text::<I>(plan, into, data, at, number, found);
             }
-        },
+            let (_, behind) = integer(data, at)?;
+            into.columns[number].codes.push(hash(&plan.seeds, &data[at..behind]));
+            Some(behind)
+        }
         Type::Object | Type::Any => {
             if field.kind == Type::Object
                 && (peek(data, at) != b'{' || (field.non_empty && peek(data, skip_blanks(data, at + 1)) == b'}'))

@@ -68,6 +68,8 @@ pub struct Plan {
     pub first: Option<usize>,
     /// The text field of which one value in each block must be shown that is not a number.
     pub unlike_number: Option<usize>,
+    /// Pairs of text fields of which a rule may want to see that they are equal.
+    pub equal: Vec<(usize, usize)>,
     /// What codes of texts are made with.
     pub seeds: Seeds,
 }
@@ -136,7 +138,8 @@ impl Plan {
             fields.push(field);
         }
         let all = u64::MAX >> (64 - count);
-        let mut plan = Self { fields, closed, required, all, first: None, unlike_number: None, seeds };
+        let mut plan =
+            Self { fields, closed, required, all, first: None, unlike_number: None, equal: Vec::new(), seeds };
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
         }
@@ -163,6 +166,10 @@ impl Plan {
                 field.predicates.push(Predicate::ItemTwice);
             }
             8 => field.predicates.push(Predicate::Given),
+            9 if field.key && field.kind == Type::Text => {
+                self.fields.get(limit).filter(|other| other.key && other.kind == Type::Text)?;
+                self.equal.push((number, limit));
+            }
             6 => self.first = Some(number),
             7 if field.kind == Type::Text && self.unlike_number.is_none() => self.unlike_number = Some(number),
             _ => return None,
