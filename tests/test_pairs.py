@@ -34,9 +34,7 @@ NOT_WRITTEN = {
     "lightrag/nano-graphrag": "a payload has neither documents nor community reports",
 }
 """Fixtures that come back otherwise from their own format, too, and why."""
-NOT_EXACT_TO_ITSELF = {
-    "lightrag": "a payload, the usual form, has no documents, and names one chunk as a source"
-}
+NOT_EXACT_TO_ITSELF = {"lightrag": "a payload, the usual form, has no documents, and names one chunk as a source"}
 """Formats whose own datasets do not come back, and why."""
 ASKED_IN_ANSWERS = ("arag/results-alone", "sage")
 """Predictions without their questions, which repeat them: the questions come back by themselves, too."""
