@@ -81,8 +81,10 @@ _option = options_of(ConvertOptions)
     metavar="KIND:MODEL",
     help="Linker embeddings, and vectors with a model: openai:MODEL, sentence-transformers:MODEL.",
 )
-@click.option("--price-in", type=click.FloatRange(0), metavar="N", help="--dry-run: price of a million prompt tokens.")
-@click.option("--price-out", type=click.FloatRange(0), metavar="N", help="--dry-run: the same of reply tokens.")
+@click.option(
+    "--price-in", type=click.FloatRange(0), metavar="N", help="Price of a million prompt tokens, to estimate costs."
+)
+@click.option("--price-out", type=click.FloatRange(0), metavar="N", help="The same of reply tokens.")
 @click.option(
     "--extract",
     "extract",
