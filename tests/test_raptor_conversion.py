@@ -11,9 +11,10 @@ import pytest
 
 import ragdatakit
 from ragdatakit import validate
-from ragdatakit.converters.raptor.building import clusters, leaves_of, summary, summary_layers
+from ragdatakit.converters.raptor.building import clusters, leaves_of, summary_layers
 from ragdatakit.files.raptor.hashing import hashed
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.retrieval.extraction.summaries import summary
 from tests.command_line import FIXTURES, run
 from tests.raptor_cases import deep
 from tests.raptor_trees import pickled, sample_json, unpickled, write_json

@@ -18,11 +18,16 @@ from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike,
 if TYPE_CHECKING:
     from ragdatakit.converters.pairs import Pair
     from ragdatakit.converters.run import ConversionSettings, Source
+    from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.record_reading import Refused
     from ragdatakit.retrieval.preparation import Preparation
     from ragdatakit.schemas.conversions import Conversion, ConversionResult
     from ragdatakit.schemas.results import Report
     from ragdatakit.validators.source_check import SourceCheck
+
+
+_UNITS = {"by": "tokens", "size": 1200, "overlap": 100}
+"""How documents are cut for a target that is made of a graph, where nothing is said: as GraphRAG cuts them."""
 
 
 @takes(ConvertOptions)
@@ -70,10 +75,16 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     if not options.dry_run:
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
-    extractor = options.extractor
-    if options.source_format == RAW and not extractor and "edges" in get_converter(options.to).holds:
+    extractor, converter = options.extractor, get_converter(options.to)
+    if options.source_format == RAW and not extractor and "edges" in converter.holds:
         extractor = "names"
-    prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
+    if not wanted.chunking and found[0].format == "text" and converter.needs_graph:
+        wanted = replace(wanted, chunking=_UNITS)
+    if converter.needs_graph and not extractor and not options.negatives:
+        prepared = _preparation(found[0].format, wanted, "names", options.extraction or {}, "")
+        prepared = _where_no_graph(prepared) if prepared is not None else None
+    else:
+        prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
     if prepared is not None:
         wanted = replace(wanted, prepare=prepared.prepare, asker=prepared.asker, prepared=prepared.words)
     result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
@@ -95,6 +106,17 @@ def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:
     return found, [name for name in targets if name in graph_targets()]
 
 
+def _where_no_graph(prepared: Preparation) -> Preparation:
+    """The same for sources that have no graph; others stay as they are."""
+    make = prepared.prepare
+    assert make is not None
+    return replace(prepared, prepare=lambda tables: tables if _has_graph(tables) else make(tables))
+
+
+def _has_graph(tables: CanonicalTables) -> bool:
+    return tables.any("edges") or tables.any("nodes") or not tables.any(tables.passages)
+
+
 def _preparation(
     source_format: str, options: ConversionSettings, extractor: str, extraction: Mapping[str, object], negatives: str
 ) -> Preparation | None:
@@ -113,6 +135,7 @@ def _preparation(
         target=options.target_format,
         holds=target.holds,
         described=target.described,
+        mentions=target.needs_graph,
         by_title=key == "title" or (key == "auto" and source_format == "hipporag"),
         seed=options.seed,
         progress=options.progress,

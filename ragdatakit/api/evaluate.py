@@ -14,7 +14,7 @@ from ragdatakit.api.keywords import takes
 from ragdatakit.api.results import EvaluationResult
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike
-from ragdatakit.schemas.retrieved import ALL_MODES
+from ragdatakit.schemas.retrieved import ALL_MODES, mode_hint
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -98,7 +98,7 @@ def _known_modes(modes: str | Iterable[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(several_words(modes)))
     for mode in found:
         if mode not in ALL_MODES:
-            raise UnknownNameError("mode", mode, ALL_MODES)
+            raise UnknownNameError("mode", mode, ALL_MODES, hint=mode_hint(mode))
     return found
 
 

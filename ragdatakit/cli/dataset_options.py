@@ -102,6 +102,12 @@ _SEARCH = (
         help="Graph mode: the dataset's own graph, one of the names in the texts, or what there is.",
     ),
     _option("--damping", metavar="P", show_default=True, help="Graph mode: the probability to walk on."),
+    _option(
+        "--community-level",
+        metavar="N",
+        show_default=True,
+        help="GraphRAG's modes: the lowest level of communities to look at; 0 is the top.",
+    ),
     click.option(
         "--fuse",
         metavar="MODE=WEIGHT,…",

@@ -50,6 +50,19 @@ class DataPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class _Choice(click.Choice[str]):
+    """One of some names; of others, ``hint`` may know what to say."""
+
+    def __init__(self, choices: tuple[str, ...], hint: Callable[[str], str] | None) -> None:
+        super().__init__(choices)
+        self._hint = hint
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if self._hint is not None and (told := self._hint(str(value))):
+            self.fail(f"{value!r}: {told}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def options_of(kind: type) -> Callable[..., Callable[[_Function], _Function]]:
     """`click.option` for the fields of the dataclass ``kind``: what an attribute of the option does not say is taken
     from the field that is called like its parameter. `given` takes the values."""
@@ -70,7 +83,7 @@ def _attributes(field: Field[Any]) -> dict[str, Any]:
     if limits is not None:
         found["type"] = _type(limits)
     elif choices is not None:
-        found["type"] = click.Choice(choices)
+        found["type"] = _Choice(choices, field.metadata["hint"])
     if field.default not in (MISSING, None, ()) and not (choices and not field.default):
         found["default"] = _size(field.default) if isinstance(found.get("type"), Size) else field.default
     return found

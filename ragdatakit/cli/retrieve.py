@@ -26,6 +26,7 @@ from ragdatakit.cli.output_place import check_place
 from ragdatakit.cli.path_default import words_after_path
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import RetrieveOptions
+from ragdatakit.schemas.retrieved import FRAMEWORK_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.api.questions import AskedQuestions, Gold, Retriever
@@ -50,13 +51,17 @@ class _QuestionFile(click.Path):
 @_option(
     "--mode",
     show_default=True,
-    help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG does.",
+    help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG or "
+    "GraphRAG does.",
 )
 @click.option(
     "--id", "question_id", metavar="ID", help="Search by this question of the dataset (or of FILE), and mark its gold."
 )
 @click.option(
-    "--explain", is_flag=True, help="With --id: why gold passages are not found: their ranks, texts and terms."
+    "--explain",
+    is_flag=True,
+    help="With --id: why gold passages are not found: their ranks, texts and terms. With LightRAG's and GraphRAG's "
+    "modes: what a model would get.",
 )
 @click.option("--all-questions", is_flag=True, help="Search by all questions of the dataset.")
 @click.option(
@@ -140,7 +145,7 @@ def _check(words: dict[str, Any]) -> None:
         raise click.UsageError(f"{' and '.join(given)} do not go together; give one")
     if words["question"] is not None and not words["question"].strip():
         raise click.UsageError("the question is empty")
-    if words["explain"] and words["question_id"] is None:
+    if words["explain"] and words["question_id"] is None and words["mode"] not in FRAMEWORK_MODES:
         raise click.UsageError("--explain goes with --id: only a question of the dataset has gold")
     if words["qrels"] is not None and words["question_id"] is None:
         raise click.UsageError("--qrels goes with --id: gold is marked for one question")

@@ -34,6 +34,7 @@ CONVERTERS: dict[str, str] = {
     "raptor": "ragdatakit.converters.raptor.converter",
     "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",
     "lightrag": "ragdatakit.converters.lightrag.converter",
+    "graphrag": "ragdatakit.converters.graphrag.converter",
     "text": "ragdatakit.converters.plain.text",
     "table": "ragdatakit.converters.plain.table",
 }
@@ -87,7 +88,8 @@ class Converter:
     can hold.
     ``described`` says that a graph made of texts is to have descriptions, and to know the passages of its entities.
     ``repairs`` tells, for a finding and the options of reading, whether reading takes care of it, so that it does not
-    stop a conversion.
+    stop a conversion. ``needs_graph``: what is written is made of a graph, so that texts without one get a graph of the
+    names in them, with edges to the passages that have them; and whole documents are cut into chunks.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Converter:
     profiles: tuple[str, ...] = ()
     described: bool = False
     repairs: Callable[[Finding, Mapping[str, Any]], bool] | None = None
+    needs_graph: bool = False
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
         """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.files.containers.arrays import ELEMENTS, element_source
 from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.parquet_tables import row_count
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import json_container
@@ -72,7 +73,9 @@ def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int
     if container == "json":
         container = json_container(file.path, file.boundary)
     records = 0
-    if container == "csv":
+    if container == "table" and not file.path.name.lower().endswith(".csv"):
+        return row_count(file.path, file.boundary), source.size
+    if container in ("csv", "table"):
         reader = CsvReader(source)
         if reader.open():
             records = sum(1 for block in reader.blocks() for _ in block.raw_rows())

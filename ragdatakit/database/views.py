@@ -138,6 +138,8 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
     rest = f'{given} as split, {name} as "file"'
     if container == "csv":
         return " union all ".join(_csv_query(record, file, rest) for file in files)
+    if container == "table":
+        return " union all by name ".join(_table_query(record, file, rest) for file in files)
     if container in ("columns", "tagged"):
         from ragdatakit.database.line_views import line_query
 
@@ -160,6 +162,13 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
         source = f"read_json_objects({options})"
         wanted = ", ".join(_cut_at_colon(kind)) if record.shape == "string" else "json as value"
     return f"select {wanted}, {rest} from {source}"
+
+
+def _table_query(record: Record, file: DataFile, rest: str) -> str:
+    """All columns of a Parquet file; of a CSV file those that are declared."""
+    if file.path.name.lower().endswith(".csv"):
+        return _csv_query(record, file, rest)
+    return f"select * exclude (filename), {rest} from read_parquet({sql_text(unglobbed(file.path))}, filename = true)"
 
 
 def _room(container: str, files: list[DataFile]) -> str:

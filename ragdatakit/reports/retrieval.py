@@ -28,6 +28,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _INDENT = "    "
 _MOST_SEEDS = 8
 _MOST_TERMS = 8
+_MOST_ITEMS = 20
 _LONGEST_TITLE = 120
 _LONGEST_QUESTION = 1000
 
@@ -56,8 +57,20 @@ def retrieval_lines(
     for note in found.notes:
         if found.hits or note != "Nothing was found.":
             yield paint("warning", one_line(note))
+    if explain and found.context:
+        yield from _context_lines(found.context, paint, width)
     if gold is not None:
         yield from _gold_lines(gold, found, paint, width if explain else 0, colour)
+
+
+def _context_lines(context: Mapping[str, Sequence[str]], paint: Painter, width: int) -> Iterator[str]:
+    """What a model would get: of each part how much, and its first items, as far as they fit into a line."""
+    yield ""
+    yield paint("bold", "What a model would get")
+    for name, items in context.items():
+        line = f"{_INDENT}{name:13}  {len(items):>5,}  "
+        told = ", ".join(_id(item) for item in items[:_MOST_ITEMS])
+        yield line.rstrip() if not items else line + shortened(told, max(width - len(line), 20))
 
 
 def _hit_lines(hit: Hit, relevant: set[str], paint: Painter, colour: bool, width: int) -> Iterator[str]:

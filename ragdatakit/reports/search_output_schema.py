@@ -28,6 +28,8 @@ _Mode = Literal[
     "lightrag-hybrid",
     "lightrag-mix",
     "lightrag-naive",
+    "graphrag-local",
+    "graphrag-global",
 ]
 _Unit = Literal["document", "chunk"]
 
@@ -42,7 +44,7 @@ class _Dataset(TypedDict):
 class _Part(TypedDict):
     """One part of the index; ``built`` is false where it was there, ``facts`` depend on the kind."""
 
-    kind: Literal["lexical", "sparse", "dense", "graph", "tree", "contextual", "lightrag"]
+    kind: Literal["lexical", "sparse", "dense", "graph", "tree", "contextual", "lightrag", "graphrag"]
     built: bool
     seconds: float
     bytes: int
@@ -141,7 +143,8 @@ class _Gold(TypedDict):
 class _Query(TypedDict):
     """One question, and what was found, best first; ``seconds`` without opening the index.
 
-    ``seeds`` are the start nodes, the heaviest first (mode graph); ``gold`` is there with --id.
+    ``seeds`` are the start nodes, the heaviest first (modes graph and graphrag-local); ``context`` is what LightRAG or
+    GraphRAG would give to a model, by name (empty in other modes); ``gold`` is there with --id.
     """
 
     id: str | None
@@ -149,6 +152,7 @@ class _Query(TypedDict):
     seconds: float
     seeds: list[str]
     notes: list[str]
+    context: dict[str, list[str]]
     hits: list[_Hit]
     gold: NotRequired[list[_Gold]]
 

@@ -79,6 +79,8 @@ def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int
     place = ""
     if finding.line is not None:
         place = f"{finding.line}" + (f":{finding.column}" if finding.column is not None else "") + " "
+    elif finding.record is not None:  # of a table without lines
+        place = f"row {finding.record} "
     severity = paint(finding.severity, finding.severity)
     yield f"  {place}{paint('bold', finding.code)} {severity} {finding.message}"
     if finding.excerpt is not None and finding.line is not None:

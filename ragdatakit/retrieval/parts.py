@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.passages import Passages
+    from ragdatakit.retrieval.passages import Passage, Passages
     from ragdatakit.schemas.retrieved import PathStep, Query
 
 Progress = Callable[[str, int, int], None]
@@ -53,6 +53,30 @@ class GraphLike(Protocol):
 
     def rank_nodes(self, queries: Sequence[Query], k: int) -> list[list[tuple[str, float]]]:
         """For each query the ``k`` best nodes of the graph, passages among them, by name."""
+        ...
+
+
+class Way(Ranker, Protocol):
+    """A ranker that also finds summaries, which are numbered behind the passages."""
+
+    def nodes(self, query: Query, k: int) -> Ranking:
+        """The ``k`` best passages and summaries for a query."""
+        ...
+
+    def passage(self, number: int) -> Passage:
+        """A passage or a summary by its number."""
+        ...
+
+
+class FrameworkWay(Ranker, Protocol):
+    """A ranker that searches as a framework does it, and can tell what a model would get."""
+
+    def context(self, query: Query, k: int) -> Mapping[str, Sequence[str]]:
+        """The context, by the names of its parts."""
+        ...
+
+    def seeds(self, query: Query) -> tuple[str, ...]:
+        """The entities from which the search starts; empty where the framework does not start from entities."""
         ...
 
 

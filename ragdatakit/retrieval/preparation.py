@@ -52,12 +52,13 @@ def make_preparation(
     target: str,
     holds: Mapping[str, tuple[str, ...]],
     described: bool = False,
+    mentions: bool = False,
     by_title: bool = False,
     seed: int = 13,
     progress: Progress | None = None,
 ) -> Preparation | None:
     """What is to be made for a target that ``holds`` these tables, with a ``described`` graph or a plain one; None
-    where nothing is asked for.
+    where nothing is asked for. ``mentions``: it needs edges to passages, also where it has no place for start nodes.
 
     ``extraction`` has the options of the extractor by name. Raises `UnknownNameError` for an unknown one,
     `RagdataError` for values that make no sense and for a target that has no place for what is made.
@@ -79,7 +80,12 @@ def make_preparation(
         return Preparation(words, asker=options.asker)
     links = "start_nodes" in holds
     options = replace(
-        options, described=described, mentions=links, questions=links, by_title=by_title, progress=progress
+        options,
+        described=described,
+        mentions=links or mentions,
+        questions=links,
+        by_title=by_title,
+        progress=progress,
     )
     options.check()
     from ragdatakit.retrieval.extraction.graph_tables import count_requests, extract_graph

@@ -207,7 +207,7 @@ class TreeRankers:
         return self._passages[number] if number < leaves else self._summaries[number - leaves]
 
     def nodes(self, query: Query, mode: str, k: int) -> Ranking:
-        """The nodes that are found for a question, by their numbers."""
+        """The nodes that one of the ways finds for a question, by their numbers."""
         vector = self._part.question(query, self._given)
         if len(vector) != self.tree.vectors.shape[1]:
             raise RagdataError(
@@ -230,10 +230,18 @@ class _Way:
     def __init__(self, rankers: TreeRankers, mode: str) -> None:
         self.rankers, self._mode = rankers, mode
 
+    def nodes(self, query: Query, k: int) -> Ranking:
+        """The nodes that are found for a question, by their numbers."""
+        return self.rankers.nodes(query, self._mode, k)
+
+    def passage(self, number: int) -> Passage:
+        """A node as a passage."""
+        return self.rankers.passage(number)
+
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:
         """The leaves among the nodes that are found: summaries are no passages, and still take places."""
         leaves = len(self.rankers._passages)
-        found = [self.rankers.nodes(query, self._mode, k) for query in queries]
+        found = [self.nodes(query, k) for query in queries]
         return [Ranking(r.ordinals[r.ordinals < leaves], r.scores[r.ordinals < leaves]) for r in found]
 
 

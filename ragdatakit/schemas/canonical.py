@@ -131,6 +131,18 @@ class Summary(NamedTuple):
     metadata: str | None = None
 
 
+class Community(NamedTuple):
+    """A cluster of nodes; ``level`` counts from 0 at the top, ``parent`` is the id of the one it lies in, ``members``
+    are names of nodes."""
+
+    community_id: str
+    level: int
+    title: str | None = None
+    parent: str | None = None
+    members: tuple[str, ...] = ()
+    attributes: str | None = None
+
+
 class Run(NamedTuple):
     """One result of a retrieval stage; ``rank`` is 1-based. ``seconds`` is what the stage took for the question."""
 
@@ -208,6 +220,7 @@ TABLES: dict[str, Table] = {
         Table("start_nodes", StartNode, ("question_id", "node")),
         Table("triplets", Triplet, ("question_id", "positive_id", "negative_id", "split")),
         Table("pair_scores", PairScore, ("question_id", "doc_id")),
+        Table("communities", Community, ("community_id",)),
         Table("summaries", Summary, ("summary_id",)),
         Table("runs", Run, ("question_id", "stage", "rank")),
         Table("answers", Answer, ("question_id",)),

@@ -193,6 +193,7 @@ Container = Literal[
     "tagged",
     "text",
     "streamed",
+    "table",
     "opaque",
 ]
 
@@ -224,7 +225,8 @@ class File:
     of a field that is an integer or a number is one where Python reads it as one, else it is text. ``tagged`` are
     elements between tags such as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are
     the elements in it. A ``text`` file is given whole to the format's own checks, a ``streamed`` one piece
-    by piece; an ``opaque`` one is never opened by the engine.
+    by piece. A ``table`` is a Parquet file, or a CSV file with the same columns, which the format's own checks read; it
+    has a record for each row. An ``opaque`` file is never opened by the engine.
 
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
     element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
-from ragdatakit.schemas.retrieved import ALL_MODES
+from ragdatakit.schemas.retrieved import ALL_MODES, mode_hint
 
 PathLike = str | os.PathLike[str]
 Progress = Callable[[str, int, int], None]
@@ -70,8 +70,8 @@ def _bytes(default: int) -> Any:
     return field(default=default, metadata={"limits": _BYTES})
 
 
-def _one_of(default: str, choices: Iterable[str], what: str) -> Any:
-    return field(default=default, metadata={"choices": tuple(choices), "what": what})
+def _one_of(default: str, choices: Iterable[str], what: str, hint: Callable[[str], str] | None = None) -> Any:
+    return field(default=default, metadata={"choices": tuple(choices), "what": what, "hint": hint})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,8 @@ class CheckedOptions:
             if "limits" in facts:
                 facts["limits"].refuse(declared.name, value)
             elif "choices" in facts and value not in facts["choices"]:
-                raise UnknownNameError(facts["what"], str(value), facts["choices"])
+                hint = facts["hint"](str(value)) if facts["hint"] else ""
+                raise UnknownNameError(facts["what"], str(value), facts["choices"], hint=hint)
             elif declared.type == "str" and not isinstance(value, str):
                 raise RagdataError(f"{declared.name} is {value!r}, expected a text")
 
@@ -303,7 +304,8 @@ class SearchOptions(CheckedOptions):
     sparse. ``vector_store`` is ``numpy`` or ``lancedb``. ``graph`` is ``given`` (nodes and edges of the dataset),
     ``names`` (a graph of the names in the texts) or ``auto`` (the one that is given, else names). ``damping`` is the
     probability to walk on in personalised PageRank. ``fuse`` has the modes that ``hybrid`` fuses with their weights
-    (empty: bm25 with each of dense, sparse and graph that there is).
+    (empty: bm25 with each of dense, sparse and graph that there is). ``community_level`` is the lowest level of
+    communities that GraphRAG's modes look at; 0 is the top.
     """
 
     analyzer: Literal["default", "ja"] = _one_of("default", ("default", "ja"), "analyzer")
@@ -321,6 +323,7 @@ class SearchOptions(CheckedOptions):
     )
     fuse: Mapping[str, float] = field(default_factory=dict)
     rrf_k: int = 60
+    community_level: int = _number(2, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -349,7 +352,7 @@ class IndexOptions(RetrieverOptions):
 class RetrieveOptions(RetrieverOptions):
     """How `ragdatakit.retrieve` searches: by which ``mode``, and for how many passages (``k``)."""
 
-    mode: str = _one_of("bm25", ALL_MODES, "mode")
+    mode: str = _one_of("bm25", ALL_MODES, "mode", mode_hint)
     k: int = _number(10, 1, MOST_RESULTS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +11,18 @@ MODES = ("bm25", "sparse", "dense", "graph", *TREE_MODES, "contextual", "hybrid"
 """Ways to search. ``sparse`` takes learned-sparse vectors, the two ways of a tree of summaries also find summaries,
 ``contextual`` takes chunks with contexts, ``hybrid`` fuses the others."""
 
-FRAMEWORK_MODES = tuple(f"lightrag-{mode}" for mode in ("local", "global", "hybrid", "mix", "naive"))
+LIGHTRAG_MODES = tuple(f"lightrag-{mode}" for mode in ("local", "global", "hybrid", "mix", "naive"))
+GRAPHRAG_MODES = ("graphrag-local", "graphrag-global")
+FRAMEWORK_MODES = (*LIGHTRAG_MODES, *GRAPHRAG_MODES)
 """Ways in which a framework searches: taken by name, and fused with nothing."""
 ALL_MODES = (*MODES, *FRAMEWORK_MODES)
+
+
+def mode_hint(name: str) -> str:
+    """What to say of a mode that a framework has and ragdata has not; empty for other names."""
+    if name.lower() in ("drift", "graphrag-drift"):
+        return "DRIFT search asks a language model for further questions, and ragdata asks none: use graphrag-local"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +105,9 @@ class Hit:
 class Retrieval:
     """The answer to one query. ``seconds`` is the search alone, without opening the index.
 
-    ``seeds`` are the nodes from which graph mode started; ``notes`` are sentences about what the user should know
-    (no term of the question is in the index, no node was linked).
+    ``seeds`` are the nodes from which graph mode and GraphRAG's local search started; ``notes`` are sentences about
+    what the user should know (no term of the question is in the index, no node was linked). ``context`` is what a
+    framework would give to a model, by name (``entities``, ``relationships`` and so on): empty in other modes.
     """
 
     query: Query
@@ -107,6 +117,7 @@ class Retrieval:
     seconds: float
     seeds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    context: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """One line: the question, and the best passages."""
@@ -123,6 +134,7 @@ class Retrieval:
             "seconds": self.seconds,
             "seeds": list(self.seeds),
             "notes": list(self.notes),
+            "context": {name: list(items) for name, items in self.context.items()},
             "hits": [hit.as_dict() for hit in self.hits],
         }
 

@@ -6,7 +6,6 @@ vectors are hashed words and summaries are sentences of the texts themselves.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,18 +14,14 @@ import numpy.typing as npt
 
 from ragdatakit.files.raptor.hashing import hashed
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.retrieval.extraction.summaries import pieces, sentences, summary
 
-LEAF_TOKENS, SUMMARY_TOKENS = 100, 100
+LEAF_TOKENS = 100
 MOST_LAYERS = 5
 SMALLEST_LAYER = 11
 """A layer of so many nodes or fewer is the top one, as RAPTOR has it."""
 LARGEST_CLUSTER = 8
 _STEPS = 12
-_LIKENESS = 0.3
-"""How much a sentence loses that says what a chosen one says."""
-_MOST_SENTENCES = 200
-_ENDS = re.compile("(?<=[.!?])\\s+|(?<=[\u3002\uff01\uff1f])|\\n+")
-_BLANKS = re.compile(r"\s+")
 Vectors = npt.NDArray[np.float32]
 Summarize = Callable[[Sequence[Sequence[str]]], Sequence[str]]
 """The summaries of some groups of texts, in their order."""
@@ -40,17 +35,12 @@ class Made:
     children: tuple[int, ...]
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences and lines of a text, as they stand, without the blanks around them."""
-    return [found for part in _ENDS.split(text) if (found := part.strip())]
-
-
 def leaves_of(text: str, most: int = LEAF_TOKENS) -> Iterator[str]:
     """A text as leaves of whole sentences, with at most so many tokens; a longer sentence is cut between words."""
     held: list[str] = []
     size = 0
     for sentence in sentences(text):
-        for piece in _pieces(sentence, most):
+        for piece in pieces(sentence, most):
             tokens = plain_tokens.count(piece)
             if held and size + tokens > most:
                 yield " ".join(held)
@@ -58,26 +48,6 @@ def leaves_of(text: str, most: int = LEAF_TOKENS) -> Iterator[str]:
             held.append(piece)
             size += tokens
     if held:
-        yield " ".join(held)
-
-
-def _pieces(sentence: str, most: int) -> Iterator[str]:
-    if plain_tokens.count(sentence) <= most:
-        yield sentence
-        return
-    held: list[str] = []
-    size = 0
-    for word in _BLANKS.split(sentence):
-        while plain_tokens.count(word) > most:  # a text without blanks
-            yield word[:most]
-            word = word[most:]
-        tokens = plain_tokens.count(word)
-        if held and size + tokens > most:
-            yield " ".join(held)
-            held, size = [], 0
-        held.append(word)
-        size += tokens
-    if any(held):
         yield " ".join(held)
 
 
@@ -133,26 +103,3 @@ def _halves(vectors: Vectors, rows: npt.NDArray[np.int64]) -> list[npt.NDArray[n
         direction = following / length
     order = rows[np.lexsort((rows, (centred @ direction).round(5)))]
     return [np.sort(half) for half in (order[: len(order) // 2], order[len(order) // 2 :])]
-
-
-def summary(texts: Sequence[str], most: int = SUMMARY_TOKENS) -> str:
-    """The sentences that are nearest to what all say and not to each other, in their order."""
-    found = list(dict.fromkeys(sentence for text in texts for sentence in sentences(text)))[:_MOST_SENTENCES]
-    if not found:
-        return " ".join(texts).strip()
-    vectors = np.stack([hashed(sentence) for sentence in found])
-    nearness = (vectors @ vectors.mean(axis=0)).round(6)
-    chosen: list[int] = []
-    size = 0
-    tokens = [plain_tokens.count(sentence) for sentence in found]
-    open_places = set(range(len(found)))
-    while open_places:
-        alike = (vectors @ vectors[chosen].T).max(axis=1).round(6) if chosen else np.zeros(len(found))
-        best = max(open_places, key=lambda i: (nearness[i] - _LIKENESS * alike[i], -i))
-        open_places.discard(best)
-        if size + tokens[best] <= most:
-            chosen.append(best)
-            size += tokens[best]
-        elif not chosen and not open_places:
-            return next(_pieces(found[best], most))
-    return " ".join(found[i] for i in sorted(chosen))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragdatakit.converters.raptor.building import Vectors, hashed_vectors, summary
+from ragdatakit.converters.raptor.building import Vectors, hashed_vectors
+from ragdatakit.retrieval.extraction.summaries import summary
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.extraction.asking import Asker, Asking

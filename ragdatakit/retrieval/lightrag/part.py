@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import json
 import math
-from array import array
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import fields_of, loads
-from ragdatakit.retrieval.lightrag.context import Asked, EntityInfo, Mode, Pair, RelationInfo, Settings, retrieve
+from ragdatakit.retrieval.lightrag.context import (
+    Asked,
+    Context,
+    EntityInfo,
+    Mode,
+    Pair,
+    RelationInfo,
+    Settings,
+    as_mapping,
+    retrieve,
+)
 from ragdatakit.retrieval.lightrag.vector_store import GraphStore
 from ragdatakit.retrieval.parts import Ranking
+from ragdatakit.retrieval.terms.bm25 import Bm25
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -27,7 +36,6 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _FILE = "graph.ndjson"
-_K1, _B = 1.2, 0.75
 _TEXTS = ("description", "summary", "text", "content")
 
 
@@ -90,14 +98,25 @@ class LightRagRanker:
         """For each query the passages of its context, at most ``k``."""
         import numpy as np
 
-        settings = Settings(chunk_top_k=k, total_tokens=1 << 60, pick="vector")
         found = []
         for query in queries:
-            context = retrieve(self._store, self._mode, Asked(query.text, query.text, query.text), settings)
+            context = self._context(query, k)
             ordinals = [o for chunk in context.chunks[:k] if (o := self._passages.ordinal(chunk)) is not None]
             scores = 1.0 / np.arange(1, len(ordinals) + 1)
             found.append(Ranking(np.array(ordinals, dtype=np.int64), scores))
         return found
+
+    def _context(self, query: Query, k: int) -> Context:
+        settings = Settings(chunk_top_k=k, total_tokens=1 << 60, pick="vector")
+        return retrieve(self._store, self._mode, Asked(query.text, query.text, query.text), settings)
+
+    def seeds(self, query: Query) -> tuple[str, ...]:
+        """None: the question leads to relations and passages as well."""
+        return ()
+
+    def context(self, query: Query, k: int) -> Mapping[str, list[str]]:
+        """What a model would get, by name."""
+        return as_mapping(self._context(query, k))
 
 
 class _WordStore(GraphStore):
@@ -108,7 +127,7 @@ class _WordStore(GraphStore):
         self._tokenizer = tokenizer
         entities: dict[str, EntityInfo] = {}
         relations: dict[Pair, RelationInfo] = {}
-        self._named, self._related, self._read = (_Bm25(tokenizer) for _ in range(3))
+        self._named, self._related, self._read = (Bm25(tokenizer) for _ in range(3))
         self._pair_list: list[Pair] = []
         self._name_list: list[str] = []
         for row in _rows(path):
@@ -155,44 +174,6 @@ class _WordStore(GraphStore):
         """The text of a passage."""
         place = self._places.get(chunk)
         return self._passages[place].text if place is not None else None
-
-
-class _Bm25:
-    """Texts found by their words."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self._postings: dict[str, array[int]] = {}
-        self._lengths = array("l")
-        self._total = 0
-
-    def add(self, text: str) -> None:
-        """A text; its place is how many there were before."""
-        tokens = self._tokenizer.tokens(text)
-        place = len(self._lengths)
-        for token, count in Counter(tokens).items():
-            self._postings.setdefault(token, array("l")).extend((place, count))
-        self._lengths.append(len(tokens))
-        self._total += len(tokens)
-
-    def scores(self, words: str) -> dict[int, float]:
-        """Places to scores, of those that share a word."""
-        number = len(self._lengths)
-        average = self._total / number if number else 1.0
-        found: dict[int, float] = {}
-        for token in dict.fromkeys(self._tokenizer.tokens(words)):
-            postings = self._postings.get(token, array("l"))
-            frequency = len(postings) // 2
-            weight = math.log(1 + (number - frequency + 0.5) / (frequency + 0.5))
-            for place, count in zip(postings[::2], postings[1::2], strict=True):
-                norm = _K1 * (1 - _B + _B * self._lengths[place] / (average or 1.0))
-                found[place] = found.get(place, 0.0) + weight * count * (_K1 + 1) / (count + norm)
-        return found
-
-    def best(self, words: str, k: int) -> list[int]:
-        """The best places, ties in order."""
-        scores = self.scores(words)
-        return sorted(scores, key=lambda place: (-scores[place], place))[:k]
 
 
 def _rows(path: Path) -> Iterator[list[Any]]:
