@@ -371,3 +371,28 @@ def test_the_training_sample_of_musique(tmp_path: Path) -> None:
     }
     assert rows(read_tables(tmp_path)) == found
     check_output(tmp_path, "musique_train")
+
+
+def test_triples_without_a_passage_go_where_both_ends_are_mentioned(tmp_path: Path) -> None:
+    """As in a graph of GFM-RAG, whose edges do not say where they come from."""
+    tables = tables_of(
+        documents=[Document("d1", "Joss left.", "One"), Document("d2", "Joss mapped the reef.", "Two")],
+        nodes=[Node("joss"), Node("reef"), Node("d2", "document"), Node("mara")],
+        edges=[
+            Edge("joss", "mapped", "reef"),
+            Edge("joss", "met", "mara"),
+            Edge("joss", "is_mentioned_in", "d1"),
+            Edge("joss", "is_mentioned_in", "d2"),
+            Edge("reef", "is_mentioned_in", "d2"),
+        ],
+    )
+    write_tables(tables, "hipporag", tmp_path)
+    (path,) = tmp_path.glob("openie_results_ner_*.json")
+    docs = json.loads(path.read_text())["docs"]
+    assert [doc["extracted_entities"] for doc in docs] == [["joss"], ["joss", "reef"]]
+    assert [doc["extracted_triples"] for doc in docs] == [[], [["joss", "mapped", "reef"]]]
+    told = {(loss.kind, loss.table, loss.reason): loss.count for loss in tables.losses}
+    assert told["derived", "edges", "the first passage that mentions both its ends"] == 1
+    assert told["dropped", "edges", "it does not say which passage it comes from"] == 1
+    assert told["coerced", "nodes", "a node that stands for a passage is its passage"] == 1
+    assert validate(tmp_path).ok

@@ -68,22 +68,29 @@ _option = options_of(ConvertOptions)
 @click.option(
     "--extractor",
     type=click.Choice(["names", "openai"]),
-    help="Make a graph of the texts: of the names in them, or by a language model (an OpenAI-compatible server).",
+    help="Make a graph of the texts: of the names in them, or by a language model (an OpenAI-compatible server), which "
+    "also writes summaries (raptor) and contexts (contextual-retrieval).",
 )
 @click.option("--model", metavar="NAME", help="Extractor openai: the model to ask.")
 @click.option("--base-url", metavar="URL", help="The server of models (default: OpenAI's).")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that has its key [OPENAI_API_KEY].")
 @click.option("--linker", type=click.Choice(["bm25", "embeddings"]), help="How questions are linked that name no node.")
-@click.option("--embedder", metavar="KIND:MODEL", help="Linker embeddings: openai:MODEL, sentence-transformers:MODEL.")
-@click.option("--price-in", type=click.FloatRange(0), metavar="N", help="--dry-run: price of a million prompt tokens.")
-@click.option("--price-out", type=click.FloatRange(0), metavar="N", help="--dry-run: the same of reply tokens.")
+@click.option(
+    "--embedder",
+    metavar="KIND:MODEL",
+    help="Linker embeddings, and vectors with a model: openai:MODEL, sentence-transformers:MODEL.",
+)
+@click.option(
+    "--price-in", type=click.FloatRange(0), metavar="N", help="Price of a million prompt tokens, to estimate costs."
+)
+@click.option("--price-out", type=click.FloatRange(0), metavar="N", help="The same of reply tokens.")
 @click.option(
     "--extract",
     "extract",
     multiple=True,
     metavar="NAME=VALUE",
     help="Another option of the extractor: least, start-nodes, concurrency, timeout, retries, max-tokens, "
-    "most-failures, cache, analyzer, stemmer.",
+    "most-failures, document-tokens, cache, analyzer, stemmer.",
 )
 @_option(
     "--negatives",

@@ -35,6 +35,7 @@ CONVERTER = Converter(
         "communities": _COMMUNITY,
         "summaries": _SUMMARY,
     },
+    described=True,
     needs_graph=True,
     options=(Option("release", "write", "the release of GraphRAG that is to read the tables", "3", tuple(RELEASES)),),
 )

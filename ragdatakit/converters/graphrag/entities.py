@@ -16,6 +16,7 @@ from typing import Any
 
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.containers.json_text import dumps
+from ragdatakit.files.lightrag.names import SEPARATOR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.retrieval.graphrag.stored import attributes_of, description_of, passages_of
@@ -118,7 +119,7 @@ class Graph:
             self.tables.drop("nodes", node, why)
             return
         entity = self._new(node.name)
-        entity.kind, entity.description = node.type or "", sound_text(description_of(told))
+        entity.kind, entity.description = node.type or "", _description(told)
         if self.is_own:
             entity.given = told
             entity.entity_id = str(told.get("id") or entity.entity_id)
@@ -200,7 +201,7 @@ class Graph:
         else:
             why = "GraphRAG has one relationship of a direction: descriptions were joined, weights added"
             self.tables.losses.add("coerced", "edges", None, why, shown)
-        description = sound_text(description_of(told))
+        description = _description(told)
         if not self.is_own and edge.relation and edge.relation != RELATED:
             relation = sound_text(edge.relation)
             description = f"{relation}: {description}" if description else relation
@@ -337,6 +338,11 @@ class Graph:
             found["id"] = str(claim.get("id") or made_id("claim", dumps(claim)))
             found["human_readable_id"] = _integer(claim.get("human_readable_id"), number)
             yield {**found, "subject_id": claim["subject_id"]}
+
+
+def _description(told: Mapping[str, Any]) -> str:
+    """The description; of several that were joined as LightRAG joins them, one on each line."""
+    return sound_text(description_of(told).replace(SEPARATOR, "\n"))
 
 
 def _integer(value: Any, otherwise: int) -> int:
