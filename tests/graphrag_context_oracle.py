@@ -100,8 +100,8 @@ class _Store:
 
 
 class _Embedder:
-    def embedding(self, input: list[str], **_: Any) -> Any:
-        return type("Reply", (), {"first_embedding": embedded(input[0]).tolist()})
+    def embedding(self, **given: Any) -> Any:
+        return type("Reply", (), {"first_embedding": embedded(given["input"][0]).tolist()})
 
 
 def _words() -> Any:

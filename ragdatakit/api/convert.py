@@ -46,6 +46,7 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
     from ragdatakit.converters.run import (
+        RAW,
         find_sources,
         refuse_target_in_source,
         refuse_unknown_options,
@@ -74,12 +75,16 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     if not options.dry_run:
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
-    extractor = options.extractor
-    if not extractor and _makes_graph(options, found[0].format):
+    extractor, converter = options.extractor, get_converter(options.to)
+    if options.source_format == RAW and not extractor and "edges" in converter.holds:
         extractor = "names"
-    if not wanted.chunking and found[0].format == "text" and get_converter(options.to).needs_graph:
+    if not wanted.chunking and found[0].format == "text" and converter.needs_graph:
         wanted = replace(wanted, chunking=_UNITS)
-    prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
+    if converter.needs_graph and not extractor and not options.negatives:
+        prepared = _preparation(found[0].format, wanted, "names", options.extraction or {}, "")
+        prepared = _where_no_graph(prepared) if prepared is not None else None
+    else:
+        prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
     if prepared is not None:
         wanted = replace(wanted, prepare=prepared.prepare, prepared=prepared.words)
     result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
@@ -101,15 +106,14 @@ def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:
     return found, [name for name in targets if name in graph_targets()]
 
 
-def _makes_graph(options: ConvertOptions, source: str) -> bool:
-    """Whether a graph is made of the texts though nobody asks for one: the source has none, and the target needs it."""
-    from ragdatakit.converters import get_converter
-    from ragdatakit.converters.run import RAW
+def _where_no_graph(prepared: Preparation) -> Preparation:
+    """The same for sources that have no graph; others stay as they are."""
+    make = prepared.prepare
+    return replace(prepared, prepare=lambda tables: tables if _has_graph(tables) else make(tables))
 
-    target = get_converter(options.to)
-    if options.source_format == RAW:
-        return "edges" in target.holds
-    return target.needs_graph and not options.negatives and "edges" not in get_converter(source).gives
+
+def _has_graph(tables: CanonicalTables) -> bool:
+    return tables.any("edges") or tables.any("nodes") or not tables.any(tables.passages)
 
 
 def _preparation(

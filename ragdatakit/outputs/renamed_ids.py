@@ -78,7 +78,7 @@ def _mapping(
 ) -> Callable[[], Iterator[Any]]:
     def rows() -> Iterator[Any]:
         for row in source():
-            changed = {}
+            changed: dict[str, Any] = {}
             for column, names in wanted:
                 value = getattr(row, column)
                 if isinstance(value, tuple):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ragdatakit.converters.graphrag.entities import Entity, Graph, Relationship, made_id
+from ragdatakit.converters.graphrag.entities import Entity, Graph, Relationship, made_id, sound_text
 from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.extraction.summaries import sentences, summary
@@ -120,9 +120,9 @@ def _complete(communities: Sequence[Community], graph: Graph) -> None:
         by_level.setdefault(community.level, {}).update((entity.title, community) for entity in community.members)
     for each in graph.relationships.values():
         for of_title in by_level.values():
-            community = of_title.get(each.source)
-            if community is not None and community is of_title.get(each.target):
-                community.own.append(each)
+            both = of_title.get(each.source)
+            if both is not None and both is of_title.get(each.target):
+                both.own.append(each)
     for community in communities:
         community.relationships = sorted(each.relationship_id for each in community.own)
         units = {unit for each in community.own for unit in each.units}
@@ -169,7 +169,7 @@ def made_reports(
     tables: CanonicalTables, communities: Sequence[Community], graph: Graph, texts: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     """A report on each community, of descriptions and of sentences that name its members. Memory holds the texts."""
-    told = lru_cache(maxsize=1 << 10)(lambda unit: sentences(texts.get(unit, "")))
+    told = lru_cache(maxsize=1 << 10)(lambda unit: sentences(sound_text(texts.get(unit, ""))))
     most = max((len(community.units) for community in communities), default=0)
     why = "reports of sentences of the texts, made without a model"
     tables.losses.add("derived", "summaries", None, why, None, len(communities))
@@ -179,7 +179,7 @@ def made_reports(
 
 def _report(community: Community, graph: Graph, told: Any, most: int) -> dict[str, Any]:
     ranked = sorted(community.members, key=lambda entity: -graph.degrees.get(entity.title, 0))
-    title = _listed([entity.name for entity in ranked[:_TITLED]], len(ranked))
+    title = _listed([sound_text(entity.name) for entity in ranked[:_TITLED]], len(ranked))
     named = [entity.name.casefold() for entity in ranked]
     found = [entity.description for entity in ranked if entity.description]
     found += ["\n".join(each.descriptions) for each in community.own if each.descriptions and each.weight]
@@ -194,11 +194,11 @@ def _report(community: Community, graph: Graph, told: Any, most: int) -> dict[st
     findings = []
     for entity in ranked[:_FINDINGS]:
         texts = [entity.description] if entity.description else about.get(entity.title, [])[:_OF_UNIT]
-        explanation = summary(texts, _FINDING_TOKENS) if texts else f"{entity.name} is one of the entities."
-        findings.append({"summary": entity.name, "explanation": explanation})
+        explanation = summary(texts, _FINDING_TOKENS) if texts else f"{sound_text(entity.name)} is one of the entities."
+        findings.append({"summary": sound_text(entity.name), "explanation": explanation})
     content = f"# {title}\n\n{short}\n\n" + "\n\n".join(f"## {f['summary']}\n\n{f['explanation']}" for f in findings)
     rank = round(RANK * len(community.units) / most, 1) if most else 0.0
-    why = f"It covers {len(community.units):,} text units."
+    why = f"Text units that it covers: {len(community.units):,}."
     answer = {"title": title, "summary": short, "rating": rank, "rating_explanation": why, "findings": findings}
     return {
         "id": made_id("report", f"{community.number} {content}"),

@@ -45,12 +45,17 @@ _DESCRIPTIONS = ("description", "summary", "text", "content")
 
 def made_id(kind: str, name: str) -> str:
     """An id in the shape of GraphRAG's: always the same for the same name."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"ragdata:{kind}:{name}"))
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"ragdata:{kind}:{sound_text(name)}"))
+
+
+def sound_text(text: str) -> str:
+    """A text with question marks for halves of characters, which Parquet cannot hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def title_of(name: str) -> str:
     """A name as GraphRAG's clustering has it."""
-    return html.unescape(name).upper().strip()
+    return sound_text(html.unescape(name).upper().strip())
 
 
 @dataclass(slots=True)
@@ -113,7 +118,7 @@ class Graph:
             self.tables.drop("nodes", node, why)
             return
         entity = self._new(node.name)
-        entity.kind, entity.description = node.type or "", description_of(told)
+        entity.kind, entity.description = node.type or "", sound_text(description_of(told))
         if self.is_own:
             entity.given = told
             entity.entity_id = str(told.get("id") or entity.entity_id)
@@ -127,7 +132,10 @@ class Graph:
     def _new(self, name: str) -> Entity:
         title = name if self.is_own else self._free(title_of(name))
         self._titles[name] = title
-        if title != name:
+        if sound_text(name) != name:
+            why = "halves of characters cannot be written: they are question marks now"
+            self.tables.losses.add("coerced", "nodes", "name", why, title)
+        elif title != name:
             self._out.renamed("node", title, name)
         entity = self.entities[name] = Entity(name, title, made_id("entity", title))
         return entity
@@ -190,9 +198,10 @@ class Graph:
         else:
             why = "GraphRAG has one relationship of a direction: descriptions were joined, weights added"
             self.tables.losses.add("coerced", "edges", None, why, shown)
-        description = description_of(told)
+        description = sound_text(description_of(told))
         if not self.is_own and edge.relation and edge.relation != RELATED:
-            description = f"{edge.relation}: {description}" if description else edge.relation
+            relation = sound_text(edge.relation)
+            description = f"{relation}: {description}" if description else relation
             why = "relationships have no names: the relation is part of the description"
             self.tables.losses.add("coerced", "edges", "relation", why, edge.relation)
         if description or self.is_own:

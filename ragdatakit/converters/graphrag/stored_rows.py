@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ragdatakit.converters.graphrag.entities import sound_text
 from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.graphrag.tables import Column, Table
 
@@ -31,7 +32,8 @@ class TableWriter:
         import pyarrow.parquet as pq
 
         self._pa, self._out, self._kind = pa, out, table.kind
-        self._columns = [column for column in table.columns if column.is_of(generation)]
+        columns = (column for column in table.columns if column.is_of(generation))
+        self._columns = [column for column in columns if not column.name.endswith("_embedding")]
         fields = [pa.field(column.name, _type(pa, column)) for column in self._columns]
         self._schema = pa.schema(fields)
         self._file = file
@@ -77,14 +79,11 @@ class TableWriter:
         if value is None:
             return None
         text = value if isinstance(value, str) else str(value)
-        if not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                why = "halves of characters cannot be written: they are question marks now"
-                self._out.losses.add("coerced", self._kind, None, why, text[:60])
-                return text.encode("utf-8", "replace").decode()
-        return text
+        sound = sound_text(text)
+        if sound != text:
+            why = "halves of characters cannot be written: they are question marks now"
+            self._out.losses.add("coerced", self._kind, None, why, sound[:60])
+        return sound
 
 
 def _integer(value: Any) -> int | None:

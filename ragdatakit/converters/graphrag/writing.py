@@ -7,7 +7,7 @@ model. Vectors are not written: ``graphrag index`` makes them.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragdatakit.converters import Options
@@ -84,7 +84,7 @@ class _Index:
         for number, chunk in enumerate(self._chunks()):
             if chunk.chunk_id not in self._units:
                 self._units[chunk.chunk_id] = chunk.chunk_id
-                if chunk.doc_id in known:
+                if chunk.doc_id is not None and chunk.doc_id in known:
                     place = chunk.ordinal if chunk.ordinal is not None else 1 << 62
                     placed.setdefault(chunk.doc_id, []).append((place, number, chunk.chunk_id))
         self._of_document = {name: [unit for _, _, unit in sorted(units)] for name, units in placed.items()}
@@ -148,11 +148,8 @@ class _Index:
         places = {unit: place for place, unit in enumerate(self._units)}
         entities, relationships, claims = ([array("q") for _ in places] for _ in range(3))
         listed = list(graph.entities.values()), list(graph.relationships.values())
-        for lists, rows in zip((entities, relationships), listed, strict=True):
-            for number, row in enumerate(rows):
-                for unit in row.units:
-                    if unit in places:
-                        lists[places[unit]].append(number)
+        _place(entities, (each.units for each in listed[0]), places)
+        _place(relationships, (each.units for each in listed[1]), places)
         claim_ids = []
         for number, claim in enumerate(graph.claim_rows()):
             claim_ids.append(claim["id"])
@@ -211,3 +208,11 @@ class _Index:
             "document_id": document,
             "document_ids": listed or ([document] if document is not None else []),
         }
+
+
+def _place(lists: Sequence[array[int]], units_of: Iterable[Iterable[str]], places: Mapping[str, int]) -> None:
+    """Note at each text unit which rows name it."""
+    for number, units in enumerate(units_of):
+        for unit in units:
+            if unit in places:
+                lists[places[unit]].append(number)

@@ -145,7 +145,7 @@ class Knowledge:
         self.entities = {entity_id: by_id[entity_id] for entity_id in sorted(by_id)}
         # a set of numbers, for it is its order in which GraphRAG goes through the communities of an entity
         self.communities = {name: [int(n) for n in set(memberships.get(name, ()))] for name in self.entities}
-        last = {}
+        last: dict[str, int] = {}
         for community in known:
             last[community.title] = max(community.number, last.get(community.title, community.number))
         wanted = set(last.values())

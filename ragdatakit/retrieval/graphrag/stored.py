@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.canonical import Edge
 
 _TEXTS = ("description", "summary", "text", "content")
-_ROWS = (Entity, Relationship, Claim, Community, Report)
+_ROWS: tuple[Callable[..., Any], ...] = (Entity, Relationship, Claim, Community, Report)
 _UNNAMED = "RELATED"
 """What the edges of a GraphRAG index are called, which have no names of their own."""
 

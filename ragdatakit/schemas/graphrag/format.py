@@ -8,11 +8,13 @@ from __future__ import annotations
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.graphrag.community_rules import COMMUNITY_RULES
 from ragdatakit.schemas.graphrag.example import EXAMPLE
+from ragdatakit.schemas.graphrag.extraction_rules import EXTRACTION_RULES, SETTINGS_RULES
 from ragdatakit.schemas.graphrag.layout_rules import LAYOUT_RULES
 from ragdatakit.schemas.graphrag.records import ROWS, VECTOR
 from ragdatakit.schemas.graphrag.reference_rules import REFERENCE_RULES
 from ragdatakit.schemas.graphrag.row_rules import ROW_RULES
 from ragdatakit.schemas.graphrag.tables import ENDINGS, GENERATION_WORDS, PREFIX, TABLES, VECTORS
+from ragdatakit.schemas.graphrag.vector_rules import VECTOR_RULES
 
 _NAMES = {
     **{f"{table.name}{ending}": table.kind for table in TABLES if table.kind != "nodes" for ending in ENDINGS},
@@ -81,7 +83,15 @@ GRAPHRAG = Format(
             suffixes=(".yaml", ".yml"),
         ),
     ),
-    rules=(*LAYOUT_RULES, *ROW_RULES, *REFERENCE_RULES, *COMMUNITY_RULES),
+    rules=(
+        *LAYOUT_RULES,
+        *ROW_RULES,
+        *SETTINGS_RULES,
+        *REFERENCE_RULES,
+        *COMMUNITY_RULES,
+        *VECTOR_RULES,
+        *EXTRACTION_RULES,
+    ),
     layouts=(
         Layout(
             name="project",

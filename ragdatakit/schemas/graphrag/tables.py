@@ -6,7 +6,7 @@ Source: ``data_model/schemas.py``, ``data_model/dfs.py`` and ``query/input/loade
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 GENERATIONS = ("0.1", "0.5", "1.0", "2.0", "2.3", "3.0")
@@ -118,7 +118,7 @@ TEXT_UNITS = Table(
     description="The chunks of the documents.",
     columns=(
         _ID,
-        _NUMBER,
+        replace(_NUMBER, needed=""),
         _text("text", "The text of the chunk.", "Mara Venn built the lighthouse.", needed="0.1", nullable=False),
         _integer("n_tokens", "How many tokens the text has.", 6, needed="0.1", nullable=False),
         _text("document_id", "Id of its document.", "d1", since="3.0", needed="3.0"),

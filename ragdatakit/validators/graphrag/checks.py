@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from ragdatakit.files.containers.sources import is_lfs_pointer, lfs_size
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.graphrag.index import Index
+from ragdatakit.files.graphrag.settings import Settings, SettingsError, read_settings
 from ragdatakit.files.graphrag.tables import StoredTable
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND, VECTORS
 from ragdatakit.validators.checks import FormatChecks
-from ragdatakit.validators.graphrag.layout import layout_problems
+from ragdatakit.validators.graphrag.extraction import claim_problems, extraction_problems
+from ragdatakit.validators.graphrag.layout import layout_problems, settings_problem
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
@@ -33,6 +36,23 @@ class GraphRagChecks(FormatChecks):
         self._forced = profiles[0] if len(profiles) == 1 else ""
         self._unreliable: set[str] = set()
         self._generation = self._forced
+        self._found_settings: Settings | None = None
+
+    def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
+        """The faults of an answer of a model, or of the settings."""
+        if file.kind == "settings":
+            return self._settings(data)
+        return claim_problems(data) if file.kind == "claims" else extraction_problems(data)
+
+    def _settings(self, data: bytes) -> Iterator[Problem]:
+        try:
+            self._found_settings = settings = read_settings(data)
+        except SettingsError as error:
+            yield Problem("unusable-settings", facts={"reason": error.reason}, line=error.line)
+            return
+        place = settings.base_dir.strip("/").removeprefix("./")
+        if place and not place.startswith("output") and "$" not in place:
+            yield Problem("tables-elsewhere", None, settings.base_dir, line=settings.line)
 
     def finish(self) -> Iterator[Placed]:
         """The tables, which the engine does not open."""
@@ -42,7 +62,7 @@ class GraphRagChecks(FormatChecks):
         from ragdatakit.validators.graphrag.sql_tables import SqlTables
 
         before = {file: _state(file.path) for file in files}
-        tables = SqlTables()
+        tables = SqlTables(sum(size_of(file.path) for file in files))
         try:
             yield from self._checked(tables, files)
         finally:
@@ -63,6 +83,11 @@ class GraphRagChecks(FormatChecks):
             self.dataset.profile = self._generation
         if self.dataset.layout in _INDEXES:
             yield from layout_problems(index, self._generation, self.dataset)
+            if self._found_settings is not None and index.tables:
+                settings = self.dataset.of_kind("settings")[0]
+                problem = settings_problem(self._found_settings, self._generation, next(iter(index.tables.values())))
+                if problem is not None:
+                    yield settings, problem
         aside = {table.file for table in index.aside}
         for file, table in stored.items():
             if file.readable and file.kind in BY_KIND:
@@ -122,21 +147,41 @@ class GraphRagChecks(FormatChecks):
         """What the tables say of each other."""
         import duckdb
 
+        from ragdatakit.validators.graphrag.codes import Codes
         from ragdatakit.validators.graphrag.communities import CommunityChecks
-        from ragdatakit.validators.graphrag.references import Codes, ReferenceChecks
+        from ragdatakit.validators.graphrag.references import ReferenceChecks
         from ragdatakit.validators.graphrag.sql_tables import reason_of
 
         if not tables.tables:
             return
         try:
             codes = Codes(tables)
-            references = ReferenceChecks(codes, self._unreliable)
-            yield from self._placed(tables, references.found())
-            communities = CommunityChecks(codes, self._unreliable, references.has_edges, self._generation)
-            yield from self._placed(tables, communities.found())
+            yield from self._placed(tables, ReferenceChecks(codes, self._unreliable).found())
+            yield from self._placed(tables, CommunityChecks(codes, self._unreliable, self._generation).found())
+            yield from self._vectors(tables)
         except duckdb.Error as error:  # a table that changed, or that takes more memory than there is
             first = next(iter(tables.tables.values())).stored
             yield first.file, _unreadable(reason_of(error, first))
+
+    def _vectors(self, tables: SqlTables) -> Iterator[Placed]:
+        import duckdb
+
+        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError, reason_of
+        from ragdatakit.validators.graphrag.vectors import store_problems, vector_problems
+
+        for file in self.dataset.of_kind(VECTORS):
+            if not file.readable:
+                continue
+            stored = StoredTable(file)
+            try:
+                table = tables.add(file.name, stored, old=False)
+                for problem in vector_problems(tables, file.path.name, table, self._unreliable):
+                    yield file, problem
+            except (UnreadableTableError, duckdb.Error) as error:
+                is_ours = isinstance(error, UnreadableTableError)
+                yield file, _unreadable(error if is_ours else reason_of(error, stored))
+        if self.dataset.layout in _INDEXES:
+            yield from store_problems(tables, self.dataset, self._unreliable)
 
     def _placed(self, tables: SqlTables, found: Iterable[Found]) -> Iterator[Placed]:
         for kind, rule, column, row, line, value, facts in found:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from ragdatakit.validators.graphrag.references import Codes, Found
+from ragdatakit.validators.graphrag.codes import Codes
+from ragdatakit.validators.graphrag.references import Found, Question, answers
 from ragdatakit.validators.graphrag.row_checks import USUAL_LEVEL
 
 _MEMBERS = """
@@ -49,65 +50,76 @@ _NOT_IN_PARENT = """
     select v.row, v.line, e.{name}, l.parent from lost l join {view} v on v.row = l.row
     join {entities} e on e.row = l.entity order by v.row, l.entity"""
 
+_OUTSIDERS = """
+    select row, line, {name} from {entities} where row not in (select entity from members) and id is not null
+    order by row"""
+_UNREPORTED = """
+    select row, line, community from {view} where community is not null
+    and community not in (select community from {other} where community is not null) order by row"""
+
 
 class CommunityChecks:
-    """What `Codes` tell of communities and reports."""
+    """What the codes tell of communities and reports; tables in ``unreliable`` were not read whole."""
 
-    def __init__(self, codes: Codes, unreliable: set[str], has_edges: bool, generation: str) -> None:
+    def __init__(self, codes: Codes, unreliable: set[str], generation: str) -> None:
         self._codes = codes
-        self._generation = generation
         self._tables = codes.tables
         self._unreliable = unreliable
-        self._has_edges = has_edges
+        self._generation = generation
 
     def found(self) -> Iterator[Found]:
         """All faults."""
-        yield from self._reports()
-        if "communities" not in self._tables or "communities" in self._unreliable:
-            return
-        yield from self._levels()
-        view = self._tables["communities"].name
-        if self._codes.has("communities", "community", "level", "parent"):
-            yield from self._hierarchy(view)
-            if self._codes.has("communities", "children"):
-                yield from self._children(view)
-        if self._codes.has("communities", "entity_ids") and self._codes.has("entities", "id"):
-            self._tables.run(_MEMBERS)
-            yield from self._outsiders()
-            if self._has_edges and self._codes.has("communities", "relationship_ids"):
-                yield from self._relationships(view)
-            if self._codes.has("communities", "community", "parent"):
-                yield from self._parents(view)
+        if "communities" in self._tables:
+            yield from answers(self._codes, self._questions(self._tables["communities"].name))
 
-    def _reports(self) -> Iterator[Found]:
-        both = self._codes.has("reports", "community") and self._codes.has("communities", "community")
-        if not both:
+    def _questions(self, view: str) -> Iterator[Question]:
+        has = self._codes.has
+        if has("reports", "community") and has("communities", "community"):
+            yield from self._reports(view)
+        if "communities" in self._unreliable:
             return
-        reports, communities = self._tables["reports"].name, self._tables["communities"].name
-        known = "(select community from {} where community is not null)"
+        if has("communities", "level"):
+            lowest = "select min(level) as lowest from k_communities having min(level) <> 0"
+            yield Question(lowest, self._levels)
+        if has("communities", "community", "level", "parent"):
+            yield _asked(_HIERARCHY.format(view=view), self._hierarchy)
+            if has("communities", "children"):
+                yield _asked(_CHILDREN.format(view=view), self._children)
+        if not has("communities", "entity_ids") or not has("entities", "id"):
+            return
+        self._tables.run(_MEMBERS)
+        if "entities" not in self._unreliable:
+            title = "title" if has("entities", "title") else "id"
+            entities = self._tables["entities"].name
+            yield _asked(_OUTSIDERS.format(entities=entities, name=title), self._outsiders)
+            if has("communities", "community", "parent"):
+                yield _asked(_NOT_IN_PARENT.format(view=view, entities=entities, name=title), self._parents)
+        if self._codes.has_edges and has("relationships", "id") and has("communities", "relationship_ids"):
+            yield _asked(_STRAY.format(view=view), self._relationships)
+
+    def _reports(self, view: str) -> Iterator[Question]:
+        reports = self._tables["reports"].name
         if "communities" not in self._unreliable:
-            for row, line, value in self._tables.rows(
-                f"select row, line, community from {reports} where community is not null "
-                f"and community not in {known.format('k_communities')} order by row"
-            ):
-                yield "reports", "unknown-community", "community", row, line, value, {}
-        if "reports" not in self._unreliable and self._tables.one("select count(*) from k_reports")[0]:
-            for row, line, value in self._tables.rows(
-                f"select row, line, community from {communities} where community is not null "
-                f"and community not in {known.format('k_reports')} order by row"
-            ):
-                yield "communities", "community-without-report", "community", row, line, value, {}
+            query = _UNREPORTED.format(view=reports, other="k_communities")
+            yield self._found("reports", "unknown-community", query)
+        if "reports" not in self._unreliable:
+            query = _UNREPORTED.format(view=view, other="k_reports")
+            yield self._found("communities", "community-without-report", query)
+
+    def _found(self, kind: str, rule: str, query: str) -> Question:
+        def answer() -> Iterator[Found]:
+            for row, line, value in self._tables.rows(query):
+                yield Found(kind, rule, "community", row, line, value, {})
+
+        return Question(query, answer)
 
     def _levels(self) -> Iterator[Found]:
-        if not self._codes.has("communities", "level"):
-            return
         row, lowest = self._tables.one("select min_by(row, level), min(level) from k_communities")
-        if lowest is not None and lowest != 0:
-            rule = "no-community-in-reach" if lowest > USUAL_LEVEL else "no-top-level"
-            yield "communities", rule, "level", row, None, lowest, {}
+        rule = "no-community-in-reach" if lowest > USUAL_LEVEL else "no-top-level"
+        yield Found("communities", rule, "level", row, None, lowest, {})
 
-    def _hierarchy(self, view: str) -> Iterator[Found]:
-        for row, line, number, level, parent, raw, above in self._tables.rows(_HIERARCHY.format(view=view)):
+    def _hierarchy(self, query: str) -> Iterator[Found]:
+        for row, line, number, level, parent, raw, above in self._tables.rows(query):
             name = f"community {number} on level {level}"
             if parent is None:
                 reason = f"{name} has the parent {raw}, which is no number"
@@ -117,27 +129,23 @@ class CommunityChecks:
                 reason = f"{name} has the parent {parent}, which does not exist"
             else:
                 reason = f"{name} has the parent {parent}, which is on level {above}"
-            yield "communities", "broken-hierarchy", "parent", row, line, parent, {"reason": reason}
+            yield Found("communities", "broken-hierarchy", "parent", row, line, parent, {"reason": reason})
 
-    def _children(self, view: str) -> Iterator[Found]:
-        for row, line, number, more, wrong, less, missing in self._tables.rows(_CHILDREN.format(view=view)):
+    def _children(self, query: str) -> Iterator[Found]:
+        for row, line, number, more, wrong, less, missing in self._tables.rows(query):
             words = [f"lists {_several(more, wrong)}, whose parent it is not"] if more else []
             words += [f"does not list {_several(less, missing)}, whose parent it is"] if less else []
             facts = {"reason": f"community {number} {' and '.join(words)}"}
-            yield "communities", "children-unlike-parents", "children", row, line, None, facts
+            yield Found("communities", "children-unlike-parents", "children", row, line, None, facts)
 
-    def _outsiders(self) -> Iterator[Found]:
-        if "entities" in self._unreliable or not self._tables.one("select count(*) from members")[0]:
-            return
-        title = "title" if self._codes.has("entities", "title") else "id"
-        for row, line, value in self._tables.rows(
-            f"select row, line, {title} from {self._tables['entities'].name} "
-            "where row not in (select entity from members) and id is not null order by row"
-        ):
-            yield "entities", "entity-without-community", "id", row, line, value, {}
+    def _outsiders(self, query: str) -> Iterator[Found]:
+        if not self._tables.one("select count(*) from members")[0]:
+            return  # all are: that is told of the members
+        for row, line, value in self._tables.rows(query):
+            yield Found("entities", "entity-without-community", "id", row, line, value, {})
 
-    def _relationships(self, view: str) -> Iterator[Found]:
-        for row, line, unknown, outside in self._tables.rows(_STRAY.format(view=view)):
+    def _relationships(self, query: str) -> Iterator[Found]:
+        for row, line, unknown, outside in self._tables.rows(query):
             if self._generation < "1.0":  # which lists all relationships of a member
                 outside = 0
             if not unknown and not outside:
@@ -145,13 +153,15 @@ class CommunityChecks:
             words = [f"{unknown} that do not exist"] if unknown else []
             words += [f"{outside} with an end that is no member"] if outside else []
             facts = {"reason": f"relationship_ids lists {' and '.join(words)}"}
-            yield "communities", "stray-community-relationship", "relationship_ids", row, line, None, facts
+            yield Found("communities", "stray-community-relationship", "relationship_ids", row, line, None, facts)
 
-    def _parents(self, view: str) -> Iterator[Found]:
-        name = "title" if self._codes.has("entities", "title") else "id"
-        query = _NOT_IN_PARENT.format(view=view, entities=self._tables["entities"].name, name=name)
+    def _parents(self, query: str) -> Iterator[Found]:
         for row, line, value, parent in self._tables.rows(query):
-            yield "communities", "member-not-in-parent", "entity_ids", row, line, value, {"parent": parent}
+            yield Found("communities", "member-not-in-parent", "entity_ids", row, line, value, {"parent": parent})
+
+
+def _asked(query: str, told: Callable[[str], Iterator[Found]]) -> Question:
+    return Question(query, lambda: told(query))
 
 
 def _several(number: int, first: int) -> str:

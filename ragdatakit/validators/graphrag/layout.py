@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.graphrag.index import CORE, Index, Sign
+from ragdatakit.files.graphrag.settings import Settings
+from ragdatakit.files.graphrag.tables import StoredTable
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATION_WORDS, GENERATIONS, PREFIX
 
@@ -37,6 +39,15 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
     for table in index.aside:
         other = index.tables[table.file.kind].file.path.name
         yield table.file, Problem("unused-table", None, None, {"other": other})
+
+
+def settings_problem(settings: Settings, generation: str, table: StoredTable) -> Problem | None:
+    """Settings of another generation than the tables; before 2.0 one word stands for all releases."""
+    of_settings = {"3.0": ("3.0", "3.0"), "2.0": ("2.0", "2.3"), "0.1": ("0.1", "1.0")}.get(settings.release)
+    if of_settings is None or of_settings[0] <= generation <= of_settings[1]:
+        return None
+    name = table.file.path.name
+    return _mixed("mixed-releases", "settings.yaml", of_settings, name, (generation, generation))
 
 
 def _releases(index: Index, generation: str, dataset: Dataset) -> Iterator[Placed]:

@@ -73,6 +73,8 @@ def _typed_checks(kind: str, table: SqlTable, column: Column, generation: str) -
         where = f"{value} is null"  # an empty cell of CSV is an empty text, which is no number
         if passes and not is_csv:
             where += f" and {raw} is not null"
+            if table.is_fraction(name):
+                where += f" and {raw} <> 'nan'"
         yield RowCheck("unusable-value", name, where, raw, {**told, "expected": sql_text(what)})
         if column.type == "integer" and (table.is_fraction(name) or is_csv):
             number = f"try_cast({raw} as double)"
@@ -143,7 +145,8 @@ _FURTHER: dict[str, tuple[RowCheck, ...]] = {
                  judge=lambda found: {"reason": _REASONS[found]}),
     ),
     "covariates": (
-        RowCheck("empty-claim", "subject_id", "subject_id is null or subject_id = '' or (object_id is null and type is null)",
-                 "subject_id", {"missing": "case when subject_id <> '' then 'object and type' else 'a subject' end"}),
+        RowCheck("empty-claim", "subject_id",
+                 "subject_id is null or subject_id = '' or (object_id is null and type is null)", "subject_id",
+                 {"missing": "case when subject_id <> '' then 'object and type' else 'a subject' end"}),
     ),
 }  # fmt: skip

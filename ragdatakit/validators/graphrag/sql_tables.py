@@ -23,12 +23,19 @@ if TYPE_CHECKING:
 MEMORY = 192 << 20
 """Bytes that DuckDB holds before it moves tables to the disk."""
 _PIECE = 1 << 12
+_SMALL = 16 << 20
+"""Bytes of tables for which a second thread costs more than it gains."""
 _SPLIT = (
     "create macro split_list(c) as list_filter(list_transform(string_split(replace(c, chr(10), ','), ','), "
     "lambda x: trim(x, '[] ''\"')), lambda x: x <> '')"
 )
 _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 _FRACTIONS = {"FLOAT", "DOUBLE"}
+_NOT_WORTH_IT = (
+    "join_order,statistics_propagation,regex_range,deliminator,common_subexpressions,common_aggregate,top_n,"
+    "build_side_probe_side,compressed_materialization,reorder_filter,duplicate_groups,limit_pushdown,in_clause"
+)
+"""What planning a query over a small table costs more time with than it gains."""
 _PREFIX = re.compile(r"^[A-Za-z ]{0,40}Error: ")
 
 
@@ -62,9 +69,9 @@ class SqlTable:
 
 
 class SqlTables:
-    """The views of one dataset, by kind. To be closed."""
+    """The views of one dataset of so many bytes, by kind. To be closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int) -> None:
         import duckdb
 
         self._scratch = ScratchFolder()
@@ -75,10 +82,15 @@ class SqlTables:
             "temp_directory": str(self._scratch.path / "spilled"),
             "preserve_insertion_order": "false",
         }
+        if size < _SMALL:
+            config["threads"] = 1
         self._connection = duckdb.connect(config=config)
         self._connection.execute("set enable_progress_bar = false")
+        if size < _SMALL:
+            self._connection.execute(f"set disabled_optimizers = '{_NOT_WORTH_IT}'")
         self._connection.execute(_SPLIT)
         self.tables: dict[str, SqlTable] = {}
+        self._views = 0
 
     def close(self) -> None:
         """Let go of the database and its scratch folder."""
@@ -124,7 +136,8 @@ class SqlTables:
         """A view of a table; ``old``: several ids may stand in one text of a list. Raises `UnreadableTableError`."""
         import duckdb
 
-        name = f"v{len(self.tables)}_{kind.replace('-', '_')}"
+        self._views += 1
+        name = f"v{self._views}"
         table = SqlTable(name, stored)
         try:
             source = self._csv(table) if stored.is_csv else self._parquet(table)
@@ -170,7 +183,7 @@ class SqlTables:
                 yield _batch(held, first, list(places.values()), schema)
 
         incoming = pa.RecordBatchReader.from_batches(schema, batches())
-        name = f"t{len(self.tables)}"
+        name = f"t{self._views}"
         self._connection.register("incoming", incoming)
         self._connection.execute(f"create table {name} as select * from incoming")
         self._connection.unregister("incoming")
