@@ -120,7 +120,7 @@ class _Reading:
     def _read_links(self) -> _Links:
         import numpy as np
 
-        query = _CHILDREN if self.kind == "tree" else _PARENTS
+        query = _CHILDREN.format(above=self._above) if self.kind == "tree" else _PARENTS
         found = self._at.execute(f"select distinct p, c from ({query}) order by p, c").fetchnumpy()
         source, target = found["p"].astype(np.int64), found["c"].astype(np.int64)
         down = self._levels[source] > self._levels[target]
@@ -179,14 +179,16 @@ class _Reading:
 
     def _told(self, order: list[int], parents: list[int], counts: Numbers) -> tuple[HierarchyNode, ...]:
         rows = self._at.execute(
-            f"""select n, id, left(text, {_TEXT + 1}), left(title, {_TITLE + 1}), size, rank, leaves
+            f"""select n, id, left(title, {_TITLE + 1}), size, rank, leaves
                 from told_nodes where n in (select unnest(?::bigint[]))""",
             [order],
         ).fetchall()
+        texts = self._texts(order)
         by_number = {row[0]: row[1:] for row in rows}
         found = []
         for node, parent in zip(order, parents, strict=True):
-            name, text, title, size, rank, leaves = by_number[node]
+            name, title, size, rank, leaves = by_number[node]
+            text = texts.get(node)
             found.append(
                 HierarchyNode(
                     name,
@@ -202,6 +204,15 @@ class _Reading:
                 )
             )
         return tuple(found)
+
+    def _texts(self, order: list[int]) -> dict[int, str]:
+        """The texts of nodes, cut."""
+        found: dict[int, str] = {}
+        for table, only in (("summaries", f"and n < {self._above}"), ("chunks", f"and n >= {self._above}")):
+            if table in self._tables:
+                query = _TEXTS.format(most=_TEXT + 1, only=only, table=table)
+                found |= dict(self._at.execute(query, [order]).fetchall())
+        return found
 
     def _levels_told(self, nodes: Sequence[HierarchyNode], counts: Numbers, measured: bool) -> list[HierarchyLevel]:
         import numpy as np
@@ -245,54 +256,63 @@ def _heading(text: str) -> str:
     return first.lstrip("# ").strip() if first.startswith("#") else ""
 
 
-_OBJECT = "case when json_valid({0}) then case when json_type({0}) = 'OBJECT' then {0} end end"
-_SUMMARIES = """
+_FILLED = "coalesce(trim(text), '') <> ''"
+_SUMMARIES = f"""
 create or replace temp table told_nodes as
 select row_number() over (order by place) - 1 as n, *, null::varchar as title, null::bigint as size,
-  null::double as rank, coalesce(trim(text), '') <> '' as filled, len(children) as leaves
+  null::double as rank
 from (
-  select min(rowid) as place, summary_id as id, arg_min(level, rowid) as level, arg_min(text, rowid) as text,
-    arg_min(children, rowid) as children
+  select min(rowid) as place, summary_id as id, arg_min(level, rowid) as level, arg_min({_FILLED}, rowid) as filled,
+    arg_min(len(children), rowid) as leaves
   from main.summaries where summary_id is not null group by summary_id
 )
 """
 _REPORTS = f"""
-select object ->> '$.{COMMUNITY}' as id, arg_min(text, place) as text, arg_min(object, place) as object,
-  arg_min(len(children), place) as leaves
-from (select rowid as place, text, children, {_OBJECT.format("metadata")} as object from main.summaries)
-where object is not null group by 1
+select id, min(row) as place, arg_min(filled, row) as filled, arg_min(title, row) as title, arg_min(rank, row) as rank,
+  arg_min(leaves, row) as leaves
+from (
+  select row, filled, leaves, found[1] as id, found[2] as title, try_cast(found[3] as double) as rank
+  from (
+    select rowid as row, {_FILLED} as filled, len(children) as leaves, case when json_valid(metadata) then
+      json_extract_string(metadata, ['$.{COMMUNITY}', '$.{TITLE}', '$.{RANK}']) end as found
+    from main.summaries
+  )
+) where id is not null group by id
 """
-_NO_REPORTS = "select null::varchar as id, null::varchar as text, null::varchar as object, null::bigint as leaves"
+_NO_REPORTS = """
+select null::varchar as id, null::bigint as place, false as filled, null::varchar as title, null::double as rank,
+  null::bigint as leaves
+"""
 _COMMUNITIES = f"""
 create or replace temp table told_nodes as
-select row_number() over (order by place) - 1 as n, c.id, level, text, parent, member,
-  coalesce(r.object ->> '$.{TITLE}', c.title) as title,
-  coalesce(case when try_cast(c.object ->> '$.{SIZE}' as bigint) >= 0 then try_cast(c.object ->> '$.{SIZE}' as bigint)
-    end, members) as size,
-  case when isfinite(try_cast(r.object ->> '$.{RANK}' as double)) then try_cast(r.object ->> '$.{RANK}' as double)
-    end as rank,
-  coalesce(trim(text), '') <> '' as filled, coalesce(leaves, 0) as leaves
+select row_number() over (order by c.place) - 1 as n, r.place, c.id, level, parent, member,
+  coalesce(r.title, c.title) as title, coalesce(case when size >= 0 then size end, members) as size,
+  case when isfinite(rank) then rank end as rank, coalesce(filled, false) as filled, coalesce(leaves, 0) as leaves
 from (
-  select place, id, level, title, parent, nullif(len(members), 0) as members, members[1] as member,
-    {_OBJECT.format("attributes")} as object
-  from (
-    select min(rowid) as place, community_id as id, arg_min(level, rowid) as level, arg_min(title, rowid) as title,
-      arg_min(parent, rowid) as parent, arg_min(members, rowid) as members, arg_min(attributes, rowid) as attributes
-    from main.communities where community_id is not null group by community_id
-  )
+  select min(rowid) as place, community_id as id, arg_min(level, rowid) as level, arg_min(title, rowid) as title,
+    arg_min(parent, rowid) as parent, arg_min(members[1], rowid) as member,
+    arg_min(nullif(len(members), 0), rowid) as members,
+    arg_min(case when json_valid(attributes) then try_cast(attributes ->> '$.{SIZE}' as bigint) end, rowid) as size
+  from main.communities where community_id is not null group by community_id
 ) c left join ({{reports}}) r on r.id = c.id
 """
-_LEAVES = """
-insert into told_nodes (n, id, level, text, filled, leaves)
-select ? - 1 + row_number() over (order by place), chunk_id, 0, text, coalesce(trim(text), '') <> '', 0
+_LEAVES = f"""
+insert into told_nodes (n, place, id, level, filled, leaves)
+select ? - 1 + row_number() over (order by place), place, id, 0, filled, 0
 from (
-  select min(rowid) as place, chunk_id, first(text order by rowid) as text
+  select min(rowid) as place, chunk_id as id, arg_min({_FILLED}, rowid) as filled
   from main.chunks where chunk_id is not null group by chunk_id
 )
 """
+_TEXTS = """
+select n, left(text, {most}) from (select n, place from told_nodes where n in (select unnest(?::bigint[])) {only}) t
+join (select rowid as row, text from main.{table}) s on s.row = t.place
+"""
 _CHILDREN = """
-select p.n as p, c.n as c from (select n, unnest(children) as child from told_nodes) p
-join told_nodes c on c.id = p.child where p.n <> c.n
+select p.n as p, c.n as c from (
+  select n, unnest(children) as child from told_nodes
+  join (select rowid as row, children from main.summaries) s on s.row = place where n < {above}
+) p join told_nodes c on c.id = p.child where p.n <> c.n
 """
 _PARENTS = """
 select p.n as p, c.n as c from told_nodes c join told_nodes p on p.id = c.parent where p.n <> c.n

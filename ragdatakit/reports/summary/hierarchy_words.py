@@ -59,8 +59,8 @@ def hierarchy_words(found: Hierarchy) -> Iterator[str]:
     """Sentences about the whole: how many nodes there are, which are not shown, and what is odd."""
     shown = len(found.nodes)
     if found.kind == "communities":
-        told = f"{many(found.all_nodes, 'community', 'communities')} on {many(len(found.levels), 'level')}, "
-        told += f"{found.roots:,} of them part of no other"
+        told = f"{many(found.all_nodes, 'community', 'communities')} on {many(len(found.levels), 'level')}"
+        told += f", {found.roots:,} of them part of no other" if found.roots < found.all_nodes else ""
     else:
         layers = sum(level.level > 0 for level in found.levels)
         leaves = next((level.nodes for level in found.levels if level.level == 0), 0)
