@@ -19,7 +19,6 @@ from ragdatakit.schemas.options import GateOptions, SuiteOptions
 if TYPE_CHECKING:
     from ragdatakit.schemas.gates import GateResult
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
 _FORMS = ("text", "json", "html")
 _LEAST_WIDTH, _MOST_WIDTH = 60, 160
 _option = options_of(GateOptions)

@@ -23,7 +23,6 @@ from ragdatakit.visible_text import visible_text
 
 MOST_TYPES = 8
 """Up to so many types of questions are shown without being asked for."""
-_FULL = 0.99995
 _INDENT = "  "
 _MOST_CAUSES, _MOST_ANSWERS = 8, 3
 _LONGEST_NAME, _SCORE, _BESIDE = 24, 12, 22

@@ -32,14 +32,14 @@ LONGEST = 32
 """Atoms of the longest name that is looked for in texts."""
 MOST_ALIKE = 5
 """Names that are taken where none is in the text."""
-_MOST_OF_A_KEY = 64
+_MOST_OF_A_KEY = 64  # nodes spelled alike: a graph of a hundred thousand "untitled" must not start everywhere
 _MOST_COMPARED = 1 << 16
 """Nodes that share a word with the text and are compared with it."""
 _BATCH = 256
 _K1, _B = 1.2, 0.75
 _ODD = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
-_REMEMBERED = 1 << 19
+_REMEMBERED = 1 << 19  # atoms; the cache is emptied when it is full
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _SINGLE = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
 
-_BLOCK = 4096
+_BLOCK = 4096  # passages, and bytes of text, that are read together: long texts make smaller blocks
 _BLOCK_BYTES = 4 << 20
 FIELDS = ("id", "title", "context", "text", "document")
 

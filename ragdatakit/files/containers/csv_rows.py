@@ -27,7 +27,7 @@ _END = re.compile(rb"\r\n|\r|\n")
 _BLANK = re.compile(rb"[ \t]*+(?=[\r\n]|\Z)")
 LONGEST_OPEN = 1 << 26
 """Bytes that a quoted cell may take before it is looked at as one that was never closed."""
-_PART = 1 << 16
+_PART = 1 << 16  # bytes judged by themselves: one odd row costs the columnar way this much, not a whole block
 
 
 @dataclass(frozen=True, slots=True)

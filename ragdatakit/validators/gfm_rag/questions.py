@@ -118,7 +118,6 @@ class Asked:
         self._rows = array("q")
         self._nodes = array("i")
         self._splits = array("q")  # per question: end of its starts, end of its targets
-        self._found = 0
 
     def add(self, row: int, starts: Iterable[int], targets: Iterable[int]) -> None:
         """One question more."""
