@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ragdatakit.reports.summary.claims import claim_words
 from ragdatakit.reports.summary.words import (
@@ -52,21 +51,19 @@ from ragdatakit.reports.terminal import (
     wrapped,
 )
 from ragdatakit.reports.text import size
+from ragdatakit.schemas.evaluations import ClaimScores
+from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.summaries import (
+    Distribution,
+    Example,
+    Frequencies,
+    GraphSummary,
+    LeftOut,
+    NotRead,
+    Summary,
+    TableSummary,
+)
 from ragdatakit.schemas.texts import many
-
-if TYPE_CHECKING:
-    from ragdatakit.schemas.evaluations import ClaimScores
-    from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import (
-        Distribution,
-        Example,
-        Frequencies,
-        GraphSummary,
-        LeftOut,
-        NotRead,
-        Summary,
-        TableSummary,
-    )
 
 FEW = 3
 """Up to so many datasets are shown whole without being asked for."""

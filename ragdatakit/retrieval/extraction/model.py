@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -19,16 +19,14 @@ from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.connections import in_order
 from ragdatakit.retrieval.endpoint import SAME_FOR_ALL, Endpoint, EndpointError
+from ragdatakit.retrieval.extraction.graph_store import GraphStore
 from ragdatakit.retrieval.extraction.names import name_key
 from ragdatakit.retrieval.extraction.prompts import repair_of, request_of
 from ragdatakit.retrieval.extraction.replies import FoundGraph, UnreadableReplyError, parse_reply
 from ragdatakit.retrieval.parts import Progress
+from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import ExtractionEstimate
 from ragdatakit.schemas.errors import RagdataError
-
-if TYPE_CHECKING:
-    from ragdatakit.retrieval.extraction.graph_store import GraphStore
-    from ragdatakit.schemas.canonical import Document
 
 _CHAT = "chat/completions"
 _HOPELESS = 20
