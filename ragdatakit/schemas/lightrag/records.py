@@ -22,11 +22,10 @@ def _store(
         title=title,
         description=description,
         fields=(
-            Field(name=key, type="string", description="The name of the member.", examples=(example_key,)),
+            Field(f"{key}: string", "The name of the member.", examples=(example_key,)),
             Field(
-                name=value,
-                type="object",
-                description="What is stored under it.",
+                f"{value}: object",
+                "What is stored under it.",
                 examples=(example_value,),
                 rules={"null": broken, "type": broken},
             ),
@@ -141,11 +140,8 @@ REPORT = _store(
 def _part(name: str, description: str, example: dict[str, Any]) -> Field:
     broken = "unusable-payload-field"
     return Field(
-        name=name,
-        type="array",
-        items="object",
-        required=False,
-        description=description,
+        f"{name}?: object[]",
+        description,
         examples=([example],),
         rules={"null": broken, "type": broken, "item-type": broken},
     )

@@ -163,21 +163,23 @@ SAGE = Format(
         Key(kind="records", fields=("@record",), rule="repeated-record"),
     ),
     adopts={
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are silently lost"),
-        "non-finite-number": Adopted(
-            severity="error", upstream="Python reads it, and other readers refuse the record: it is not JSON"
-        ),
+        "duplicate-key": Adopted("error", "the last value wins, the others are silently lost"),
+        "non-finite-number": Adopted("error", "Python reads it, and other readers refuse the record: it is not JSON"),
         "byte-order-mark": Adopted(
-            severity="error",
-            upstream="the first line is not JSON to its reader: of documents it is skipped with a warning, and all "
-            "others move one place against their vectors",
+            "error",
+            (
+                "the first line is not JSON to its reader: of documents it is skipped with a warning, and all "
+                "others move one place against their vectors"
+            ),
         ),
         "invalid-utf8": Adopted(
-            severity="error",
-            upstream="reading stops with UnicodeDecodeError; of documents the retriever then has none, and every query "
-            "returns []",
+            "error",
+            (
+                "reading stops with UnicodeDecodeError; of documents the retriever then has none, and every query "
+                "returns []"
+            ),
         ),
-        "mislabelled-compression": Adopted(severity="error", upstream="SAGE opens plain text only"),
+        "mislabelled-compression": Adopted("error", "SAGE opens plain text only"),
     },
     example={
         "records.jsonl": (
