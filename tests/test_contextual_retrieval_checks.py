@@ -15,11 +15,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.files.contextual_retrieval.vector_stores import (
-    UnsafeStoreError,
-    UnusableStoreError,
-    read_vector_store,
-)
+from ragdatakit.files.contextual_retrieval.vector_stores import UnsafeStoreError, UnusableStoreError, read_vector_store
 from ragdatakit.files.paths.boundary import ANYWHERE
 from tests.upstream_data import UPSTREAM_DATA
 

@@ -106,9 +106,5 @@ def planned(folder: PathLike, repo: str, report: Report, options: PushOptions) -
 def upload(plan: PushPlan, options: PushOptions, show_progress: bool = False) -> Pushed:
     """Do what was planned."""
     return put(
-        plan,
-        private=options.private,
-        message=options.message,
-        revision=options.revision,
-        show_progress=show_progress,
+        plan, private=options.private, message=options.message, revision=options.revision, show_progress=show_progress
     )

@@ -151,10 +151,7 @@ class NumpyGraph:
         first_of[part, turned.astype(np.intp)] = firsts
         other = first_of[part, 1 - turned.astype(np.intp)]
         again, back = ordered != firsts, other < ordered
-        return RepeatedEdges(
-            *_by_row(ordered[again], firsts[again]),
-            *_by_row(ordered[back], other[back]),
-        )
+        return RepeatedEdges(*_by_row(ordered[again], firsts[again]), *_by_row(ordered[back], other[back]))
 
     def unreachable(
         self, starts: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], max_hops: int | None = None

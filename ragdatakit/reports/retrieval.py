@@ -10,16 +10,7 @@ import orjson
 
 from ragdatakit.reports.terminal import Painter, one_line, painter, width_of
 from ragdatakit.reports.text import size
-from ragdatakit.schemas.retrieved import (
-    GoldPlace,
-    Hit,
-    IndexSummary,
-    PathStep,
-    Retrieval,
-    Snippet,
-    StoredIndex,
-    Term,
-)
+from ragdatakit.schemas.retrieved import GoldPlace, Hit, IndexSummary, PathStep, Retrieval, Snippet, StoredIndex, Term
 from ragdatakit.schemas.texts import shortened
 from ragdatakit.visible_text import visible_text
 

@@ -247,13 +247,7 @@ class Retriever:
             return self._told(query, mode, k, ranking, ranks, seconds)
 
     def _told(
-        self,
-        query: Query,
-        mode: str,
-        k: int,
-        ranking: Ranking,
-        ranks: Mapping[str, Mapping[int, int]],
-        seconds: float,
+        self, query: Query, mode: str, k: int, ranking: Ranking, ranks: Mapping[str, Mapping[int, int]], seconds: float
     ) -> Retrieval:
         """A ranking with all that is said about its passages."""
         graph = cast("GraphLike", self._ranker("graph")) if mode == "graph" or "graph" in ranks else None

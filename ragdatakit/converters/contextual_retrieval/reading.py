@@ -15,11 +15,7 @@ import msgspec
 
 from ragdatakit.converters import Options
 from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, loads, object_text, string_of
-from ragdatakit.files.contextual_retrieval.vector_stores import (
-    UnsafeStoreError,
-    UnusableStoreError,
-    read_vector_store,
-)
+from ragdatakit.files.contextual_retrieval.vector_stores import UnsafeStoreError, UnusableStoreError, read_vector_store
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows

@@ -339,9 +339,7 @@ class PickledValues:
             self._starts[number] = state
 
 
-def _strided(
-    raw: np.ndarray[tuple[int], np.dtype[np.uint8]],
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _strided(raw: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The numbers in consecutive float opcodes."""
     rows = raw.reshape(-1, _FLOAT_BYTES)[:, 1:]
     return np.ascontiguousarray(rows).view(">f8").reshape(-1).astype(np.float64)

@@ -201,10 +201,7 @@ def _add(store: GraphStore, graph: FoundGraph, tables: CanonicalTables, passage_
 
 
 def estimate(
-    tables: CanonicalTables,
-    options: ModelOptions,
-    price_in: float | None = None,
-    price_out: float | None = None,
+    tables: CanonicalTables, options: ModelOptions, price_in: float | None = None, price_out: float | None = None
 ) -> ExtractionEstimate:
     """What asking for all passages would take; nothing is asked.
 

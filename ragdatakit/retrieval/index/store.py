@@ -274,12 +274,7 @@ class _Opening:
     """One call of `open_index`."""
 
     def __init__(
-        self,
-        source: IndexSource,
-        index_dir: Path | None,
-        rebuild: bool,
-        progress: Progress | None,
-        tell: Tell | None,
+        self, source: IndexSource, index_dir: Path | None, rebuild: bool, progress: Progress | None, tell: Tell | None
     ) -> None:
         self._source, self._rebuild, self._progress, self._tell = source, rebuild, progress, tell
         self._named = index_dir is not None

@@ -39,11 +39,7 @@ LAYOUTS = (
         sniff=True,
     ),
     Layout(
-        name="cookbook",
-        description="the same without further files",
-        files=_NAMED,
-        signature=_COOKBOOK,
-        sniff=True,
+        name="cookbook", description="the same without further files", files=_NAMED, signature=_COOKBOOK, sniff=True
     ),
     Layout(
         name="files",

@@ -154,15 +154,7 @@ DATAMIND = Format(
     description="Profiles of a retrieval system: chunks, triples, SQL tables, images, with question sets and skills.",
     homepage="https://github.com/haolpku/DataMind",
     files=FILES,
-    rules=(
-        *LAYOUT_RULES,
-        *CHUNK_RULES,
-        *IMAGE_RULES,
-        *GRAPH_RULES,
-        *SQL_RULES,
-        *BENCH_RULES,
-        *SKILL_RULES,
-    ),
+    rules=(*LAYOUT_RULES, *CHUNK_RULES, *IMAGE_RULES, *GRAPH_RULES, *SQL_RULES, *BENCH_RULES, *SKILL_RULES),
     profiles=("v1", "v2"),
     layouts=(
         Layout(
@@ -205,10 +197,7 @@ DATAMIND = Format(
             name="repository",
             description="a repository with `data/` and the skills in `.claude/skills/`",
             files={**dict.fromkeys(_SKILL_SIGNS, "not-read"), ".claude/skills/*/SKILL.md": "claude-skills"},
-            signature=(
-                _SKILL_SIGNS,
-                tuple(f"data/{sign}" for sign in (*_DATA_SIGNS, *_DOCUMENT_SIGNS)),
-            ),
+            signature=(_SKILL_SIGNS, tuple(f"data/{sign}" for sign in (*_DATA_SIGNS, *_DOCUMENT_SIGNS))),
         ),
         Layout(
             name="repository",

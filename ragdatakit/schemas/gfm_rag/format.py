@@ -356,11 +356,7 @@ GFM_RAG = Format(
             rule="unknown-supporting-document",
         ),
         Reference(
-            kind="nodes",
-            field="@title",
-            to_kind="built-documents",
-            to_field="title",
-            rule="document-node-without-text",
+            kind="nodes", field="@title", to_kind="built-documents", to_field="title", rule="document-node-without-text"
         ),
         Reference(kind="edges", field="@source", to_kind="nodes", to_field="@key", rule="dangling-endpoint"),
         Reference(kind="edges", field="@target", to_kind="nodes", to_field="@key", rule="dangling-endpoint"),
@@ -385,10 +381,7 @@ GFM_RAG = Format(
         Coverage(kind="nodes", field="@key", by=(("edges", "@source"), ("edges", "@target")), rule="isolated-node"),
         Coverage(kind="relations", field="@key", by=(("edges", "@relation"),), rule="relation-without-edges"),
         Coverage(
-            kind="legacy-documents",
-            field="title",
-            by=(("legacy-entities", "title"),),
-            rule="document-without-entities",
+            kind="legacy-documents", field="title", by=(("legacy-entities", "title"),), rule="document-without-entities"
         ),
     ),
     variants=(Variants(kind="nodes", fields=("@key",), rule="name-variant"),),

@@ -14,12 +14,7 @@ _TABLE_RULES = {
     "nul": "nul-in-cell",
     "no-records": "no-rows",
 }
-_EDGE_RULES = {
-    **_TABLE_RULES,
-    "short-row": "short-edge-row",
-    "cut-off": "name-read-as-missing",
-    "no-records": "",
-}
+_EDGE_RULES = {**_TABLE_RULES, "short-row": "short-edge-row", "cut-off": "name-read-as-missing", "no-records": ""}
 
 
 def _cell(name: str, description: str, *examples: str, key: bool = False, empty: str = "") -> Field:
@@ -119,12 +114,7 @@ def _document(name: str, text_rule: str, top_rule: str, empty_rule: str, syntax_
                 rules={"null": text_rule, "type": text_rule},
             ),
         ),
-        rules={
-            "syntax": syntax_rule,
-            "top-level": top_rule,
-            "top-level-lines": syntax_rule,
-            "no-records": empty_rule,
-        },
+        rules={"syntax": syntax_rule, "top-level": top_rule, "top-level-lines": syntax_rule, "no-records": empty_rule},
         examples=({"title": "Harbour log", "text": "The tug Osprey towed the barge Lena into Port Hale."},),
     )
 

@@ -199,12 +199,7 @@ FILES = (
     ),
 )
 
-_STEMS = {
-    "query_master": "queries",
-    "doc_master": "documents",
-    "positive_lists": "positives",
-    "triplets": "triplets",
-}
+_STEMS = {"query_master": "queries", "doc_master": "documents", "positive_lists": "positives", "triplets": "triplets"}
 # After the folder come endings written by mistake: the loader refuses them, so they must be seen, not skipped.
 _ENDINGS = (".ndjson", ".ndjson.gz", "/", ".jsonl", ".jsonl.gz", ".json", ".NDJSON", ".ndjson.GZ", "")
 _SCORE_NAMES = {

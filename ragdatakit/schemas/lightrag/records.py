@@ -49,15 +49,7 @@ CHUNK = _store(
     "chunk_id",
     "chunk",
     "A piece of a text: content, tokens, chunk_order_index, full_doc_id, file_path and llm_cache_list.",
-    {
-        _CHUNK: {
-            "content": _TEXT,
-            "tokens": 9,
-            "chunk_order_index": 0,
-            "full_doc_id": _DOC,
-            "file_path": "harbour.txt",
-        }
-    },
+    {_CHUNK: {"content": _TEXT, "tokens": 9, "chunk_order_index": 0, "full_doc_id": _DOC, "file_path": "harbour.txt"}},
     **{"no-records": "no-chunks"},
 )
 STATUS = _store(

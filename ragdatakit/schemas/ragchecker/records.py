@@ -67,12 +67,7 @@ ROW = Record(
             "For each claim of the response a list: for each passage whether it entails the claim.",
             [["Entailment"]],
         ),
-        _list(
-            "retrieved2answer",
-            "labels-not-list",
-            "The same of the right answer.",
-            [["Entailment"], ["Entailment"]],
-        ),
+        _list("retrieved2answer", "labels-not-list", "The same of the right answer.", [["Entailment"], ["Entailment"]]),
         Field(
             "metrics?: object",
             "The metrics of this row, from 0 to 1; those that are there are not computed anew.",

@@ -122,15 +122,7 @@ SAGE = Format(
             ),
         ),
     ),
-    rules=(
-        *RECORD_RULES,
-        *ANSWER_RULES,
-        *STAGE_RULES,
-        *REFINING_RULES,
-        *TIME_RULES,
-        *OPERATOR_RULES,
-        *FILE_RULES,
-    ),
+    rules=(*RECORD_RULES, *ANSWER_RULES, *STAGE_RULES, *REFINING_RULES, *TIME_RULES, *OPERATOR_RULES, *FILE_RULES),
     profiles=("unified", "operators"),
     default_profiles=("unified",),
     profile_words={
@@ -189,6 +181,6 @@ SAGE = Format(
             '"retrieval_docs": ["Spring tides follow the new and the full moon."], "retrieval_time": 0.02, '
             '"prompt": "Context: Spring tides follow the new and the full moon. Which tide follows the new moon?", '
             '"generated": "Spring tide", "generation_time": 0.4}\n'
-        ),
+        )
     },
 )
