@@ -143,11 +143,7 @@ def graph_summary() -> Summary:
         frequencies=[
             Frequencies("nodes.type", "Types of nodes", (("entity", 3600), ("document", 400)), 2),
             Frequencies(
-                "edges.relation",
-                "Relations",
-                tuple((f"relation {n}", 3000 // n) for n in range(1, 9)),
-                40,
-                3847,
+                "edges.relation", "Relations", tuple((f"relation {n}", 3000 // n) for n in range(1, 9)), 40, 3847
             ),
         ],
         notes=[Note("graph.isolated", "12 nodes have no edge", 12, "warning")],

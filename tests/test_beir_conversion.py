@@ -94,11 +94,9 @@ def test_fields_that_beir_does_not_know_are_plain_members_of_the_metadata(tmp_pa
     for target in ("sage", "trec", "datamind"):
         ragdatakit.convert(tmp_path / "in", tmp_path / target, to=target)
 
-    assert found["documents"] == [
-        Document("d1", "c", "T", '{"x":1,"lang":"en"}', ("lang", "doc_id", "title", "text")),
-    ]
+    assert found["documents"] == [Document("d1", "c", "T", '{"x":1,"lang":"en"}', ("lang", "doc_id", "title", "text"))]
     assert found["questions"] == [
-        Question("q1", "who", metadata='{"lang":"en"}', field_order=("question_id", "text", "lang")),
+        Question("q1", "who", metadata='{"lang":"en"}', field_order=("question_id", "text", "lang"))
     ]
     written = [p for t in ("sage", "trec", "datamind") for p in (tmp_path / t).rglob("*") if p.is_file()]
     texts = {p: p.read_text() for p in written if p.name != "ragdata.json"}

@@ -65,10 +65,7 @@ def test_files_become_tables() -> None:
         "rung",
         metadata='{"relative_path":"/harbour/signals.py","repo_name":"harbour"}',
     )
-    assert found["qrels"] == [
-        Qrel("q0001", "doc_1_chunk_1", 1, "chunk"),
-        Qrel("q0002", "doc_2_chunk_0", 1, "chunk"),
-    ]
+    assert found["qrels"] == [Qrel("q0001", "doc_1_chunk_1", 1, "chunk"), Qrel("q0002", "doc_2_chunk_0", 1, "chunk")]
     assert told == {"the place of the record, which has no id": 2}
 
 
@@ -252,9 +249,7 @@ def test_real_files() -> None:
         "questions": 248,
         "qrels": 306,
     }
-    assert told == {
-        "the place of the record, which has no id": 248,
-    }
+    assert told == {"the place of the record, which has no id": 248}
     assert all(json.loads(chunk.metadata)["hash_id"] for chunk in found["chunks"])
     ids = {c.chunk_id for c in found["chunks"]}
     assert all(q.target_id in ids for q in found["qrels"])

@@ -154,12 +154,7 @@ def test_chunks_of_arag_are_written_as_the_page_says(tmp_path: Path) -> None:
     write_tables(tables, "datamind", tmp_path)
 
     assert records(tmp_path / CHUNKS) == [
-        {
-            "id": "notes-0",
-            "text": " It: was lit.",
-            "source": "notes",
-            "metadata": {"source": "notes", "arag_id": "0"},
-        }
+        {"id": "notes-0", "text": " It: was lit.", "source": "notes", "metadata": {"source": "notes", "arag_id": "0"}}
     ]
     assert account(tables) == {("dropped", "chunks", None): 1}
 

@@ -128,10 +128,7 @@ def test_csv_columns_are_typed_and_nothing_is_misread(tmp_path: Path) -> None:
                 ("name", "TEXT", 0, 0),
                 ("none", "TEXT", 0, 0),
             ],
-            [
-                (1, "007", 1.5, "2026-05-01 12:30:00", "O'Hara; :todo", None),
-                (-2, "1e3", 2.0, None, "", None),
-            ],
+            [(1, "007", 1.5, "2026-05-01 12:30:00", "O'Hara; :todo", None), (-2, "1e3", 2.0, None, "", None)],
         ],
     }
     assert not account(tables)
@@ -153,10 +150,7 @@ def test_json_lines_keep_their_types(tmp_path: Path) -> None:
         ("e", "TEXT"),
         ("f", "TEXT"),
     ]
-    assert table_rows == [
-        (1.0, 1, '[1,{"k":";"}]', 1, None, None),
-        (2.5, None, None, "one", "x:y :z", str(2**70)),
-    ]
+    assert table_rows == [(1.0, 1, '[1,{"k":";"}]', 1, None, None), (2.5, None, None, "one", "x:y :z", str(2**70))]
     assert {(loss.reason, loss.examples[0]) for loss in tables.losses} == {
         ("a nested value became JSON text", "log.c"),
         ("true and false became 1 and 0", "log.b"),
@@ -170,10 +164,7 @@ def test_integers_that_no_float_holds_stay_what_they_are(tmp_path: Path) -> None
 
     found, _ = written(tmp_path / "out", source)
 
-    assert found["log"] == [
-        [("a", "", 0, 0), ("b", "INTEGER", 0, 0)],
-        [(9007199254740993, 9007199254740993), (0.5, 1)],
-    ]
+    assert found["log"] == [[("a", "", 0, 0), ("b", "INTEGER", 0, 0)], [(9007199254740993, 9007199254740993), (0.5, 1)]]
 
 
 def test_parquet_types_have_their_match(tmp_path: Path) -> None:

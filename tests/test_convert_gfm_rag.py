@@ -535,10 +535,7 @@ def test_a_node_of_gfm_rag_is_the_document_of_its_name(tmp_path: Path) -> None:
 
     write_tables(tables, "gfm-rag", tmp_path)
 
-    assert [(n.name, n.type) for n in rows(read_tables(tmp_path))["nodes"]] == [
-        ("lena", "entity"),
-        ("log", "document"),
-    ]
+    assert [(n.name, n.type) for n in rows(read_tables(tmp_path))["nodes"]] == [("lena", "entity"), ("log", "document")]
 
 
 @pytest.mark.parametrize(

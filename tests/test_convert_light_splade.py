@@ -223,10 +223,7 @@ def test_without_two_given_splits_one_is_made_by_hashes_of_ids(tmp_path: Path) -
 
     assert len(chosen) == 20
     assert _validated(tables, tmp_path / "b") == chosen
-    assert reasons(tables, "coerced", "qrels") == {
-        "test is written as train": 180,
-        "test is written as validation": 20,
-    }
+    assert reasons(tables, "coerced", "qrels") == {"test is written as train": 180, "test is written as validation": 20}
     assert len(_validated(_many(None), tmp_path / "c", **{"validation-ratio": "0.5"}) & chosen) == 20
     assert not faults(tmp_path / "b")
 

@@ -113,10 +113,7 @@ OLDER: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
     (asked(question="q"), {}),
     (asked(question="r"), {"custom_question": "r"}),
     (asked(retrieval_results=[{"page_content": "a"}]), {"retrieval_results": results("a"), "retrieval_docs": ["a"]}),
-    (
-        asked(retrieval_results=results("a"), results=[]),
-        {"retrieval_results": results("a"), "retrieval_docs": ["a"]},
-    ),
+    (asked(retrieval_results=results("a"), results=[]), {"retrieval_results": results("a"), "retrieval_docs": ["a"]}),
     (asked(refining_results=["s"]), {"refining_results": results("s"), "refining_docs": ["s"]}),
 )
 

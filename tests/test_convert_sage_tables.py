@@ -441,10 +441,7 @@ def test_nothing_to_write_is_told(tmp_path: Path) -> None:
 
 
 def test_a_mapping_does_not_outlive_documents_that_were_split(tmp_path: Path) -> None:
-    sources = {
-        "chunks": lambda: iter([Chunk("a", "a text")]),
-        "assets": lambda: iter([Asset("mapping.json", b"[0]")]),
-    }
+    sources = {"chunks": lambda: iter([Chunk("a", "a text")]), "assets": lambda: iter([Asset("mapping.json", b"[0]")])}
     tables = CanonicalTables("notes", "sage", sources, tables_of().losses)
     written(tmp_path, tables)
 

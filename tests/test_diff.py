@@ -48,10 +48,7 @@ def write_beir(folder: Path, documents: dict[str, str] = DOCUMENTS, questions: d
 
 
 def compared(before: dict[str, Iterable[Any]], after: dict[str, Iterable[Any]], **options: Any) -> DatasetDiff:
-    with (
-        DatasetDatabase(tables_of(**before)) as old,
-        DatasetDatabase(tables_of(**after)) as new,
-    ):
+    with DatasetDatabase(tables_of(**before)) as old, DatasetDatabase(tables_of(**after)) as new:
         return compare_datasets(Compared(old, (), "a"), Compared(new, (), "b"), CompareOptions(**options))
 
 

@@ -398,10 +398,7 @@ def test_members_of_an_object_are_rows(tmp_path: Path) -> None:
 
     frame = frames.read(path, frames.GfmRagDocuments)
 
-    assert frame.to_dict("list") == {
-        "title": ["Harbour log", "Tides", "Tides"],
-        "text": ["The tug", None, {"a": 1}],
-    }
+    assert frame.to_dict("list") == {"title": ["Harbour log", "Tides", "Tides"], "text": ["The tug", None, {"a": 1}]}
     assert said(frames.GfmRagDocuments, frame) == ({"document-not-text", "repeated-title"}, set())
 
 

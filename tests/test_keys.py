@@ -165,9 +165,7 @@ KINDS = {
         "positives": records(qid=ID, positive_doc_ids=st.one_of(st.lists(ID, max_size=3), ID)),
         "triplets": records(qid=ID, pos_doc_id=ID, neg_doc_id=ID),
     },
-    "datamind": {
-        "triplets": records(subject=NAME, relation=NAME, object=NAME, subject_type=TYPE, object_type=TYPE),
-    },
+    "datamind": {"triplets": records(subject=NAME, relation=NAME, object=NAME, subject_type=TYPE, object_type=TYPE)},
 }
 
 

@@ -21,10 +21,7 @@ pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine")
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 BOTH_WAYS = [name for name in readable() if name in writable()]
-SEVERAL = {
-    "gfm-rag/many": "three datasets",
-    "hipporag/two-sets": "two sets, of which one is chosen by an option",
-}
+SEVERAL = {"gfm-rag/many": "three datasets", "hipporag/two-sets": "two sets, of which one is chosen by an option"}
 """Fixtures that are not one dataset."""
 NOT_WRITTEN = {
     "contextual-retrieval/contexts-alone": "documents that are not there are made of their chunks",

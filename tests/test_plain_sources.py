@@ -563,11 +563,7 @@ def test_made_ids_are_the_same_in_all_tables_and_told_once(tmp_path: Path) -> No
             {},
             "the columns cannot be recognised; columns: t.csv has a, b; say what they are, for example --map",
         ),
-        (
-            "text,body\n1,2\n",
-            {},
-            "text may be text or body; columns: t.csv has text, body; .* --map text=text$",
-        ),
+        ("text,body\n1,2\n", {}, "text may be text or body; columns: t.csv has text, body; .* --map text=text$"),
         ("id,doc_id,text\n1,2,3\n", {}, "id may be id or doc_id"),
         ("id,text,question\n1,2,3\n", {}, r"id may be id \(of the text\) or id \(of the question\)"),
         ("a,b\n1,2\n", {"map": "text=c"}, "no column 'c'; columns: t.csv has a, b"),

@@ -151,10 +151,7 @@ def test_generations_are_told_per_file(tmp_path: Path) -> None:
 
     told = [f.message.split(";")[0] for f in validate(tmp_path).findings if f.rule == "records-of-another-generation"]
 
-    assert told == [
-        "records as today's operators write them: 3 of 3",
-        "records older than the documentation: 1 of 2",
-    ]
+    assert told == ["records as today's operators write them: 3 of 3", "records older than the documentation: 1 of 2"]
     for_operators = validate(tmp_path, profile="operators").findings
     assert [Path(f.path).name for f in for_operators if f.rule == "records-of-another-generation"] == ["old.jsonl"]
 

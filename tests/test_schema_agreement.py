@@ -35,10 +35,7 @@ if TYPE_CHECKING:
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 _CHECKER = Draft202012Validator.TYPE_CHECKER.redefine_many(
-    {
-        "integer": lambda checker, value: type(value) is int,
-        "number": lambda checker, value: type(value) in (int, float),
-    }
+    {"integer": lambda checker, value: type(value) is int, "number": lambda checker, value: type(value) in (int, float)}
 )
 Strict = extend(Draft202012Validator, type_checker=_CHECKER)  # type: ignore[no-untyped-call]
 

@@ -46,12 +46,7 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
 
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
-    from ragdatakit.converters.run import (
-        RAW,
-        find_sources,
-        refuse_target_in_source,
-        refuse_unknown_options,
-    )
+    from ragdatakit.converters.run import RAW, find_sources, refuse_target_in_source, refuse_unknown_options
     from ragdatakit.outputs.staging import refuse_target
     from ragdatakit.schemas.conversions import ConversionResult
 

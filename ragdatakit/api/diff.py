@@ -187,11 +187,7 @@ class _Comparing:
         return found
 
     def _pair(
-        self,
-        before: tuple[_Side, FoundDataset, str],
-        after: tuple[_Side, FoundDataset, str],
-        *,
-        checked: bool = False,
+        self, before: tuple[_Side, FoundDataset, str], after: tuple[_Side, FoundDataset, str], *, checked: bool = False
     ) -> DatasetDiff:
         from ragdatakit.reports.dataset_diff import compare_datasets
 

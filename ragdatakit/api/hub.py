@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import several_words
 from ragdatakit.api.keywords import takes
@@ -14,10 +13,8 @@ from ragdatakit.hub.push import Pushed, PushPlan, plan_push
 from ragdatakit.hub.push import push as put
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, FetchOptions, PathLike, PushOptions
+from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import many
-
-if TYPE_CHECKING:
-    from ragdatakit.schemas.results import Report
 
 __all__ = ["Fetched", "Listing", "PushPlan", "Pushed", "checked", "fetch", "listing", "planned", "push", "upload"]
 
@@ -109,9 +106,5 @@ def planned(folder: PathLike, repo: str, report: Report, options: PushOptions) -
 def upload(plan: PushPlan, options: PushOptions, show_progress: bool = False) -> Pushed:
     """Do what was planned."""
     return put(
-        plan,
-        private=options.private,
-        message=options.message,
-        revision=options.revision,
-        show_progress=show_progress,
+        plan, private=options.private, message=options.message, revision=options.revision, show_progress=show_progress
     )

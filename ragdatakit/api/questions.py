@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ragdatakit.retrieval.gold_and_metrics.gold import Gold, read_gold
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_gold
 from ragdatakit.retrieval.retriever import Retriever
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import DatasetOptions, Tell
-from ragdatakit.schemas.retrieved import Query
-
-if TYPE_CHECKING:
-    from ragdatakit.retrieval.gold_and_metrics.gold import GoldQuestion
-    from ragdatakit.schemas.retrieved import GoldPlace
+from ragdatakit.schemas.retrieved import GoldPlace, Query
 
 __all__ = [
     "AskedQuestions",

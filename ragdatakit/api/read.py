@@ -52,11 +52,7 @@ def read(options: ReadOptions, path: PathLike) -> DatasetDatabase:
 
 
 def verify(
-    path: PathLike,
-    *,
-    source: PathLike | None = None,
-    follow_links: bool = False,
-    progress: Progress | None = None,
+    path: PathLike, *, source: PathLike | None = None, follow_links: bool = False, progress: Progress | None = None
 ) -> list[Difference]:
     """How the files below ``path`` differ from the manifests that ragdata wrote there; empty where nothing does.
 

@@ -178,11 +178,7 @@ def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOpti
     from ragdatakit.reports.summaries import summarize
 
     summary = summarize(
-        database,
-        path=found.source.display,
-        examples=options.examples,
-        seed=options.seed,
-        progress=options.progress,
+        database, path=found.source.display, examples=options.examples, seed=options.seed, progress=options.progress
     )
     summary.files, summary.file_splits = count_files(own_parts(found.source, found.wanted), database, options.progress)
     summary.notes += _read_together(found, summary)

@@ -14,12 +14,7 @@ import click
 from ragdatakit.schemas.options import LEAST_MEMORY, Limits
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12} | {
-    "ki": 2**10,
-    "mi": 2**20,
-    "gi": 2**30,
-    "ti": 2**40,
-}
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12} | {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 class Size(click.ParamType[int]):

@@ -36,11 +36,7 @@ _option = options_of(DiffOptions)
     help="Files next to the datasets that do not count, such as README.md, '*.log' or 'notes/*'.",
 )
 @click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    metavar="TABLE=COLUMN,…",
-    help="Find the records of a table again by these columns.",
+    "--key", "keys", multiple=True, metavar="TABLE=COLUMN,…", help="Find the records of a table again by these columns."
 )
 @_option(
     "--max-records",
@@ -54,9 +50,7 @@ _option = options_of(DiffOptions)
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when they differ.")
 @_option(
-    "--memory-limit",
-    show_default=True,
-    help="How much each database may hold in memory; the rest goes to the disk.",
+    "--memory-limit", show_default=True, help="How much each database may hold in memory; the rest goes to the disk."
 )
 @dataset_name_option
 @dataset_options

@@ -87,17 +87,8 @@ class _Command(SectionedCommand):
     metavar="NAME,…",
     help="recall@K, ndcg@K, success@K, precision@K, pass@K, mrr, mrr@K, map, map@K.",
 )
-@_option(
-    "--depth",
-    show_default=True,
-    help="Results per question (at least the largest K).",
-)
-@_option(
-    "--split",
-    metavar="NAME",
-    callback=not_empty,
-    help="The questions of this split (default: test, or all).",
-)
+@_option("--depth", show_default=True, help="Results per question (at least the largest K).")
+@_option("--split", metavar="NAME", callback=not_empty, help="The questions of this split (default: test, or all).")
 @_option("--unit", help="What is judged (default: what is searched).")
 @click.option("--runs", type=_THERE, multiple=True, metavar="FILE", help="Evaluate runs: TREC, SAGE records, …")
 @click.option(

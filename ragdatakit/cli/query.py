@@ -41,15 +41,9 @@ _option = options_of(QueryOptions)
     metavar="N",
     help=f"At most this many rows (0: all; default: {_USUAL_LIMIT} for a printed table, else all).",
 )
+@_option("--timeout", metavar="SECONDS", help="Stop the query after so long.")
 @_option(
-    "--timeout",
-    metavar="SECONDS",
-    help="Stop the query after so long.",
-)
-@_option(
-    "--memory-limit",
-    show_default=True,
-    help="How much the database may hold in memory; the rest goes to the disk.",
+    "--memory-limit", show_default=True, help="How much the database may hold in memory; the rest goes to the disk."
 )
 @click.option(
     "--defuse-formulas", is_flag=True, help="CSV: put an apostrophe before texts that a spreadsheet would run."

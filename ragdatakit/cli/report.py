@@ -32,9 +32,7 @@ _option = options_of(ReportOptions)
 @click.option("--save-database", type=_FILE, metavar="FILE", help="Leave the tables in a DuckDB file, too.")
 @click.option("--overwrite", is_flag=True, help="Replace the database that is there.")
 @click.option(
-    "--findings/--no-findings",
-    default=None,
-    help="Also what `ragdata validate` finds (default: in HTML only).",
+    "--findings/--no-findings", default=None, help="Also what `ragdata validate` finds (default: in HTML only)."
 )
 @click.option(
     "--details/--no-details", default=None, help="Show each dataset whole (default: where there are at most 3)."

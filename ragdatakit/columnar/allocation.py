@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as glibc's malloc.h has them
 _turns = itertools.count()
 
 
@@ -19,8 +19,7 @@ def keep_freed_memory() -> None:
     """Tell glibc's allocator to reuse the memory of one block for the next (once; elsewhere nothing happens).
 
     First touch of fresh pages is what costs most on virtual machines. By default every allocation above 128 KB is
-    mapped afresh and unmapped again, so that each block of a file pays for
-    page faults anew; measured: a quarter of the whole time.
+    mapped and unmapped again, so that each block of a file pays for page faults: measured, a quarter of the whole time.
     """
     if not sys.platform.startswith("linux"):
         return

@@ -27,7 +27,7 @@ pa.set_memory_pool(pa.system_memory_pool())  # gives back more than the default 
 
 _LF, _CR, _OPEN, _CLOSE = 10, 13, 123, 125
 _TYPES = {"integer": pa.int64(), "number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
-_SAFE = 2**53
+_SAFE = 2**53  # beyond it Arrow's float64 rounds integers that Python keeps, so the two ways would disagree
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 """Called with a file's name, the bytes of it that were read, and its size."""
-_AHEAD = 4
+_AHEAD = 4  # blocks that are held, decoded in a thread while SQL takes the one before
 
 
 class Unproved(Exception):

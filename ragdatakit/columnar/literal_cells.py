@@ -23,8 +23,8 @@ from ragdatakit.files.containers.python_literals import judge
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-_SAMPLE = 300
-_ROUNDS = 6
+_SAMPLE = 300  # cells, spread over the column, from which forms are learnt
+_ROUNDS = 6  # cells of no known form are a sample for new ones; what is still unmatched then is judged one by one
 _MOST_SLOTS = 80  # values in all forms of one round together: what the expression's size grows with
 _WORTH_A_ROUND = 1000  # cells that judging one by one takes longer for than a look at the column
 

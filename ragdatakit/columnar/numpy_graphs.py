@@ -21,12 +21,12 @@ Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 16  # edges looked at together, whose arrays fit the cache
 _SIEVED = 1 << 14  # few enough for their own little table to tell most of a chunk's edges apart
-_DOWNWARD_ROUNDS = 3
+_DOWNWARD_ROUNDS = 3  # most graphs are done by then; a long chain takes a round for each edge if it goes on so
 _WORDS = 4  # 64 questions each: what one look at a node's row of 32 bytes shows
 _WORTH_SORTING = 3000  # questions from which sorting the edges by node costs less than looking through them again
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio: neighbouring node numbers fall far apart
 
 
 class NumpyGraph:
@@ -151,10 +151,7 @@ class NumpyGraph:
         first_of[part, turned.astype(np.intp)] = firsts
         other = first_of[part, 1 - turned.astype(np.intp)]
         again, back = ordered != firsts, other < ordered
-        return RepeatedEdges(
-            *_by_row(ordered[again], firsts[again]),
-            *_by_row(ordered[back], other[back]),
-        )
+        return RepeatedEdges(*_by_row(ordered[again], firsts[again]), *_by_row(ordered[back], other[back]))
 
     def unreachable(
         self, starts: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], max_hops: int | None = None

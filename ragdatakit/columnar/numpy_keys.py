@@ -19,6 +19,7 @@ Codes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.bool_]
 
+# Each step of `mix` can be undone: pairs that share a code differ afterwards, too, and close codes are far apart.
 _ODD_1 = np.uint64(0x9E3779B97F4A7C15)
 _ODD_2 = np.uint64(0xD6E8FEB86659FD93)
 _SHIFT = np.uint64(32)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-_QUESTIONS_AT_ONCE = 1024
+_QUESTIONS_AT_ONCE = 1024  # a bit each of an int per node: one walk over the edges serves them all
 
 
 @dataclass(frozen=True, slots=True)

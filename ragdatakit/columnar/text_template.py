@@ -24,7 +24,7 @@ Offsets = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 _TOKEN = re.compile(rb'"([^"]*)"|(-?(?:0|[1-9]\d*)(\.\d+)?)(?![\w.+-])|([{}:,])|[ \t]+')
-_PADDING = bytes(24)
+_PADDING = bytes(24)  # eight bytes are read at a time, also at the last place of the data
 
 
 @dataclass(slots=True)

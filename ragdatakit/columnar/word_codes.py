@@ -24,6 +24,7 @@ DIGITS = 1
 _CHUNK = 1 << 17
 """Bytes that are looked at together: what is made of them fits the cache. A longer word is cut."""
 _BLANK = 0x20
+# Both are odd, so that multiplying loses no bit; the power of the base is the place of a byte in its word.
 _BASE = 0xD6E8FEB86659FD93
 _MIXER = 0x9E3779B97F4A7C15
 _WORD_BYTES = bytes(

@@ -104,10 +104,7 @@ class DatabaseFile:
     def _list(self) -> None:
         import duckdb
 
-        with (
-            duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection,
-            self._attached(connection),
-        ):
+        with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection, self._attached(connection):
             connection.execute(
                 'create table saved.main.datasets ("schema" varchar, path varchar, format varchar, name varchar)'
             )

@@ -17,7 +17,7 @@ ENDED_ITSELF = 86
 """The exit code of a process that had more than it may have."""
 _SPARE = 160 << 20
 """Bytes for what is not DuckDB's: threads, rows on their way, what is not given back at once."""
-_LOOKS = 0.02
+_LOOKS = 0.02  # seconds between looks: short, as a query may take gigabytes within one second
 _STATUS = Path("/proc/self/status")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH_ROWS = 8192
-_BATCH_CHARACTERS = 1 << 25
+_BATCH_CHARACTERS = 1 << 25  # beyond it 64 rows at a time: 32-bit offsets of a column end at 2 GiB
 _SMALL = 1000
 """Rows of which arrays are made without pandas, whose import takes longer than all else in a small run."""
 _MOST_CONTENT = 1 << 20

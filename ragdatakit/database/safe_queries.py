@@ -1,4 +1,4 @@
-"""SQL of a user over datasets: one statement that only reads, with no way to other files, the network or Python."""
+"""The sandbox of `query`: one statement of a user that only reads, with no way to other files, the network, Python."""
 
 from __future__ import annotations
 

@@ -409,11 +409,7 @@ class _Loading:
 
     def _receive_on(self, file: RemoteFile, part: Path, have: int) -> None:
         from huggingface_hub import constants, hf_hub_url
-        from huggingface_hub.utils import (  # type: ignore[attr-defined] # exported without saying so
-            build_hf_headers,
-            hf_raise_for_status,
-            http_stream_backoff,
-        )
+        from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, http_stream_backoff  # type: ignore[attr-defined] # exported without saying so
 
         url = hf_hub_url(self._request.repo, file.path, repo_type=DATASET, revision=self._listing.revision)
         headers = {**build_hf_headers(library_name="ragdatakit"), "Accept-Encoding": "identity"}

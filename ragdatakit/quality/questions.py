@@ -10,7 +10,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.texts.flat_text import flat_words
-from ragdatakit.quality.findings import Checked, RecordLookup, is_train, question_lookup, shown_id
+from ragdatakit.quality.findings import Checked, RecordLookup, question_lookup, shown_id
+from ragdatakit.retrieval.gold_and_metrics.gold import is_train
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:

@@ -8,22 +8,13 @@ from itertools import groupby
 from shlex import quote
 
 from ragdatakit.reports.terminal import Painter, column_lines, cut_to, one_line, painter, width_of, wrapped
-from ragdatakit.schemas.evaluations import (
-    AnswerScores,
-    ClaimScores,
-    Comparison,
-    Evaluation,
-    RunResult,
-    Sanity,
-    Score,
-)
+from ragdatakit.schemas.evaluations import AnswerScores, ClaimScores, Comparison, Evaluation, RunResult, Sanity, Score
 from ragdatakit.schemas.retrieved import ALL_MODES
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
 
 MOST_TYPES = 8
 """Up to so many types of questions are shown without being asked for."""
-_FULL = 0.99995
 _INDENT = "  "
 _MOST_CAUSES, _MOST_ANSWERS = 8, 3
 _LONGEST_NAME, _SCORE, _BESIDE = 24, 12, 22

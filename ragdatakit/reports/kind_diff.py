@@ -15,6 +15,7 @@ from ragdatakit.reports.table_diff import Rows, TableComparison
 from ragdatakit.schemas.conversions import Loss
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.diffs import FileDiff, TableDiff
+from ragdatakit.schemas.texts import encodable
 
 if TYPE_CHECKING:
     import duckdb
@@ -148,13 +149,8 @@ def _batch(rows: Sequence[tuple[str | None, ...]], schema: object) -> object:
 
     from ragdatakit.files.containers.arrow_columns import string_array
 
-    arrays = [string_array([_text(v) for v in column]) for column in zip(*rows, strict=True)]
+    arrays = [string_array([v if v is None else encodable(v) for v in column]) for column in zip(*rows, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _text(value: str | None) -> str | None:
-    """A text as UTF-8 can hold it."""
-    return value if value is None or value.isascii() else value.encode("utf-8", "backslashreplace").decode()
 
 
 def _chosen(

@@ -328,10 +328,7 @@ _EXAMPLES = (
     ("chunks", "select doc_id, count(*) from chunks group by 1 order by 2 desc limit 10"),
     ("edges", "select relation, count(*) from edges group by 1 order by 2 desc"),
     ("nodes", "select name from nodes where name not in (select source from edges union select target from edges)"),
-    (
-        "qrels",
-        "select question_id, count(*) from qrels where grade > 0 group by 1 order by 2 desc limit 10",
-    ),
+    ("qrels", "select question_id, count(*) from qrels where grade > 0 group by 1 order by 2 desc limit 10"),
     ("triplets", "select question_id, count(*) from triplets group by 1 order by 2 desc limit 10"),
     ("runs", "select stage, avg(seconds), max(seconds) from runs group by 1"),
     ("questions", "select split, count(*) from questions group by 1"),

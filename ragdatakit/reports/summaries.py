@@ -96,12 +96,7 @@ _OF_FILES = ("a file ", "a side file ", "a whole file ")
 
 
 def summarize(
-    database: DatasetDatabase,
-    *,
-    path: str = "",
-    examples: int = 3,
-    seed: int = 13,
-    progress: Progress | None = None,
+    database: DatasetDatabase, *, path: str = "", examples: int = 3, seed: int = 13, progress: Progress | None = None
 ) -> Summary:
     """The numbers of a dataset. ``path`` is what its user called it; ``examples`` rows are chosen by ``seed``.
 

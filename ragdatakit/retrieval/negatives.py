@@ -15,20 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.retrieval.lexical import LexicalPart
-from ragdatakit.retrieval.parts import Progress
+from ragdatakit.retrieval.parts import Progress, Ranker
 from ragdatakit.retrieval.passages import Passage, Passages, read_passages, write_passages
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.canonical import Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.retrieved import Query
-
-if TYPE_CHECKING:
-    from ragdatakit.retrieval.parts import Ranker
 
 MOST_DEPTH = 10_000
 _MOST_SEED = (1 << 63) - 1

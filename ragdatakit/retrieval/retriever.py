@@ -37,6 +37,7 @@ from ragdatakit.schemas.retrieved import (
     Retrieval,
     mode_hint,
 )
+from ragdatakit.schemas.texts import some_of
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.index.store import Index
@@ -273,13 +274,7 @@ class Retriever:
             return found
 
     def _told(
-        self,
-        query: Query,
-        mode: str,
-        k: int,
-        ranking: Ranking,
-        ranks: Mapping[str, Mapping[int, int]],
-        seconds: float,
+        self, query: Query, mode: str, k: int, ranking: Ranking, ranks: Mapping[str, Mapping[int, int]], seconds: float
     ) -> Retrieval:
         """A ranking with all that is said about its passages."""
         graph = cast("GraphLike", self._ranker("graph")) if mode == "graph" or "graph" in ranks else None
@@ -341,9 +336,11 @@ class Retriever:
             if not words:
                 notes.append("The question has no terms: it is empty, or has stop words and punctuation only.")
             elif len(unknown) == len(set(words.values())):
-                notes.append(f"No term of the question is in the index ({_few(self._spelled(unknown))}).")
+                notes.append(
+                    f"No term of the question is in the index ({some_of(self._spelled(unknown), _MOST_WORDS)})."
+                )
             elif unknown:
-                notes.append(f"Not in the index: {_few(self._spelled(unknown))}.")
+                notes.append(f"Not in the index: {some_of(self._spelled(unknown), _MOST_WORDS)}.")
             if advice := self._advice(query.text):
                 notes.append(advice)
         notes += filter(None, [self.graph_note(mode)])
@@ -393,11 +390,6 @@ def _with_paths(options: SearchOptions) -> SearchOptions:
         vectors=Path(vectors) if vectors is not None else None,
         query_vectors=Path(asked) if asked is not None else None,
     )
-
-
-def _few(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:_MOST_WORDS])
-    return f"{shown} and {len(words) - _MOST_WORDS:,} more" if len(words) > _MOST_WORDS else shown
 
 
 def _ranks(ranking: Ranking) -> dict[int, int]:

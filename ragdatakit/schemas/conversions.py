@@ -1,4 +1,4 @@
-"""What a conversion returns: the files it wrote, the records it counted, and what the target could not hold."""
+"""What a conversion returns: files written, records counted, and the account of what the target cannot hold."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Severity
@@ -51,6 +51,10 @@ Damage = Literal[
 
 Type = Literal["integer", "number", "string", "boolean", "object", "array", "any"]
 
+_HEAD = re.compile(
+    r"(?P<name>[^?:]+)(?P<optional>\??): "
+    rf"(?P<type>{'|'.join(get_args(Type))})(?P<array>\[\])?(?P<null> \| null)?"
+)
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 
@@ -128,6 +132,8 @@ class Rule:
 class Field:
     """One field of a record.
 
+    It begins with its ``head``, name and type as TypeScript writes them, and its description:
+    ``Field("ids: integer[]", "The ids.")`` is a list, ``Field("title?: string | null", …)`` may be missing or null.
     ``items`` is the type of list items, ``values`` the type of an object's values; ``minimum``/``maximum`` bound
     the number or, for lists and objects, their items. ``lax_number``: numeric strings and booleans pass as numbers,
     as pydantic reads them. In a CSV file, ``inferred``: the loader's look-ups see the cell as pandas' type inference
@@ -136,8 +142,10 @@ class Field:
     before the record's own map; a damage mapped to ``""`` is not a fault here.
     """
 
-    name: str
-    type: Type
+    head: InitVar[str] = field(default="", kw_only=False)
+    description: str = field(default="", kw_only=False)
+    name: str = ""
+    type: Type = "any"
     required: bool = True
     nullable: bool = False
     items: Type | None = None
@@ -149,9 +157,20 @@ class Field:
     lax_number: bool = False
     inferred: bool = False
     replaces: str = ""
-    description: str = ""
     examples: tuple[Any, ...] = ()
     rules: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self, head: str) -> None:
+        if head:
+            found = _HEAD.fullmatch(head)
+            if found is None:
+                raise ValueError(f"a field begins with its name and type, as 'title?: string', not with {head!r}")
+            one, array = found["type"], found["array"] is not None
+            known = {"name": found["name"], "required": not found["optional"], "nullable": found["null"] is not None}
+            for word, value in {**known, "type": "array" if array else one, "items": one if array else None}.items():
+                object.__setattr__(self, word, value)
+        if not self.name:
+            raise ValueError("a field without a name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,7 +431,7 @@ class Layout:
         return {f"**/*{ending}": kind for ending, kind in self.endings.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Adopted:
     """What a shared rule means for one format: its severity there (None: not a fault) and the consequence."""
 

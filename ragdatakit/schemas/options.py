@@ -231,8 +231,7 @@ class QueryOptions(DatasetOptions):
 
     limit: int = _number(0, 0)
     timeout: float | None = field(
-        default=None,
-        metadata={"limits": Limits(0, unit="a number of seconds above 0", open=("least",), whole=False)},
+        default=None, metadata={"limits": Limits(0, unit="a number of seconds above 0", open=("least",), whole=False)}
     )
     memory_limit: int = _bytes(DATABASE_MEMORY)
 

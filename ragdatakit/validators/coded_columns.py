@@ -13,6 +13,7 @@ from ragdatakit.columnar.numpy_keys import NumpyBatch
 from ragdatakit.columnar.string_hash import hash_columns, hash_strings, spelled
 from ragdatakit.files.containers.arrow_columns import int64_values, mask_of, one_array, string_array
 from ragdatakit.scanner.blocks import REFUSED, ScannedBlock, ScannedColumn
+from ragdatakit.schemas.texts import encodable
 
 if TYPE_CHECKING:
     from ragdatakit.validators.columns import DeriveCodes, KeyColumns
@@ -32,13 +33,13 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
             batch.headed[name] = np.array([i for i, vs in enumerate(column) if vs], np.int64)
             continue
         if any(isinstance(v, str) for v in column):
-            texts["plain", name] = string_array([_encodable(v) for v in column])
+            texts["plain", name] = _strings(column)
         else:
             batch.columns[name] = _codes(column)
         valid = np.array([v is not None for v in column], np.bool_)
         batch.valid[name] = None if valid.all() else valid
         if name in keys.spelled:
-            texts["spelled", name] = spelled(string_array([_encodable(v) for v in column]))
+            texts["spelled", name] = spelled(_strings(column))
     for (way, name), codes in hash_columns(texts).items():  # together: each query has a cost of its own
         if way == "spelled":
             batch.spelled[name] = codes
@@ -47,17 +48,14 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
     return batch
 
 
+def _strings(column: list[Any]) -> Any:
+    return string_array([encodable(v) if isinstance(v, str) else None for v in column])
+
+
 def _codes(column: list[Any]) -> Any:
     if any(isinstance(v, str) for v in column):
-        return hash_strings(string_array([_encodable(v) for v in column]))
+        return hash_strings(_strings(column))
     return np.array([0 if v is None else v for v in column], np.int64).view(np.uint64)
-
-
-def _encodable(value: Any) -> str | None:
-    """A text without the lone surrogates that Arrow cannot hold."""
-    if not isinstance(value, str):
-        return None
-    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def coded_scan(keys: KeyColumns, scanned: ScannedBlock, values: list[Any]) -> NumpyBatch:

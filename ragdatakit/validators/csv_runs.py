@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from ragdatakit.columnar.allocation import pin_worker
 from ragdatakit.files.containers.csv_cells import (
@@ -32,10 +32,6 @@ from ragdatakit.validators.file_runs import FileRun
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import decoded_text
 from ragdatakit.validators.set_plan import key_columns
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
 
 LARGER_BLOCKS = 2
 """Blocks of tables are so many times as large as others: every step has a cost per block (measured: -25 % of time)."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
-LONG_BLOCK = 32 << 20
+LONG_BLOCK = 32 << 20  # a block is this long only for the sake of one record: it is checked alone, not ahead
 BATCH_BYTES, BATCH_ROWS = 4 << 20, 4096
 """Of elements whose keys are taken together: each batch has a cost of its own."""
 _HARMLESS = {"byte-order-mark", "mislabelled-compression"}

@@ -294,11 +294,7 @@ def _facts(problem: Problem, record: Any) -> dict[str, Any]:
 
 
 def _point(
-    record: Any,
-    field: str,
-    pending: Pending[_RecordKey],
-    other: Any,
-    value_of: Callable[[DataFile, str, Any], Any],
+    record: Any, field: str, pending: Pending[_RecordKey], other: Any, value_of: Callable[[DataFile, str, Any], Any]
 ) -> tuple[str, Any]:
     """The JSON Pointer and the value that is meant; ``other`` is the record that this one clashes with."""
     pointer, named = f"/{field}", pending.problem.value

@@ -51,7 +51,6 @@ class _Spool:
     """Records on disk, which are found again by their places."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._file: BinaryIO = path.open("w+b")
         self._end = 0
 

@@ -13,14 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.converters.datamind.tables import (
-    Column,
-    ForeignKey,
-    MendedText,
-    UserTable,
-    Value,
-    user_tables,
-)
+from ragdatakit.converters.datamind.tables import Column, ForeignKey, MendedText, UserTable, Value, user_tables
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.schemas.errors import RagdataError

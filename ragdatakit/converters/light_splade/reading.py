@@ -73,7 +73,7 @@ class _Reading:
         files = self._dataset.of_kind(kind)
         splits = list(dict.fromkeys(f.split for f in files))
         if kind == "documents":
-            splits.sort(key=lambda split: -sum(_size(f) for f in files if f.split == split))
+            splits.sort(key=lambda split: -sum(size_of_text(f) for f in files if f.split == split))
         for place, split in enumerate(splits):
             for file in files:
                 if file.split != split:
@@ -182,7 +182,8 @@ class _Overlap:
         return _SECOND if hash(own) in self._second else None
 
 
-def _size(file: DataFile) -> int:
+def size_of_text(file: DataFile) -> int:
+    """Bytes of a file, of a packed one as many as its text may have."""
     return file.path.stat().st_size * (4 if file.path.name.endswith(".gz") else 1)
 
 

@@ -27,7 +27,7 @@ from ragdatakit.files.containers.record_forms import read_alike
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.declarations import File
 
-_WINDOW = 1 << 14
+_WINDOW = 1 << 14  # bytes at the end of a part in which a border between elements is looked for
 _CUTS_TRIED = 4
 _NAME = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
 TOO_LONG = "too long"

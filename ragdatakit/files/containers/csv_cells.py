@@ -22,7 +22,7 @@ _DECIMAL = re.compile(
 )
 _BOOLEANS = {"true": "true", "false": "false"}
 _INT64_MAX, _UINT64_MAX = 2**63 - 1, 2**64 - 1
-_MOST_DIGITS = 4000
+_MOST_DIGITS = 4000  # Python refuses to make an int of more than 4,300 digits
 _LAST = frozenset("0123456789. \t")
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 UNCLOSED = "<unclosed>"
 """The field of a record whose element is not closed."""
 
-_LONGEST_TAG = 1 << 10
+_LONGEST_TAG = 1 << 10  # bytes; what is kept of a block in case that a tag is cut by its end
 _CONTINUING = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 _OPENING = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)?>")
 _ATTRIBUTE = re.compile(r"""\b(?:number|num|id|qid|docno)\s*=\s*["']?([^"'\s>]+)""", re.I)

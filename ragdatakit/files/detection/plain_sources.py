@@ -132,10 +132,7 @@ def without_notes(dataset: Dataset) -> Dataset:
     return dataset
 
 
-PLAIN_SOURCES: dict[str, Callable[[Path, Boundary], Dataset]] = {
-    "text": text_dataset,
-    "table": table_dataset,
-}
+PLAIN_SOURCES: dict[str, Callable[[Path, Boundary], Dataset]] = {"text": text_dataset, "table": table_dataset}
 """Format to what finds its files at a path, of which those are read that lie within a boundary."""
 
 

@@ -50,10 +50,7 @@ class Tree:
             except OSError:
                 self.unreadable.append(folder)
             self._odd[place] = frozenset(odd)
-            self._listed[place] = (
-                Names(f for f in files if f not in OWN),
-                Names(f for f in folders if f != SIDECAR),
-            )
+            self._listed[place] = (Names(f for f in files if f not in OWN), Names(f for f in folders if f != SIDECAR))
         return self._listed[place]
 
     def paths(self, folder: Path, names: list[str]) -> list[Path]:

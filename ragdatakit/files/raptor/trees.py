@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ragdatakit.files.containers.pickle_opcodes import read_pickle
-from ragdatakit.files.containers.pickles import (
-    BYTES,
-    DICT,
-    LIST,
-    RUN,
-    SET,
-    TUPLE,
-    PickledValues,
-    PickleError,
-)
+from ragdatakit.files.containers.pickles import BYTES, DICT, LIST, RUN, SET, TUPLE, PickledValues, PickleError
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.raptor.pickled_names import ALLOWED, ARRAY, DTYPE, ENCODED, NODE, TREE
@@ -26,7 +17,8 @@ ATTRIBUTES = ("all_nodes", "root_nodes", "leaf_nodes", "num_layers", "layer_to_n
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "missing"})()
 """What stands for a value that is not there."""
 NODE_WORDS = "a node"
-_SHOWN = 8
+NAMES_SHOWN = 8
+"""So many indexes or keys are named in a message."""
 
 
 class Other:
@@ -386,10 +378,3 @@ def words_of(value: Any) -> str:
         (list, "a list"),
     )
     return next((words for kind, words in kinds if isinstance(value, kind)), "an object")
-
-
-def in_words(values: Iterable[Any], most: int = _SHOWN, show: Callable[[Any], str] = str) -> str:
-    """The first of some values, and how many more there are."""
-    found = list(values)
-    shown = ", ".join(map(show, found[:most]))
-    return f"{shown} and {len(found) - most:,} more" if len(found) > most else shown

@@ -53,12 +53,7 @@ class FileRecords:
 
     def read(self) -> Iterator[bytes]:
         """The records in order, as they stand. Raises `RagdataError` where the file cannot be read."""
-        ways = {
-            "csv": self._rows,
-            "columns": self._cut_lines,
-            "tagged": self._elements,
-            "ndjson": self._lines_of_json,
-        }
+        ways = {"csv": self._rows, "columns": self._cut_lines, "tagged": self._elements, "ndjson": self._lines_of_json}
         if self._container in ways:
             return ways[self._container]()
         kind = self.kind if self.kind.wrapper else None

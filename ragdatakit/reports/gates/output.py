@@ -199,7 +199,7 @@ def gate_page(result: GateResult) -> bytes:
         contents.append(("failing", "Failing"))
         parts.append(section("failing", "Failing", _page_table("Expectations that do not hold", wrong)))
     if result.notes:
-        body = "".join(f'<li class="warning">{_escaped(note)}</li>' for note in result.notes)
+        body = "".join(f'<li class="warning">{escape(note)}</li>' for note in result.notes)
         parts.append(section("notes", "Notes", f'<ul class="notes">{body}</ul>'))
         contents.append(("notes", "Notes"))
     rows = {t.name: t for t in result.tables}
@@ -241,7 +241,3 @@ def _page_table(caption: str, checks: list[Check]) -> str:
             )
         )
     return table(caption, ("what", "result", "expected", "found"), rows, hidden_caption=True, classes="blocks")
-
-
-def _escaped(text: str) -> str:
-    return escape(text)

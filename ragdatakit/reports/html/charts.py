@@ -5,16 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ragdatakit.reports.html.parts import (
-    Cell,
-    axis_numbers,
-    bar,
-    details,
-    escape,
-    number,
-    short_number,
-    table,
-)
+from ragdatakit.reports.html.parts import Cell, axis_numbers, bar, details, escape, number, short_number, table
 from ragdatakit.reports.summary.words import labelled, percent, rest_words, rows_counted
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
 from ragdatakit.schemas.texts import shortened

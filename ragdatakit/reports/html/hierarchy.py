@@ -10,13 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ragdatakit.reports.html.parts import Cell, escape, number, table
-from ragdatakit.reports.summary.hierarchy_words import (
-    hierarchy_words,
-    level_word,
-    levels_of,
-    node_name,
-    node_size,
-)
+from ragdatakit.reports.summary.hierarchy_words import hierarchy_words, level_word, levels_of, node_name, node_size
 from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyNode
 from ragdatakit.schemas.texts import many, shortened
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ragdatakit.reports.summary.hierarchy_words import (
     hierarchy_words,
@@ -44,11 +43,9 @@ from ragdatakit.reports.summary.words import (
 )
 from ragdatakit.reports.terminal import cut_head, cut_to, one_line
 from ragdatakit.reports.text import size
+from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, NotRead, Summary
 from ragdatakit.schemas.texts import many
-
-if TYPE_CHECKING:
-    from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, NotRead, Summary
 
 _SIGNS = Signs(empty="·")
 _MOST_CONTEXTS = 3

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ragdatakit.reports.summary.claims import claim_words
-from ragdatakit.reports.summary.hierarchy_words import (
-    hierarchy_words,
-    levels_of,
-    node_name,
-    node_size,
-    section_title,
-)
+from ragdatakit.reports.summary.hierarchy_words import hierarchy_words, levels_of, node_name, node_size, section_title
 from ragdatakit.reports.summary.words import (
     PLAIN_SIGNS,
     Signs,
@@ -59,24 +52,22 @@ from ragdatakit.reports.terminal import (
     wrapped,
 )
 from ragdatakit.reports.text import size
+from ragdatakit.schemas.evaluations import ClaimScores
+from ragdatakit.schemas.hierarchies import Hierarchy
+from ragdatakit.schemas.neighbourhoods import NodeAround
+from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.summaries import (
+    ContextSummary,
+    Distribution,
+    Example,
+    Frequencies,
+    GraphSummary,
+    LeftOut,
+    NotRead,
+    Summary,
+    TableSummary,
+)
 from ragdatakit.schemas.texts import many
-
-if TYPE_CHECKING:
-    from ragdatakit.schemas.evaluations import ClaimScores
-    from ragdatakit.schemas.hierarchies import Hierarchy
-    from ragdatakit.schemas.neighbourhoods import NodeAround
-    from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import (
-        ContextSummary,
-        Distribution,
-        Example,
-        Frequencies,
-        GraphSummary,
-        LeftOut,
-        NotRead,
-        Summary,
-        TableSummary,
-    )
 
 FEW = 3
 """Up to so many datasets are shown whole without being asked for."""

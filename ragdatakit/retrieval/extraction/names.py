@@ -11,13 +11,14 @@ titles, quotes, years and Latin names only.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from array import array
 from collections.abc import Container, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
+
+from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:
     import numpy as np
@@ -311,8 +312,8 @@ class NameCounter:
 
     def add(self, title: str | None, names: Iterable[str]) -> None:
         """The names of one passage, as `extract_names` gives them."""
-        self._titles.extend({_hash(name_key(name)) for name in title_names(title)})
-        self._hashes.extend({_hash(name_key(name)) for name in names})
+        self._titles.extend({text_hash(name_key(name)) for name in title_names(title)})
+        self._hashes.extend({text_hash(name_key(name)) for name in names})
 
     def kept(self, least: int = 2) -> KeptNames:
         """The names of at least ``least`` passages, and all titles."""
@@ -336,14 +337,9 @@ class KeptNames:
             return False
         import numpy as np
 
-        wanted = np.uint64(_hash(key))
+        wanted = np.uint64(text_hash(key))
         place = int(np.searchsorted(self._known, wanted))
         return place < len(self._known) and bool(self._known[place] == wanted)
-
-
-def _hash(key: str) -> int:
-    data = key.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
 def _viewed(numbers: array[int]) -> npt.NDArray[np.uint64]:

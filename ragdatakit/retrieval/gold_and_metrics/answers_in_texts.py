@@ -45,11 +45,7 @@ def sought(question: GoldQuestion) -> tuple[str, ...]:
 
 
 def answer_in_top(
-    name: str,
-    run: Mapping[str, Sequence[int]],
-    gold: Gold,
-    passages: Passages,
-    ks: Sequence[int] = (1, 2, 5, 10, 20),
+    name: str, run: Mapping[str, Sequence[int]], gold: Gold, passages: Passages, ks: Sequence[int] = (1, 2, 5, 10, 20)
 ) -> AnswerInTop | None:
     """How often the answer is in the first passages of a run (question id → ordinals, best first).
 

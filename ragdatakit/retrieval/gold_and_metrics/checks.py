@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.retrieval.gold_and_metrics import ceiling as causes
 from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import flattened, sought
+from ragdatakit.retrieval.gold_and_metrics.gold import is_train
 from ragdatakit.retrieval.gold_and_metrics.metrics import metric
 from ragdatakit.retrieval.gold_and_metrics.sanity import ordinals_of
 from ragdatakit.schemas import FORMATS
@@ -17,7 +18,7 @@ from ragdatakit.schemas.evaluations import Ceiling, RunResult
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
 from ragdatakit.schemas.retrieved import FRAMEWORK_MODES
 from ragdatakit.schemas.rules.evaluation import RULES
-from ragdatakit.schemas.texts import shortened
+from ragdatakit.schemas.texts import encodable, shortened
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -133,7 +134,7 @@ def _worded(fault: _Fault, costs: Mapping[str, str], path: str, source: str) -> 
     rule = _BY_NAME[fault.rule]
     message = rule.message.format_map(fault.facts)
     consequence = f"{rule.consequence()}{costs.get(fault.rule, '')}"
-    value = None if fault.value is None else _plain(fault.value)
+    value = None if fault.value is None else encodable(fault.value)
     severity = fault.severity or rule.severity
     return Finding(
         rule.code, rule.name, severity, f"{message}; {consequence}", path, value=value, hint=_hint(rule, source)
@@ -159,11 +160,6 @@ def _costs(ceiling: Ceiling | None) -> dict[str, str]:
         if worst and cost[worst] >= 0.00005:
             found[rule] = f" (all such cases cost {cost[worst]:.4f} of {worst})"
     return found
-
-
-def _plain(text: str) -> str:
-    """An id fit for JSON."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _shown(text: str) -> str:
@@ -381,12 +377,12 @@ def _is_number(answer: str) -> bool:
 def _leaks(gold: Gold, tables: CanonicalTables) -> Iterator[_Fault]:
     """Questions that are in train, too; looked for where one split is evaluated that is not train."""
     evaluated = gold.split or (next(iter(gold.splits)) if len(gold.splits) == 1 else None)
-    if not evaluated or _is_train(evaluated):
+    if not evaluated or is_train(evaluated):
         return
     same, answers = _same_questions(gold, tables)
     golds: dict[str, set[str]] = {}
     for row in tables.peek("qrels"):
-        if row.question_id in same and row.grade > 0 and row.target_kind == gold.unit and _is_train(row.split):
+        if row.question_id in same and row.grade > 0 and row.target_kind == gold.unit and is_train(row.split):
             golds.setdefault(row.question_id, set()).add(row.target_id)
     others: dict[str, list[str]] = {}
     for other, ids in same.items():
@@ -419,10 +415,6 @@ def _same_questions(gold: Gold, tables: CanonicalTables) -> tuple[dict[str, list
         ids = [i for i in texts.get(flattened(row.text), ()) if i == other or other not in evaluated]
         if ids:
             same[other] = ids
-            if _is_train(row.split) and row.answer:
+            if is_train(row.split) and row.answer:
                 answers[other] = flattened(row.answer)
     return same, answers
-
-
-def _is_train(split: str | None) -> bool:
-    return split is not None and split.lower().startswith("train")

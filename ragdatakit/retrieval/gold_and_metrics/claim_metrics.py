@@ -16,14 +16,7 @@ from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.retrieval.gold_and_metrics.claims_in_context import checked_answers
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
 from ragdatakit.schemas.evaluations import ClaimScores, FailedClaim
-from ragdatakit.schemas.ragchecker.metrics import (
-    CLAIMS,
-    METRICS,
-    entailed_by,
-    group_means,
-    labels_fit,
-    row_metrics,
-)
+from ragdatakit.schemas.ragchecker.metrics import CLAIMS, METRICS, entailed_by, group_means, labels_fit, row_metrics
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables

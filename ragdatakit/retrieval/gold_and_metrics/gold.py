@@ -150,3 +150,8 @@ def question_type(metadata: str | None) -> str | None:
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
             return str(value)
     return None
+
+
+def is_train(split: str | None) -> bool:
+    """Whether a split is trained on, by its name."""
+    return split is not None and split.lower().startswith("train")

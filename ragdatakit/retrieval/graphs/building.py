@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from ragdatakit.retrieval.graphs.stored import PART, Edges, write_graph
 from ragdatakit.retrieval.graphs.string_table import StringTable, write_strings
 from ragdatakit.retrieval.linking import NodeLinker, Terms
 from ragdatakit.schemas.canonical import MENTION
+from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -181,9 +181,9 @@ def build_names(folder: Path, passages: Passages, tokenizer: Terms, progress: Pr
             if ordinal % _STEP == 0:
                 progress("finding names", ordinal, len(passages))
             spelled = {name_key(name): name for name in reversed(extract_names(passage.title, _own_text(passage)))}
-            titles.extend({_hash(name_key(name)) for name in title_names(passage.title)})
+            titles.extend({text_hash(name_key(name)) for name in title_names(passage.title)})
             for key, name in spelled.items():
-                hashes.append(_hash(key))
+                hashes.append(text_hash(key))
                 owners.append(ordinal)
                 yield name
 
@@ -211,11 +211,6 @@ def build_names(folder: Path, passages: Passages, tokenizer: Terms, progress: Pr
 
 def _own_text(passage: Passage) -> str:
     return f"{passage.context}\n{passage.text}" if passage.context else passage.text
-
-
-def _hash(key: str) -> int:
-    data = key.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
 def _silent(what: str, done: int, total: int) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-8
 """The sum of the differences to the exact probabilities is at most this."""
-_MOST_STEPS = 10_000
+_MOST_STEPS = 10_000  # the error shrinks by `damping` a step: 0.999 needs 9,200 steps to a tolerance of 1e-4
 
 
 class Walk:

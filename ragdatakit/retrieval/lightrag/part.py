@@ -216,11 +216,7 @@ class _PartStore(GraphStore):
     """
 
     def __init__(
-        self,
-        path: Path,
-        passages: Passages,
-        tokenizer: Tokenizer,
-        vectors: Mapping[str, VectorTable] | None,
+        self, path: Path, passages: Passages, tokenizer: Tokenizer, vectors: Mapping[str, VectorTable] | None
     ) -> None:
         self._passages = passages
         self._vectors = vectors

@@ -14,16 +14,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.retrieval.terms.japanese import JapaneseWords
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
 from ragdatakit.schemas.errors import MissingExtraError, UnknownNameError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 RULES = 1
 """Counted up whenever the same text gives other tokens."""

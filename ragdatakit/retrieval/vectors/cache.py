@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ragdatakit.schemas.errors import RagdataError
 
-_AT_ONCE = 500
-_SECONDS = 60
+_AT_ONCE = 500  # parameters of one query; older SQLite takes 999
+_SECONDS = 60  # of waiting for another process that writes
 
 
 class Kept(NamedTuple):

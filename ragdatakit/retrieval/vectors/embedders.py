@@ -34,7 +34,7 @@ BATCH_TEXTS, BATCH_CHARACTERS = 64, 100_000
 """What one request holds at most."""
 LEAST_CHARACTERS = 1000
 """A text that a server refuses is cut in half until it is taken, but not below this length."""
-_TOO_LARGE = frozenset((400, 413, 422))
+_TOO_LARGE = frozenset((400, 413, 422))  # what servers say to a batch beyond their limit: it is halved
 _LEAST_NORM = 1e-12
 _EXAMPLES = "openai:text-embedding-3-small with --base-url URL, or sentence-transformers:all-MiniLM-L6-v2"
 

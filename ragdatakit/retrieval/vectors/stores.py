@@ -31,7 +31,7 @@ _BAND = 4e-6
 """Two float32 products of the same vectors differ by less, whatever the order of summing."""
 _SPARE = 1000
 """Passages of nearly the same score that are compared in float64 besides the best ``k``."""
-_DECIMALS = 9
+_DECIMALS = 9  # float64 sums differ in the last bits by processor; ties and order must not
 _LOWEST = -2.0  # below every cosine
 
 

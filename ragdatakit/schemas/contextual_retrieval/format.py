@@ -39,11 +39,7 @@ LAYOUTS = (
         sniff=True,
     ),
     Layout(
-        name="cookbook",
-        description="the same without further files",
-        files=_NAMED,
-        signature=_COOKBOOK,
-        sniff=True,
+        name="cookbook", description="the same without further files", files=_NAMED, signature=_COOKBOOK, sniff=True
     ),
     Layout(
         name="files",
@@ -117,11 +113,11 @@ CONTEXTUAL_RETRIEVAL = Format(
         Key(kind="questions", fields=("query",), rule="repeated-query"),
     ),
     adopts={
-        "byte-order-mark": Adopted(severity="error", upstream="json stops with JSONDecodeError: Unexpected UTF-8 BOM"),
-        "invalid-utf8": Adopted(severity="error", upstream="open stops with UnicodeDecodeError"),
-        "mislabelled-compression": Adopted(severity="error", upstream="the notebook opens plain text only"),
-        "lone-surrogate": Adopted(severity="error", upstream="it loads; sending it to be embedded fails"),
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are dropped"),
+        "byte-order-mark": Adopted("error", "json stops with JSONDecodeError: Unexpected UTF-8 BOM"),
+        "invalid-utf8": Adopted("error", "open stops with UnicodeDecodeError"),
+        "mislabelled-compression": Adopted("error", "the notebook opens plain text only"),
+        "lone-surrogate": Adopted("error", "it loads; sending it to be embedded fails"),
+        "duplicate-key": Adopted("error", "the last value wins, the others are dropped"),
     },
     example={
         CORPUS: (

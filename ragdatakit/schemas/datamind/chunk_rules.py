@@ -92,10 +92,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         "DM208 metadata-not-object error",
         summary="A chunk whose metadata is neither an object nor null.",
         message="metadata is {value}, expected an object",
-        upstream={
-            "v1": _SKIPS,
-            "v2": "turns it into text under the one key _raw_metadata (nothing, if it is empty)",
-        },
+        upstream={"v1": _SKIPS, "v2": "turns it into text under the one key _raw_metadata (nothing, if it is empty)"},
         hint="write metadata as an object, or leave it out",
         bad='{"text": "a", "metadata": ["tides"]}',
         good='{"text": "a", "metadata": {"topic": "tides"}}',

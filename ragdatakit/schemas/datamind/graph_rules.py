@@ -100,10 +100,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         "DM309 duplicate-triple warning",
         summary="The same subject, relation and object twice.",
         message="the same triple is already in the profile",
-        upstream={
-            "v1": "keeps one edge",
-            "v2": "keeps one edge with the last confidence and properties",
-        },
+        upstream={"v1": "keeps one edge", "v2": "keeps one edge with the last confidence and properties"},
         hint="remove one of the two, or merge their properties",
         bad='{"subject": "A", "relation": "r", "object": "B"}\n{"subject": "A", "relation": "r", "object": "B"}',
         good='{"subject": "A", "relation": "r", "object": "B"}',

@@ -9,9 +9,7 @@ REPORT_RULES: tuple[Rule, ...] = (
         "LR701 unusable-report error",
         summary="A community report that lacks its text, its level or its place among the others.",
         message="{field} is {value}; expected {expected}",
-        upstream={
-            "nano-graphrag": "global queries stop with KeyError or TypeError, or leave it out",
-        },
+        upstream={"nano-graphrag": "global queries stop with KeyError or TypeError, or leave it out"},
         hint="generate the reports again",
         bad='{"0": {"report_string": "A harbour", "report_json": {}}}',
         good=(
@@ -24,9 +22,7 @@ REPORT_RULES: tuple[Rule, ...] = (
         "LR702 report-without-cluster warning",
         summary="A report of a cluster that no node belongs to.",
         message="no node is in cluster {value}",
-        upstream={
-            "nano-graphrag": "it is never found by local queries; global ones look at clusters of the graph",
-        },
+        upstream={"nano-graphrag": "it is never found by local queries; global ones look at clusters of the graph"},
         hint="generate the reports again",
         bad='report "7", and no node with "cluster": 7',
         good='report "7", and a node with [{"level": 0, "cluster": 7}]',
@@ -36,9 +32,7 @@ REPORT_RULES: tuple[Rule, ...] = (
         "LR703 cluster-without-report warning",
         summary="A cluster of the graph without a report.",
         message="cluster {value} has no report",
-        upstream={
-            "nano-graphrag": "global queries pass over it",
-        },
+        upstream={"nano-graphrag": "global queries pass over it"},
         hint="generate the reports again",
         bad='a node with [{"level": 0, "cluster": 7}], and no report "7"',
         good='report "7"',
@@ -48,9 +42,7 @@ REPORT_RULES: tuple[Rule, ...] = (
         "LR704 unreadable-clusters error",
         summary="The clusters of a node are not a JSON list of levels and clusters.",
         message="clusters is {value}; expected a list of objects with level and cluster",
-        upstream={
-            "nano-graphrag": "local queries stop with JSONDecodeError or KeyError when they come upon the node",
-        },
+        upstream={"nano-graphrag": "local queries stop with JSONDecodeError or KeyError when they come upon the node"},
         hint="cluster the graph again",
         bad='<data key="clusters">7</data>',
         good='<data key="clusters">[{"level": 0, "cluster": 7}]</data>',
@@ -60,9 +52,7 @@ REPORT_RULES: tuple[Rule, ...] = (
         "LR705 unknown-member warning",
         summary="A report names a node or a chunk that is not stored.",
         message="{value} is not in the {expected}",
-        upstream={
-            "nano-graphrag": "it counts in the report's size, and leads nowhere",
-        },
+        upstream={"nano-graphrag": "it counts in the report's size, and leads nowhere"},
         hint="generate the reports again",
         bad='"nodes": ["Ghost"]',
         good='"nodes": ["Joss Alder"]',

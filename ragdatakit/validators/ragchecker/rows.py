@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.ragchecker.metrics import (
     CLAIMS,
@@ -59,7 +60,7 @@ def metric_problems(row: dict[str, Any], sound: bool) -> Iterator[Problem]:
         return
     computed = row_metrics(row) if sound else {}
     for name, value in stored.items():
-        where, facts = f"/metrics/{_escaped(name)}", {"field": name}
+        where, facts = f"/metrics/{escape(name)}", {"field": name}
         number = as_number(value)
         if number is None or not math.isfinite(number):
             yield Problem("metric-not-number", where, value, facts)
@@ -201,7 +202,3 @@ def _same_width(row: dict[str, Any]) -> Iterator[Problem]:
 
 def _misshapen(where: str, found: str, expected: list[Any], what: str) -> Problem:
     return Problem("misshapen-labels", where, None, {"told": f"{found}, and {len(expected)} {what}"})
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

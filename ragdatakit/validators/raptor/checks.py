@@ -15,14 +15,15 @@ from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.raptor.trees import (
     ATTRIBUTES,
     MISSING,
+    NAMES_SHOWN,
     JsonTree,
     Other,
     PickledTree,
     StoredTree,
-    in_words,
     opened,
 )
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import some_of
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.raptor.nodes import (
     LARGEST,
@@ -162,7 +163,7 @@ def _layer_problems(num_layers: Any, keys: list[Any]) -> Iterator[Problem]:
     """What is wrong with the numbers of the layers; a ``num_layers`` that is missing was reported."""
     texts = [key for key in keys if whole(key) is None]
     if texts:
-        yield _layers("layer_to_nodes", f"with the keys {in_words(map(shown, texts))}", "/layer_to_nodes")
+        yield _layers("layer_to_nodes", f"with the keys {some_of(map(shown, texts), NAMES_SHOWN)}", "/layer_to_nodes")
     if num_layers is not MISSING:
         if not isinstance(num_layers, int) or isinstance(num_layers, bool) or num_layers < 0:
             yield _layers("num_layers", shown(num_layers), "/num_layers")
@@ -179,7 +180,7 @@ def _layers_unlike(top: int, layers: set[int]) -> Iterator[Problem]:
         yield _layers("num_layers", f"{top}, {found}", "/num_layers")
     missing = [n for n in range(min(highest, len(layers) + 20)) if n not in layers]
     if missing:
-        yield _layers("the tree", f"without nodes in layer {in_words(missing)}", None)
+        yield _layers("the tree", f"without nodes in layer {some_of(missing, NAMES_SHOWN)}", None)
 
 
 def _layers(field: str, found: str, pointer: str | None) -> Problem:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from ragdatakit.files.raptor.trees import MISSING, Other, TreeNode, Vector, in_words, words_of
+from ragdatakit.files.raptor.trees import MISSING, Other, TreeNode, Vector, words_of
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import some_of
 
 BUDGET = 3500
 """Tokens that are retrieved for a question."""
@@ -212,8 +213,8 @@ def _facts(shape: Shape, expected: str) -> dict[str, Any]:
 def _described(shape: Shape) -> str:
     if not shape:
         return "no vector"
-    return in_words((f"{name} of {length:,} numbers" for name, length in shape), 3)
+    return some_of((f"{name} of {length:,} numbers" for name, length in shape), 3)
 
 
 def _names(shape: Shape) -> str:
-    return in_words((name for name, _ in shape), 3)
+    return some_of((name for name, _ in shape), 3)
