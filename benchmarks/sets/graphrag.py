@@ -100,7 +100,7 @@ def write_graphrag(root: Path, scale: float, seed: int) -> None:
 def _write_communities(
     root: Path, ids: dict[str, list[str]], unit_ids: list[str], graph: tuple[Integers, ...], told: Any
 ) -> None:
-    source, target, of_relationship, of_entity = graph
+    source, target, _, of_entity = graph
     size, rows, first = len(of_entity), [], 0
     for level, width in enumerate(WIDTHS):
         own = (np.arange(size) / width).astype(np.int64)
