@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from sets.words import Prose
 
 ENTITIES, RELATIONSHIPS, UNITS = 300_000, 1_000_000, 60_000

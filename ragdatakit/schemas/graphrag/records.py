@@ -1,4 +1,4 @@
-"""The rows of GraphRAG's tables as records: the columns of the newest release, required where every release has them."""
+"""The rows of GraphRAG's tables as records: columns of the newest release, required where every release has them."""
 
 from __future__ import annotations
 

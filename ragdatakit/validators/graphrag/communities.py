@@ -32,9 +32,8 @@ _CHILDREN = """
     where m.n is not null or l.n is not null order by v.row"""
 _STRAY = """
     with within as materialized (
-        select l.row, l.code, r.row as relationship, e.s, e.t from l_communities_relationship_ids l
-        left join (select id, min(row) as row from k_relationships group by id) r on l.code = r.id
-        left join edges e on e.row = r.row where l.code is not null),
+        select l.row, e.row as relationship, e.s, e.t from l_communities_relationship_ids l
+        left join edges e on l.code = e.id where l.code is not null),
     unknown as (select row, count(*) as n from within where relationship is null group by row),
     outside as (select w.row, count(*) as n from within w
         left join members a on a.row = w.row and a.entity = w.s left join members b on b.row = w.row and b.entity = w.t
