@@ -9,7 +9,8 @@ from ragdatakit.validators.graphrag.references import Found, Question, answers
 from ragdatakit.validators.graphrag.row_checks import USUAL_LEVEL
 
 _MEMBERS = """
-    create table members as select distinct l.row, e.row as entity, (l.row << 32) + e.row as key from l_communities_entity_ids l
+    create table members as select distinct l.row, e.row as entity, (l.row << 32) + e.row as key
+    from l_communities_entity_ids l
     join (select id, min(row) as row from k_entities where id is not null group by id) e on l.code = e.id"""
 _HIERARCHY = """
     select v.row, v.line, v.community, v.level, v.parent, cast(v."raw parent" as varchar), p.level
