@@ -44,6 +44,7 @@ SHOWN_BY_OTHER_TESTS = {
     "published-duplicate-question-id": "test_arag_checks.py",  # the published files themselves
     "mixed-name-kinds": "test_gfm_rag_chunks.py",  # more than 131,072 rows
     "large-masks": "test_gfm_rag_questions.py",  # gigabytes of nodes times questions
+    "unchecked-table": "test_graphrag_checks.py",  # a list of millions of ids
     "unchecked-tree": "test_raptor_pickles.py",  # more values than are kept of a file
     **{rule.name: "test_evaluation_checks.py" for rule in evaluation_rules.RULES},  # found by searching
     **{rule.name: "test_quality_rules.py" for rule in quality_rules.RULES},  # fixtures/quality, with --quality

@@ -33,8 +33,10 @@ def read_table(path: str | os.PathLike[str], file: File | None) -> pd.DataFrame:
         with path.open("rb") as opened:
             if opened.read(len(_LFS)) == _LFS:
                 raise RagdataError(f"{path} is a Git LFS pointer, not the data: run `git lfs pull`")
-        if container == "csv" or (container is None and _ending(path) == ".csv"):
+        if container == "csv" or (container in (None, "table") and _ending(path) == ".csv"):
             return _read_csv(path)
+        if container == "table":
+            return _read_parquet(path)
         text = _text(path)
     except UnicodeDecodeError as error:
         raise RagdataError(f"{path} is not UTF-8 (byte {error.start}); {_HINT}") from None
@@ -62,6 +64,18 @@ def _text(path: Path) -> str:
             raise EOFError("it is empty, which gzip files never are")
         data = gzip.decompress(data)
     return data.decode("utf-8")
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, ValueError) as error:
+        raise RagdataError(f"{path} is not a table: {str(error).splitlines()[0][:200]}; {_HINT}") from None
+    return pd.DataFrame({n: pd.Series(table.column(n).to_pylist(), dtype=object) for n in table.column_names})
 
 
 def _read_csv(path: Path) -> pd.DataFrame:

@@ -70,6 +70,16 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         source="graphrag_storage: tables/parquet_table_provider.py: read_dataframe",
     ),
     Rule(
+        code="GR023",
+        name="unchecked-table",
+        severity="error",
+        summary="A table that takes more memory than the check may use, such as one with a list of millions of ids.",
+        message="it was not checked: {reason}",
+        upstream="GraphRAG reads each table whole, and takes several times its size",
+        hint="look for a row with a very long list",
+        source="graphrag_storage: tables/parquet_table_provider.py: read_dataframe",
+    ),
+    Rule(
         code="GR027",
         name="unused-table",
         severity="info",

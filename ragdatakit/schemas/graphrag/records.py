@@ -1,11 +1,10 @@
-"""The rows of GraphRAG's tables as records, made of the declared columns as 3.x has them."""
+"""The rows of GraphRAG's tables as records: columns of the newest release, required where every release has them."""
 
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Field, Record, Type
 from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATIONS, Column, Table
 
-_NEWEST = GENERATIONS[-1]
 _TYPES: dict[str, tuple[Type, Type | None]] = {
     "text": ("string", None),
     "integer": ("integer", None),
@@ -17,13 +16,13 @@ _TYPES: dict[str, tuple[Type, Type | None]] = {
 }
 
 
-def _field(column: Column, generation: str) -> Field:
+def _field(column: Column, until: str) -> Field:
     kind, items = _TYPES[column.type]
     return Field(
         name=column.name,
         type=kind,
         items=items,
-        required=column.is_needed(generation),
+        required=all(column.is_needed(each) for each in GENERATIONS if each <= until),
         nullable=column.nullable,
         description=column.description,
         examples=(column.example,) if column.example is not None else (),
@@ -32,14 +31,13 @@ def _field(column: Column, generation: str) -> Field:
 
 
 def row_of(table: Table) -> Record:
-    """A row of a table, as the newest release that has it writes it."""
-    newest = table.until
-    columns = [column for column in table.columns if column.is_of(newest)]
+    """A row of a table, as the newest release that has the table writes it."""
+    columns = [column for column in table.columns if column.is_of(table.until)]
     return Record(
         name=table.name,
         title=table.title,
         description=table.description,
-        fields=tuple(_field(column, newest) for column in columns),
+        fields=tuple(_field(column, table.until) for column in columns),
         examples=({c.name: c.example for c in columns if c.example is not None or c.nullable},),
     )
 

@@ -122,7 +122,7 @@ class GraphRagChecks(FormatChecks):
         import duckdb
 
         from ragdatakit.validators.graphrag.row_faults import row_faults
-        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError, reason_of
+        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError
 
         kind = f"aside-{file.kind}" if aside else file.kind
         try:
@@ -133,8 +133,7 @@ class GraphRagChecks(FormatChecks):
         except (UnreadableTableError, duckdb.Error) as error:
             self._lost(file)
             tables.tables.pop(kind, None)
-            is_ours = isinstance(error, UnreadableTableError)
-            yield file, _unreadable(error if is_ours else reason_of(error, stored))
+            yield file, _failed(error, stored)
             return
         file.records = count
         if not count and not aside and self.dataset.layout in _INDEXES:
@@ -150,7 +149,6 @@ class GraphRagChecks(FormatChecks):
         from ragdatakit.validators.graphrag.codes import Codes
         from ragdatakit.validators.graphrag.communities import CommunityChecks
         from ragdatakit.validators.graphrag.references import ReferenceChecks
-        from ragdatakit.validators.graphrag.sql_tables import reason_of
 
         if not tables.tables:
             return
@@ -161,12 +159,12 @@ class GraphRagChecks(FormatChecks):
             yield from self._vectors(tables)
         except duckdb.Error as error:  # a table that changed, or that takes more memory than there is
             first = next(iter(tables.tables.values())).stored
-            yield first.file, _unreadable(reason_of(error, first))
+            yield first.file, _failed(error, first)
 
     def _vectors(self, tables: SqlTables) -> Iterator[Placed]:
         import duckdb
 
-        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError, reason_of
+        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError
         from ragdatakit.validators.graphrag.vectors import store_problems, vector_problems
 
         for file in self.dataset.of_kind(VECTORS):
@@ -178,8 +176,7 @@ class GraphRagChecks(FormatChecks):
                 for problem in vector_problems(tables, file.path.name, table, self._unreliable):
                     yield file, problem
             except (UnreadableTableError, duckdb.Error) as error:
-                is_ours = isinstance(error, UnreadableTableError)
-                yield file, _unreadable(error if is_ours else reason_of(error, stored))
+                yield file, _failed(error, stored)
         if self.dataset.layout in _INDEXES:
             yield from store_problems(tables, self.dataset, self._unreliable)
 
@@ -187,6 +184,17 @@ class GraphRagChecks(FormatChecks):
         for kind, rule, column, row, line, value, facts in found:
             problem = Problem(rule, f"/{column}", value, facts, line=line, record=row)
             yield tables[kind].stored.file, problem
+
+
+def _failed(error: Exception, stored: StoredTable) -> Problem:
+    """That a table could not be read, or that it takes too much memory."""
+    import duckdb
+
+    from ragdatakit.validators.graphrag.sql_tables import reason_of
+
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return Problem("unchecked-table", facts={"reason": "it takes more memory than the check may use"})
+    return _unreadable(reason_of(error, stored) if isinstance(error, duckdb.Error) else error)
 
 
 def _unreadable(reason: object) -> Problem:

@@ -37,13 +37,14 @@ _LISTS = {
 }
 _TITLES = "create table titles as select title, min(row) as row from k_entities where title is not null group by title"
 _EDGES = (
-    "create table edges as select r.row, s.row as s, t.row as t from k_relationships r "
+    "create table edges as select r.row, {id} as id, s.row as s, t.row as t from k_relationships r "
     "left join titles s on r.source = s.title left join titles t on r.target = t.title"
 )
 
 
 class Codes:
-    """``k_KIND`` has the codes of each row, ``l_KIND_COLUMN`` those of each member of a list; ``edges`` has the rows of
+    """``k_KIND`` has the codes of each row, ``l_KIND_COLUMN`` those of each member of a list (lists of text units with
+    that of the row itself as ``own``); ``edges`` has the rows of
     the entities at the ends ``s`` and ``t`` of each relationship, where there are both tables."""
 
     def __init__(self, tables: SqlTables) -> None:
@@ -54,7 +55,7 @@ class Codes:
         self.has_edges = self.has("relationships", "source", "target") and self.has("entities", "title")
         if self.has_edges:
             tables.run(_TITLES)
-            tables.run(_EDGES)
+            tables.run(_EDGES.format(id="r.id" if self.has("relationships", "id") else "null::ubigint"))
 
     def _make(self, kind: str) -> None:
         table = self.tables[kind]
@@ -65,9 +66,10 @@ class Codes:
         self.tables.run(f"create table {key_table(kind)} as select {', '.join(['row', *columns])} from {table.name}")
         for column in _LISTS.get(kind, ()):
             if table.has(column):
+                own = code_of("id") if table.has("id") and column == "text_unit_ids" else "null::ubigint"
                 self.tables.run(
-                    f"create table {list_table(kind, column)} as select row, {code_of('member')} as code "
-                    f"from (select row, unnest({column}) as member from {table.name})"
+                    f"create table {list_table(kind, column)} as select row, own, {code_of('member')} as code "
+                    f"from (select row, {own} as own, unnest({column}) as member from {table.name})"
                 )
 
     def has(self, kind: str, *columns: str) -> bool:

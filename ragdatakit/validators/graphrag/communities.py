@@ -9,7 +9,8 @@ from ragdatakit.validators.graphrag.references import Found, Question, answers
 from ragdatakit.validators.graphrag.row_checks import USUAL_LEVEL
 
 _MEMBERS = """
-    create table members as select distinct l.row, e.row as entity from l_communities_entity_ids l
+    create table members as select distinct l.row, e.row as entity, (l.row << 32) + e.row as key
+    from l_communities_entity_ids l
     join (select id, min(row) as row from k_entities where id is not null group by id) e on l.code = e.id"""
 _HIERARCHY = """
     select v.row, v.line, v.community, v.level, v.parent, cast(v."raw parent" as varchar), p.level
@@ -31,17 +32,15 @@ _CHILDREN = """
     left join more m on v.row = m.row left join less l on v.row = l.row
     where m.n is not null or l.n is not null order by v.row"""
 _STRAY = """
-    with within as materialized (
-        select l.row, l.code, r.row as relationship, e.s, e.t from l_communities_relationship_ids l
-        left join (select id, min(row) as row from k_relationships group by id) r on l.code = r.id
-        left join edges e on e.row = r.row where l.code is not null),
-    unknown as (select row, count(*) as n from within where relationship is null group by row),
-    outside as (select w.row, count(*) as n from within w
-        left join members a on a.row = w.row and a.entity = w.s left join members b on b.row = w.row and b.entity = w.t
-        where w.relationship is not null and (a.row is null or b.row is null) group by w.row)
-    select v.row, v.line, coalesce(u.n, 0), coalesce(o.n, 0) from {view} v
-    left join unknown u on v.row = u.row left join outside o on v.row = o.row
-    where u.n is not null or o.n is not null order by v.row"""
+    with within as (
+        select l.row, e.row as relationship, (l.row << 32) + e.s as s, (l.row << 32) + e.t as t
+        from l_communities_relationship_ids l left join edges e on l.code = e.id where l.code is not null),
+    odd as materialized (
+        select row, relationship from within where relationship is null or s is null or t is null
+        or s not in (select key from members) or t not in (select key from members)),
+    counted as (
+        select row, count_if(relationship is null) as unknown, count(relationship) as outside from odd group by row)
+    select v.row, v.line, c.unknown, c.outside from {view} v join counted c on v.row = c.row order by v.row"""
 _NOT_IN_PARENT = """
     with lost as materialized (
         select k.row, m.entity, k.parent from k_communities k

@@ -22,7 +22,7 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
     yield from mixed
     is_mixed = any(problem.rule == "mixed-releases" for _, problem in mixed)
     present = {file.kind for file in dataset.files}
-    home = next(iter(index.tables.values())).file if index.tables else dataset.files[0]
+    home = next((index.tables[kind].file for kind in CORE if kind in index.tables), dataset.files[0])
     old = generation < "2.0"
     ending = home.path.suffix
     for kind in (*CORE, *(("nodes",) if old else ()), "documents"):

@@ -70,7 +70,7 @@ _DEGREES = (
     "select distinct least(source, target) as source, greatest(source, target) as target from k_relationships"
     " where source is not null and target is not null)) group by name"
 )
-_SUMMED = "select row, bit_xor(code) as x, count(*) as n from ({}) where code is not null group by row"
+_SUMMED = "select row, bit_xor(code) as x, count(*) as n from {} where code is not null group by row"
 
 
 def answers(codes: Codes, questions: Iterable[Question]) -> Iterator[Found]:
@@ -98,7 +98,7 @@ class ReferenceChecks:
 
     def _questions(self) -> Iterator[Question]:
         for kind, column, rule in _UNIQUE:
-            if self._codes.has(kind, column):
+            if self._codes.has(kind, column) and not self._is_numbered(kind, column):
                 yield self._repeated(kind, column, rule)
         for kind in _IDENTIFIED:
             if self._codes.has(kind, "id"):
@@ -114,6 +114,13 @@ class ReferenceChecks:
         yield from self._odd_ids()
         yield from self._mirrored()
         yield from self._degrees()
+
+    def _is_numbered(self, kind: str, column: str) -> bool:
+        """Whether a column has the numbers of the rows, which are unique."""
+        if column != "human_readable_id":
+            return False
+        odd = f"select count(*) from {key_table(kind)} where human_readable_id is distinct from row"
+        return bool(self._tables.one(odd)[0] == 0)
 
     def _is_known(self, kind: str, column: str = "id") -> bool:
         """Whether a table was read whole, so that what is not in it is nowhere."""
@@ -251,8 +258,8 @@ class ReferenceChecks:
         for kind, column in (("entities", "entity_ids"), ("relationships", "relationship_ids")):
             if self._codes.has("text-units", column, "id") and self._codes.has(kind, "text_unit_ids", "id"):
                 back = (
-                    f"select k.row, t.id as code from {list_table(kind, 'text_unit_ids')} l "
-                    f"join k_text_units k on l.code = k.id join {key_table(kind)} t on t.row = l.row"
+                    f"select k.row, l.own as code from {list_table(kind, 'text_unit_ids')} l "
+                    "join k_text_units k on l.code = k.id"
                 )
                 yield self._unlike("text-units", column, back, "links-unlike-units")
         if self._codes.has("covariates", "id", "text_unit_id") and self._codes.has("text-units", "covariate_ids", "id"):
@@ -276,8 +283,8 @@ class ReferenceChecks:
         """
         lists = list_table(kind, column)
         odd = (
-            f"select coalesce(a.row, b.row) as row from ({_SUMMED.format(f'select * from {lists}')}) a "
-            f"full join ({_SUMMED.format(back)}) b on a.row = b.row where a.x is distinct from b.x or a.n <> b.n"
+            f"select coalesce(a.row, b.row) as row from ({_SUMMED.format(lists)}) a "
+            f"full join ({_SUMMED.format(f'({back})')}) b on a.row = b.row where a.x is distinct from b.x or a.n <> b.n"
         )
         query = f"""
             with odd as materialized ({odd}),

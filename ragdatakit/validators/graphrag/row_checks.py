@@ -107,12 +107,13 @@ _NAMES = {
     "odd-size": ("size", "entity_ids"),
     "report-unlike-json": ("full_content_json", "title", "summary"),
 }
+_TOLD = "json_extract_string(full_content_json, ['$.title', '$.summary'])"
 _JSON = (
     "case when not json_valid(full_content_json) then 'no JSON' "
     "when json_type(full_content_json) <> 'OBJECT' then 'no object' "
-    "when {0}[1] is not null and {0}[1] <> title then 'another title' "
-    "when {0}[2] is not null and {0}[2] <> summary then 'another summary' end"
-).format("json_extract_string(full_content_json, ['$.title', '$.summary'])")
+    f"when {_TOLD}[1] is not null and {_TOLD}[1] <> title then 'another title' "
+    f"when {_TOLD}[2] is not null and {_TOLD}[2] <> summary then 'another summary' end"
+)
 _REASONS = {
     "no JSON": "full_content_json is not JSON",
     "no object": "full_content_json is not a JSON object",
@@ -145,8 +146,8 @@ _FURTHER: dict[str, tuple[RowCheck, ...]] = {
         RowCheck("odd-rank", "rank", f"rank < 0 or (rank > 10 and not {_NAN})", "rank"),
         RowCheck("report-below-usual-level", "level", f"level > {USUAL_LEVEL}", "level"),
         RowCheck("report-unlike-json", "full_content_json",
-                 f"full_content_json <> '' and ({_JSON}) is not null", _JSON,
-                 judge=lambda found: {"reason": _REASONS[found]}),
+                 f"full_content_json <> '' and try({_TOLD}) is distinct from [title, summary]", _JSON,
+                 judge=lambda found: {"reason": _REASONS[found]} if found is not None else None),
     ),
     "covariates": (
         RowCheck("empty-claim", "subject_id",

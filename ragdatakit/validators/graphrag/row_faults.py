@@ -5,21 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ragdatakit.database.sql_text import sql_name
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import Column
 from ragdatakit.validators.graphrag.list_cells import torn_members
 from ragdatakit.validators.graphrag.row_checks import RowCheck, row_checks
 from ragdatakit.validators.graphrag.sql_tables import SqlTable, SqlTables
 
+LARGE = 16 << 20
+"""Bytes of a table from which on its columns are looked at one by one."""
+
 
 def row_faults(tables: SqlTables, kind: str, table: SqlTable, generation: str) -> tuple[int, Iterable[Problem]]:
     """How many rows a table has, and what is wrong with them. Raises `duckdb.Error` where it cannot be read."""
     checks = list(row_checks(kind, table, generation))
-    counted = [f"count({sql_name(f'raw {name}')})" for name in table.types]  # what is damaged fails here
-    counted += [f"count_if({check.where})" for check in checks]
-    count, *found = tables.one(f"select {', '.join(['count(*)', *counted])} from {table.name}")
-    broken = [check for check, number in zip(checks, found[len(table.types) :], strict=True) if number]
-    return count, _problems(tables, table, broken)
+    broken: list[RowCheck] = []
+    passes = list(_passes(table, checks))
+    queries = []
+    for columns, together in passes:
+        counted = [_read_whole(table, name) for name in columns]  # what is damaged fails here
+        counted += [f"count_if({check.where})" for check in together]
+        queries.append(f"select {', '.join(['count(*)', *counted])} from {table.name}")
+    rows = tables.each(queries)
+    for (columns, together), found in zip(passes, rows, strict=True):
+        counts = found[1 + len(columns) :]
+        broken += [check for check, number in zip(together, counts, strict=True) if number]
+    return rows[0][0], _problems(tables, table, sorted(broken, key=checks.index))
+
+
+def _read_whole(table: SqlTable, name: str) -> str:
+    """An aggregate that cannot be had of what the footer says."""
+    column = sql_name(f"raw {name}")
+    if table.is_text(name):
+        return f"sum(strlen({column}))"
+    return f"sum(len({column}))" if table.is_list(name) else f"bit_xor(hash({column}))"
+
+
+def _passes(table: SqlTable, checks: list[RowCheck]) -> Iterator[tuple[list[str], list[RowCheck]]]:
+    """Columns that are looked at together, with their checks: of a big table one after the other, as a reader of many
+    columns holds a piece of each."""
+    if size_of(table.stored.file.path) < LARGE:
+        yield list(table.types), checks
+        return
+    for name in table.types:
+        yield [name], [check for check in checks if check.column == name]
 
 
 def _problems(tables: SqlTables, table: SqlTable, broken: list[RowCheck]) -> Iterator[Problem]:

@@ -1,0 +1,190 @@
+"""GraphRAG's indexes where a fixture shows too little: places, releases, settings, stores, hostile files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragdatakit import validate
+from ragdatakit.files.graphrag.lance import ManifestError, read_table
+from ragdatakit.files.graphrag.settings import SettingsError, read_settings
+from ragdatakit.files.paths.boundary import ANYWHERE
+from ragdatakit.schemas.findings import Finding
+from ragdatakit.validators.graphrag import sql_tables
+from tests.command_line import FIXTURES, run
+from tests.graphrag_cases import Index, sample
+from tests.upstream_data import UPSTREAM_DATA
+
+VALID = FIXTURES / "graphrag" / "valid"
+SETTINGS = "output_storage:\n  base_dir: {}\ncompletion_models: {{}}\n"
+
+
+def found(path: Path, **options: Any) -> list[Finding]:
+    return validate(path, max_per_rule=0, **options).findings
+
+
+def rules(path: Path, **options: Any) -> list[str]:
+    return [finding.rule for finding in found(path, **options)]
+
+
+def written(index: Index, folder: Path) -> Path:
+    index.write(folder)
+    return folder
+
+
+def test_a_row_of_parquet_is_named_and_a_line_of_csv(tmp_path: Path) -> None:
+    for ending in (".parquet", ".csv"):
+        index = sample()
+        index.ending = ending
+        index.tables["entities"][0]["description"] = "two\nlines"
+        index.tables["relationships"][1]["weight"] = "strong"
+        index.tables["entities"][2]["degree"] = 9
+        written(index, tmp_path / ending)
+
+    parquet = {f.rule: (f.record, f.line, f.pointer) for f in found(tmp_path / ".parquet")}
+    cells = {f.rule: (f.record, f.line, f.pointer) for f in found(tmp_path / ".csv")}
+
+    assert parquet == {"unusable-value": (1, None, "/weight"), "odd-degree": (2, None, "/degree")}
+    assert cells == {"unusable-value": (1, 3, "/weight"), "odd-degree": (2, 5, "/degree")}
+    assert "row 1 GR005" in run("validate", tmp_path / ".parquet").out
+    assert "\n  3 GR005" in run("validate", tmp_path / ".csv").out
+
+
+@pytest.mark.parametrize(
+    ("folder", "release"),
+    [("parquet", "3.0"), ("csv", "3.0"), ("release-2", "2.3"), ("release-1", "1.0"), ("release-0.5", "0.5"),
+     ("release-0.4", "0.1"), ("project", "3.0")],
+)  # fmt: skip
+def test_the_release_is_told_by_the_columns(folder: str, release: str) -> None:
+    assert [d.profile for d in validate(VALID / folder).datasets] == [release]
+
+
+def test_a_release_can_be_asked_for() -> None:
+    assert rules(VALID / "release-2", profile="3.0").count("missing-column") == 1
+
+
+def test_a_mixture_names_both_releases() -> None:
+    message = found(FIXTURES / "graphrag" / "broken" / "mixed-releases" / "data")[0].message
+
+    assert "create_final_entities.parquet is of GraphRAG 0.1 to 1.x" in message
+    assert "is of 2.0 to 3.x" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "line"),
+    [
+        ("a: [", "not YAML", 1),
+        ("- a\n", "no mapping", 1),
+        ("a: 1\n" * 300_000, "larger than", None),
+        ("a: " + "{a: " * 60, "nested more than 40", 1),
+        ("a: [" + "1, " * 120_000 + "1]", "more than 100,000 values", None),
+        ("\x00", "not YAML", None),
+    ],
+    ids=["broken", "list", "large", "deep", "long", "nul"],
+)
+def test_settings_that_are_none(text: str, reason: str, line: int | None) -> None:
+    with pytest.raises(SettingsError) as told:
+        read_settings(text.encode())
+
+    assert told.value.reason.startswith(reason)
+    assert line is None or told.value.line == line
+
+
+def test_settings_refer_to_themselves_without_end() -> None:
+    text = "a: &a [x, x]\n" + "".join(
+        f"b{n}: &b{n} [*{p}, *{p}]\n" for n in range(60) for p in [f"b{n - 1}" if n else "a"]
+    )
+
+    assert read_settings((text + SETTINGS.format("tables")).encode()).base_dir == "tables"
+
+
+def test_settings_keep_their_keys(tmp_path: Path) -> None:
+    written(sample(), tmp_path / "output")
+    (tmp_path / "settings.yaml").write_text("api_key: secret-word\n" + SETTINGS.format("tables"))
+
+    outcome = run("validate", tmp_path, "--output-format", "json")
+
+    assert "GR042" in outcome.out
+    assert "secret-word" not in outcome.out
+
+
+def test_a_store_is_read_by_its_manifest(tmp_path: Path) -> None:
+    store = VALID / "project" / "output" / "lancedb" / "entity_description.lance"
+    table = read_table(store, ANYWHERE)
+    copy = shutil.copytree(store, tmp_path / "copy.lance")
+    manifest = next((copy / "_versions").glob("*.manifest"))
+
+    assert (table.rows, table.length, len(table.files)) == (4, 3, 1)
+    for damage in (b"", manifest.read_bytes()[:-30], manifest.read_bytes()[20:], b"LANC" * 9):
+        manifest.write_bytes(damage)
+        with pytest.raises(ManifestError):
+            read_table(copy, ANYWHERE)
+
+
+def test_a_list_of_millions_of_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql_tables, "MEMORY", 24 << 20)
+    index = sample()
+    index.tables["communities"][0]["entity_ids"] = ["e1"] * 2_000_000
+
+    assert "unchecked-table" in rules(written(index, tmp_path / "index"))
+
+
+def test_a_table_that_changes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(sample(), tmp_path / "index")
+    close = sql_tables.SqlTables.close
+
+    def touched(tables: sql_tables.SqlTables) -> None:
+        close(tables)
+        os.utime(folder / "entities.parquet", ns=(1, 1))
+
+    monkeypatch.setattr(sql_tables.SqlTables, "close", touched)
+
+    assert [(f.rule, Path(f.path).name) for f in found(folder)] == [("unreadable-file", "entities.parquet")]
+
+
+@pytest.mark.parametrize("name", ["a'b", 'a"b;--', "[x]*?", "\u202eback", "%00"])
+def test_a_folder_may_have_any_name(name: str, tmp_path: Path) -> None:
+    assert rules(written(sample(), tmp_path / name)) == []
+
+
+@pytest.mark.parametrize("cut", [0, 3, 11, 300, -1, -9, -300])
+def test_a_damaged_parquet_file_is_one_error(cut: int, tmp_path: Path) -> None:
+    folder = written(sample(), tmp_path / "index")
+    table = folder / "relationships.parquet"
+    data = table.read_bytes()
+    table.write_bytes(data[:cut])
+
+    assert rules(folder) == ["unreadable-table"]
+
+
+def test_tables_with_a_link_out_are_not_followed(tmp_path: Path) -> None:
+    folder = written(sample(), tmp_path / "index")
+    (folder / "entities.parquet").rename(tmp_path / "entities.parquet")
+    (folder / "entities.parquet").symlink_to(tmp_path / "entities.parquet")
+
+    assert "link-leaves-dataset" in rules(folder)
+
+
+KNOWN = {
+    "carol-v0.4.1": {"GR013": 1, "GR114": 1, "GR124": 1},
+    "carol-v0.5.0": {"GR010": 1, "GR013": 1, "GR016": 1, "GR109": 1, "GR114": 1, "GR115": 1, "GR124": 1},
+    "carol-v3.1.2": {"GR032": 1, "GR103": 84, "GR112": 1, "GR114": 1, "GR115": 1, "GR124": 1, "GR027": 4},
+    "operation-dulce": {"GR028": 1, "GR103": 2, "GR106": 1, "GR112": 1, "GR114": 1},
+    "vectors": {},
+}
+"""The defects of real indexes, by code."""
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_real_indexes_have_their_known_defects(name: str) -> None:
+    folder = UPSTREAM_DATA / "graphrag" / name
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there")
+
+    report = validate(folder, max_per_rule=0)
+
+    assert report.by_rule == KNOWN[name]
