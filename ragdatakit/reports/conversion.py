@@ -55,7 +55,7 @@ def _conversion(done: Conversion, result: ConversionResult, paint: Painter) -> I
             yield from _loss_lines(losses, paint)
 
 
-_SINGULAR = {"pair scores": "pair score", "summaries": "summary", "more files": "more file"}
+_SINGULAR = {"communities": "community", "pair scores": "pair score", "summaries": "summary", "more files": "more file"}
 
 
 def _counted(number: int, plural: str) -> str:
