@@ -389,6 +389,30 @@ def test_texts_of_replies_are_clean() -> None:
             parse_text(empty)
 
 
+LIGHTRAG = os.environ.get("RAGDATA_LIGHTRAG_PYTHON", "")
+ASK = """import asyncio, json, sys
+from pathlib import Path
+import tests.lightrag_oracle as oracle
+oracle.QUERY, oracle.HIGH, oracle.LOW = "Who met Zoe?", "meeting, party", "Dora"
+print(json.dumps(asyncio.run(oracle.outcome(Path(sys.argv[1])))))
+"""
+
+
+@pytest.mark.skipif(not LIGHTRAG, reason="RAGDATA_LIGHTRAG_PYTHON is no interpreter with lightrag-hku 1.5.7")
+def test_lightrag_itself_finds_what_is_written(server: ModelServer, texts: Path, tmp_path: Path) -> None:
+    words = (*SENTENCES, "-o", "form=directory", "-o", "dimension=64")
+    assert convert(server, texts, tmp_path / "out", "lightrag", *words).code == 0
+    done = subprocess.run(
+        [LIGHTRAG, "-c", ASK, tmp_path / "out"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["local"][0][0].split("|")[:3] == ["Dora", "person", "Dora is a guest."]
+    assert ["Dora", "Zoe", "meeting,party"] in [relation.split("|")[:3] for relation in found["local"][1]]
+    assert len(found["global"][1]) == 5 and len(found["naive"][2]) == 5
+    assert all(chunk.split("|")[1].endswith("met Zoe there.") for chunk in found["mix"][2])
+    assert found["statuses"]["processed"] == 2
+
+
 # GraphRAG
 
 REPORT = {
