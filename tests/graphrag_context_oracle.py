@@ -1,7 +1,7 @@
 """What GraphRAG itself puts into a context: run its builders, and keep what they give in ``graphrag_contexts.json``.
 
-``PYTHONPATH=. python -m tests.graphrag_context_oracle`` in an environment with graphrag 3.3.0 writes the file anew;
-tests read it. Nothing is asked of a model or of the network: vectors are hashed words, tokens are words and signs, and
+``PYTHONPATH=. python -m tests.graphrag_context_oracle FOLDER`` in an environment with graphrag 3.3.0 writes the file
+anew, from the real data in FOLDER; with a name behind it only that of one folder. Tests read it. Nothing is asked of a model or of the network: vectors are hashed words, tokens are words and signs, and
 vectors are compared exactly. Builders are made anew for each question, as the command line makes them: they keep
 something of one question for the next.
 """
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 CONTEXTS = Path(__file__).parent / "graphrag_contexts.json"
+ROOT = Path(__file__).parent.parent
 DIMENSION = 256
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -46,8 +47,15 @@ CAROL = (
     "the poulterer's prize turkey",
     "",
 )
-QUESTIONS = {"operation-dulce": DULCE, "carol-v2.0.0": CAROL, "carol-v2.7.2": CAROL, "carol-v3.1.2": CAROL}
-"""By folder of the real data; those below the fixtures have their own."""
+COAST = ("Who built the Ostrel lighthouse?", "Mara Venn", "What is in part 0 of the coast?", "")
+QUESTIONS = {
+    "fixtures/graphrag/valid/parquet": COAST,
+    "operation-dulce": DULCE,
+    "carol-v2.0.0": CAROL,
+    "carol-v2.7.2": CAROL,
+    "carol-v3.1.2": CAROL,
+}
+"""By folder: our own, and those of the real data."""
 LOCAL = ((12_000, 2, True), (12_000, 2, False), (4_000, 1, True), (1_500, 0, True), (300, 2, True))
 """Tokens, level of communities, whether claims are given."""
 GLOBAL = ((12_000, 2), (12_000, 0), (3_000, 1), (600, 3), (100, 2))
@@ -210,13 +218,22 @@ async def recorded(folder: Path, questions: tuple[str, ...]) -> dict[str, Any]:
     return {"local": local, "global": whole}
 
 
-async def main(data: Path) -> dict[str, Any]:
-    """All folders."""
-    return {name: await recorded(data / name, questions) for name, questions in QUESTIONS.items()}
+def folder_of(name: str, data: Path) -> Path:
+    """Where a folder is; ``data`` has the real ones."""
+    return ROOT / name if name.startswith("fixtures/") else data / name
+
+
+async def main(data: Path, among: str = "") -> dict[str, Any]:
+    """All folders; or those called so, with the others as they were recorded."""
+    found: dict[str, Any] = json.loads(CONTEXTS.read_text(encoding="utf-8")) if among else {}
+    for name, questions in QUESTIONS.items():
+        if name.startswith(among):
+            found[name] = await recorded(folder_of(name, data), questions)
+    return found
 
 
 if __name__ == "__main__":
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     logging.disable(logging.CRITICAL)
-    found = asyncio.run(main(Path(sys.argv[1])))
+    found = asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:3]))
     CONTEXTS.write_text(json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")

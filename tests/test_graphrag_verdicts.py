@@ -13,6 +13,8 @@ from tests.graphrag_oracle import VERDICTS
 
 VERDICT: dict[str, Any] = json.loads(VERDICTS.read_text(encoding="utf-8"))
 SOUND = VERDICT["unchanged"]
+UNREAD = ("documents.parquet", "documents.csv")
+"""What queries do not read: updates of the index do."""
 STOPS = {"missing-table", "missing-column", "unusable-value", "no-list", "numeric-ids", "unreadable-table"}
 """Errors where GraphRAG stops. Of the other errors it says nothing, and reads something else."""
 
@@ -20,7 +22,8 @@ STOPS = {"missing-table", "missing-column", "unusable-value", "no-list", "numeri
 def judged(index: Index, folder: Path) -> tuple[set[str], set[str]]:
     """The rules of the errors, and of the other findings."""
     index.write(folder)
-    found = validate(folder, format="graphrag", profile="3.0", max_per_rule=0).findings
+    findings = validate(folder, format="graphrag", profile="3.0", max_per_rule=0).findings
+    found = [f for f in findings if not f.path.endswith(UNREAD)]
     return ({f.rule for f in found if f.severity == "error"}, {f.rule for f in found if f.severity != "error"})
 
 

@@ -10,7 +10,6 @@ import pytest
 from tests.command_line import run
 
 FOLDERS = {
-    "a GraphRAG output folder": ("entities.parquet", "relationships.parquet", "text_units.parquet"),
     "a LlamaIndex storage folder": ("docstore.json", "index_store.json", "default__vector_store.json"),
     "a Chroma database": ("chroma.sqlite3",),
 }

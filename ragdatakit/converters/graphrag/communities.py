@@ -90,9 +90,31 @@ def given_communities(tables: CanonicalTables, graph: Graph) -> list[Community]:
         found.append(made)
     for row, community in zip((r for r in rows if r.community_id in numbers), found, strict=False):
         community.parent = numbers.get(row.parent, -1) if row.parent is not None else -1
+    _connect(tables, found)
     if not graph.is_own:
         _complete(found, graph)
     return found
+
+
+def _connect(tables: CanonicalTables, communities: Sequence[Community]) -> None:
+    """Give parents and children to communities that have none, as those before 1.0: the one above with most of their
+    members."""
+    above: dict[tuple[int, str], Community] = {}
+    for community in communities:
+        above.update(((community.level, entity.title), community) for entity in community.members)
+    orphans = [community for community in communities if community.level > 0 and community.parent < 0]
+    for community in orphans:
+        around = (above.get((community.level - 1, entity.title)) for entity in community.members)
+        counts = Counter(each.number for each in around if each is not None)
+        community.parent = min(counts, key=lambda number: (-counts[number], number), default=-1)
+    if orphans:
+        why = "parents of communities: those with most of their members"
+        tables.losses.add("derived", "communities", "parent", why, None, len(orphans))
+    by_number = {community.number: community for community in communities}
+    unknown = {community.number for community in communities if "children" not in community.given}
+    for community in communities:
+        if community.parent in unknown:
+            by_number[community.parent].children.append(community.number)
 
 
 def made_communities(tables: CanonicalTables, graph: Graph) -> list[Community]:
@@ -164,9 +186,19 @@ def given_reports(tables: CanonicalTables, communities: Iterable[Community]) -> 
             "children": community.children if community is not None else [],
             "full_content": row.text,
             "rating_explanation": told.get("rating_explanation", told.get("rank_explanation")),
-            "findings": [f for f in told.get("findings") or () if isinstance(f, dict)],
+            "findings": _findings(tables, told.get("findings"), row.summary_id),
             "size": int(size) if isinstance(size, int | float) else 0,
         }
+
+
+def _findings(tables: CanonicalTables, value: Any, shown: str) -> list[dict[str, Any]]:
+    """The findings of a report; those of CSV are a text, as Python or numpy prints them."""
+    if isinstance(value, str):
+        from ragdatakit.files.containers.python_literals import judge
+
+        value = judge(value.replace("}\n {", "}, {")).value
+        tables.losses.add("coerced", "summaries", "metadata", "findings that were a text are a list", shown)
+    return [finding for finding in value if isinstance(finding, dict)] if isinstance(value, list) else []
 
 
 def made_reports(

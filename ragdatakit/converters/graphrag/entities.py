@@ -96,6 +96,7 @@ class Graph:
         self.claims: list[dict[str, Any]] = []
         self._free = FreeNames(form="{} ({})")
         self._titles: dict[str, str] = {}
+        self._relations: set[str] = set()
         self._mentions = 0
         for node in tables.take("nodes", "name", "type", "attributes"):
             self._add_node(node)
@@ -165,6 +166,7 @@ class Graph:
         if source is None or target is None:
             self.tables.drop("edges", edge, "nothing is left of a name")
         elif self.is_own and "covariate_type" in told:
+            self._relations.add(edge.relation)
             claim = {**told, "type": edge.relation, "subject_id": source, "object_id": target}
             self.claims.append({**claim, "text_unit_id": edge.provenance})
         else:
@@ -183,6 +185,7 @@ class Graph:
             return
         self.entities[name].units[self._units[passage]] = None
         self._mentions += 1
+        self._relations.add(edge.relation)
         why = "an edge to a passage is a text unit of the entity here"
         self.tables.losses.add("coerced", "edges", None, why, f"{edge.source} → {edge.target}")
 
@@ -204,6 +207,7 @@ class Graph:
             description = f"{relation}: {description}" if description else relation
             why = "relationships have no names: the relation is part of the description"
             self.tables.losses.add("coerced", "edges", "relation", why, edge.relation)
+        self._relations.add(edge.relation)
         if description or self.is_own:
             found.descriptions.setdefault(description)
         weight = told.get("weight", edge.confidence)
@@ -215,11 +219,9 @@ class Graph:
         self._account(told, "edges", shown, _RELATIONSHIP if self.is_own else {"passages", "weight"})
 
     def _take_relations(self) -> None:
-        for relation in self.tables.take("relations", "name", "attributes"):
-            if attributes_of(relation.attributes):
-                self.tables.losses.add(
-                    "lost", "relations", "attributes", "the target has no place for it", relation.name
-                )
+        for relation in self.tables.take("relations", "name"):
+            if relation.name not in self._relations:
+                self.tables.drop("relations", relation, "no edge has it")
 
     # where they are
 

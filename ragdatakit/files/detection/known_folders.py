@@ -9,9 +9,6 @@ from pathlib import Path
 from ragdatakit.files.paths.boundary import ANYWHERE
 
 _NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("a GraphRAG output folder", ("create_final_*.parquet", "create_final_*.csv")),
-    ("a GraphRAG output folder", ("entities.parquet", "relationships.parquet")),
-    ("a GraphRAG output folder", ("entities.csv", "relationships.csv", "text_units.csv")),
     ("a LlamaIndex storage folder", ("docstore.json", "index_store.json")),
     ("a LangChain FAISS index", ("index.faiss", "index.pkl")),
     ("a Chroma database", ("chroma.sqlite3",)),

@@ -51,6 +51,8 @@ _NOT_IN_PARENT = """
     select v.row, v.line, e.{name}, l.parent from lost l join {view} v on v.row = l.row
     join {entities} e on e.row = l.entity order by v.row, l.entity"""
 
+_NO_TOP = """
+    select 1 from k_communities having count(*) > 0 and count_if(level = 0 and {known}) = 0"""
 _OUTSIDERS = """
     select row, line, {name} from {entities} where row not in (select entity from members) and id is not null
     order by row"""
@@ -80,8 +82,10 @@ class CommunityChecks:
         if "communities" in self._unreliable:
             return
         if has("communities", "level"):
-            lowest = "select min(level) as lowest from k_communities having min(level) <> 0"
-            yield Question(lowest, self._levels)
+            reported = has("reports", "community") and has("communities", "community")
+            reported = reported and "reports" not in self._unreliable
+            known = "community in (select community from k_reports)" if reported else "true"
+            yield Question(_NO_TOP.format(known=known), self._levels)
         if has("communities", "community", "level", "parent"):
             yield _asked(_HIERARCHY.format(view=view), self._hierarchy)
             if has("communities", "children"):
@@ -117,7 +121,8 @@ class CommunityChecks:
     def _levels(self) -> Iterator[Found]:
         row, lowest = self._tables.one("select min_by(row, level), min(level) from k_communities")
         rule = "no-community-in-reach" if lowest > USUAL_LEVEL else "no-top-level"
-        yield Found("communities", rule, "level", row, None, lowest, {})
+        reason = f"the lowest level is {lowest}" if lowest else "no community on level 0 has a report"
+        yield Found("communities", rule, "level", row, None, lowest, {"reason": reason})
 
     def _hierarchy(self, query: str) -> Iterator[Found]:
         for row, line, number, level, parent, raw, above in self._tables.rows(query):

@@ -300,6 +300,9 @@ class ReferenceChecks:
         return Question(odd, answer)
 
     def _degrees(self) -> Iterator[Question]:
+        if self._codes.has("entities", "text_unit_ids"):
+            odd = "select 1 from k_entities having count(*) > 0 and coalesce(sum(n_text_unit_ids), 0) = 0"
+            yield Question(odd, self._unnamed)
         if self._codes.has("entities", "frequency", "text_unit_ids"):
             odd = "select row, n_text_unit_ids as counted from k_entities where frequency <> n_text_unit_ids"
             yield self._odd_degree("entities", "frequency", odd)
@@ -322,6 +325,9 @@ class ReferenceChecks:
                 "where r.combined_degree <> coalesce(s.n, 0) + coalesce(t.n, 0)"
             )
             yield self._odd_degree("relationships", "combined_degree", odd)
+
+    def _unnamed(self) -> Iterator[Found]:
+        yield Found("entities", "no-named-text-unit", "text_unit_ids", 0, None, None, {})
 
     def _odd_degree(self, kind: str, column: str, odd: str) -> Question:
         def answer() -> Iterator[Found]:

@@ -27,6 +27,7 @@ _ITEMS_READ = {
     ("relationships", "text_unit_ids"),
     ("text-units", "entity_ids"),
     ("text-units", "relationship_ids"),
+    ("communities", "text_unit_ids"),
 }
 """Lists of which each member must be a text."""
 _SHOWN_TEXTS = {"text-units": ("text",), "reports": ("full_content",), "entities": ("title",)}
@@ -118,6 +119,8 @@ _REASONS = {
     "another title": "full_content_json has another title than the report",
     "another summary": "full_content_json has another summary than the report",
 }
+_NAN = "cast(rank as varchar) = 'nan'"
+"""Not ``isnan``: that trusts the statistics of the file, which leave NaN out."""
 _PERIOD = RowCheck("odd-period", "period", f"period is null or not regexp_full_match(period, '{_DATE}')", "period")
 _FURTHER: dict[str, tuple[RowCheck, ...]] = {
     "text-units": (
@@ -134,11 +137,12 @@ _FURTHER: dict[str, tuple[RowCheck, ...]] = {
         _PERIOD,
         RowCheck("odd-size", "size", "size <> len(entity_ids)", "size", {"members": "len(entity_ids)"}),
         RowCheck("no-parent", "parent", '"raw parent" is null'),
+        RowCheck("no-community-title", "title", "title is null"),
     ),
     "reports": (
         _PERIOD,
-        RowCheck("no-rank", "rank", '"raw rank" is null or isnan(rank)'),
-        RowCheck("odd-rank", "rank", "rank < 0 or (rank > 10 and not isnan(rank))", "rank"),
+        RowCheck("no-rank", "rank", f'"raw rank" is null or {_NAN}'),
+        RowCheck("odd-rank", "rank", f"rank < 0 or (rank > 10 and not {_NAN})", "rank"),
         RowCheck("report-below-usual-level", "level", f"level > {USUAL_LEVEL}", "level"),
         RowCheck("report-unlike-json", "full_content_json",
                  f"full_content_json <> '' and ({_JSON}) is not null", _JSON,
