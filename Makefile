@@ -22,6 +22,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Stamps: the environment holds what pyproject.toml asked for at that time.
 RUN := $(VENV)/.stamp-run
 DEV := $(VENV)/.stamp-dev
+SCANNER := $(VENV)/.stamp-scanner
 BROWSER := $(VENV)/.stamp-browser
 
 .DEFAULT_GOAL := help
@@ -32,14 +33,14 @@ help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(RUN) ## what a user sees: one good dataset, one broken
+demo: $(RUN) $(SCANNER) ## what a user sees: one good dataset, one broken
 	@.ci/demo $(BIN)/ragdata $(DEMO_GOOD) $(DEMO_BROKEN)
 
 .PHONY: env
-env: $(DEV) $(BROWSER) ## the environment for working on ragdata
+env: $(DEV) $(SCANNER) $(BROWSER) ## the environment for working on ragdata
 
 .PHONY: test
-test: $(DEV) $(BROWSER) ## the tests: of the broad ones a tenth, another for each commit
+test: $(DEV) $(SCANNER) $(BROWSER) ## the tests: of the broad ones a tenth, another for each commit
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 .PHONY: test-all
@@ -73,8 +74,12 @@ fix: $(DEV) ## format, and fix what the linter can fix
 docs: $(DEV) ## write the generated docs pages anew
 	$(BIN)/python docs/generate.py
 
+.PHONY: test-scanner
+test-scanner: $(SCANNER) ## the compiled scanner's own tests and lints (needs cargo)
+	cd scanner && cargo test --quiet --offline && cargo clippy --quiet --offline --all-targets && cargo fmt --check
+
 .PHONY: fuzz
-fuzz: $(DEV) ## damaged data, failing writes, signals: make fuzz FUZZ_ARGS="--seconds 3600"
+fuzz: $(DEV) $(SCANNER) ## damaged data, failing writes, signals: make fuzz FUZZ_ARGS="--seconds 3600"
 	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
 
 .PHONY: wheel
@@ -84,7 +89,7 @@ wheel: $(DEV) ## build the wheel and try it in a clean environment
 	.ci/smoke-wheel $(PYTHON) dist/*.whl $(DEMO_BROKEN)
 
 .PHONY: bench
-bench: $(DEV) ## measure ragdata beside its peers (long)
+bench: $(DEV) $(SCANNER) ## measure ragdata beside its peers (long)
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 .PHONY: reference
@@ -97,13 +102,13 @@ bench-retrieval: $(DEV) ## measure retrieval beside its peers (15 minutes)
 	$(BIN)/python benchmarks/retrieval.py $(BENCH_ARGS)
 
 .PHONY: same
-same: $(DEV) ## compare verdicts and outputs with another revision: make same REV=HEAD~3
+same: $(DEV) $(SCANNER) ## compare verdicts and outputs with another revision: make same REV=HEAD~3
 	@test -n "$(REV)" || { echo "make same REV=REVISION: the revision to compare with" >&2; exit 2; }
 	$(BIN)/python -m tests.same $(REV) $(SAME_ARGS)
 
 .PHONY: clean
 clean: ## remove the environment, builds and caches
-	rm -rf $(VENV) dist build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) dist build scanner/target ragdatakit/scanner/compiled.so .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"ragdata needs Python 3.11 or newer, this is {sys.version.split()[0]}; set PYTHON=")'
@@ -122,6 +127,11 @@ $(DEV): pyproject.toml | $(VENV)/pyvenv.cfg
 	@$(PIP) install --quiet --editable . --group dev
 	@$(PIP) install --quiet --no-deps --group oracle
 	@touch $(RUN) $@
+
+# The scanner belongs into the package's folder, from where it is loaded; without cargo ragdata works without it.
+$(SCANNER): scanner/build.py scanner/Cargo.toml scanner/Cargo.lock $(wildcard scanner/src/*.rs) | $(VENV)/pyvenv.cfg
+	@$(BIN)/python scanner/build.py
+	@touch $@
 
 # Pages are tested in a real browser. A machine that has one keeps it; where none can be had, those tests are skipped.
 $(BROWSER): .ci/browser | $(VENV)/pyvenv.cfg

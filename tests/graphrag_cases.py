@@ -174,11 +174,7 @@ def sample() -> Index:
                 community(1, 1, 0, [], ["e1", "e2"], ["r1"], ["t1", "t2"]),
                 community(2, 1, 0, [], ["e3", "e4"], ["r3"], ["t2", "t3"]),
             ],
-            "community_reports": [
-                _report(0, 0, -1, [1, 2], 4),
-                _report(1, 1, 0, [], 2),
-                _report(2, 1, 0, [], 2),
-            ],
+            "community_reports": [_report(0, 0, -1, [1, 2], 4), _report(1, 1, 0, [], 2), _report(2, 1, 0, [], 2)],
             "covariates": [claim(0, mara, "NONE", "t1"), claim(1, joss, reef, "t3")],
         }
     )

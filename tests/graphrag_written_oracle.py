@@ -114,10 +114,7 @@ def record(pythons: dict[str, str]) -> dict[str, Any]:
                 source = ROOT / "fixtures" / fixture
                 options = {"release": release}
                 ragdatakit.convert(source, there, to="graphrag", source_format=source_format, options=options)
-                found[f"{name} {release}"] = {
-                    "rows": rows_digest(there),
-                    **loaded_by(pythons[release], there, release),
-                }
+                found[f"{name} {release}"] = {"rows": rows_digest(there), **loaded_by(pythons[release], there, release)}
     return found
 
 

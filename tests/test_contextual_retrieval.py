@@ -14,7 +14,7 @@ import ragdatakit
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import run
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 COOKBOOK = Path(__file__).parent.parent / "fixtures" / "contextual-retrieval" / "valid" / "cookbook"
 REAL = UPSTREAM_DATA / "contextual-retrieval"
@@ -65,10 +65,7 @@ def test_files_become_tables() -> None:
         "rung",
         metadata='{"relative_path":"/harbour/signals.py","repo_name":"harbour"}',
     )
-    assert found["qrels"] == [
-        Qrel("q0001", "doc_1_chunk_1", 1, "chunk"),
-        Qrel("q0002", "doc_2_chunk_0", 1, "chunk"),
-    ]
+    assert found["qrels"] == [Qrel("q0001", "doc_1_chunk_1", 1, "chunk"), Qrel("q0002", "doc_2_chunk_0", 1, "chunk")]
     assert told == {"the place of the record, which has no id": 2}
 
 
@@ -242,7 +239,7 @@ def test_it_is_converted_by_one_command(tmp_path: Path) -> None:
     assert "q0002\tdoc_2_chunk_0\t1" in next((tmp_path / "out" / "qrels").iterdir()).read_text()
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL.name} is not beside the project")
+@needs("contextual-retrieval")
 def test_real_files() -> None:
     found, told = read(REAL, "")
 
@@ -252,9 +249,7 @@ def test_real_files() -> None:
         "questions": 248,
         "qrels": 306,
     }
-    assert told == {
-        "the place of the record, which has no id": 248,
-    }
+    assert told == {"the place of the record, which has no id": 248}
     assert all(json.loads(chunk.metadata)["hash_id"] for chunk in found["chunks"])
     ids = {c.chunk_id for c in found["chunks"]}
     assert all(q.target_id in ids for q in found["qrels"])

@@ -43,11 +43,7 @@ def test_written_tables_are_those_that_graphrag_loaded(name: str, tmp_path: Path
     source_format, fixture = SOURCES[source]
 
     done = ragdatakit.convert(
-        FIXTURES / fixture,
-        tmp_path / "there",
-        to="graphrag",
-        source_format=source_format,
-        options={"release": release},
+        FIXTURES / fixture, tmp_path / "there", to="graphrag", source_format=source_format, options={"release": release}
     )
 
     assert done.written

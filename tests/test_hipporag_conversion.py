@@ -16,9 +16,10 @@ from ragdatakit import validate
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Triplet
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 VALID = sorted((FIXTURES / "hipporag" / "valid").iterdir())
 DOCUMENTS = (
@@ -300,7 +301,7 @@ NODES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(DOCUMENT_ROWS, QUESTION_ROWS, QRELS, TRIPLETS, EDGES, NODES, st.sampled_from(["notes", "hotpotqa"]))
 def test_whatever_is_written_is_sound(
     documents: list[Document],
@@ -338,9 +339,7 @@ def _check_again(tables: CanonicalTables) -> None:
 )
 def test_questions_with_their_passages_alone(file: str, name: str, gold: int, tmp_path: Path) -> None:
     """Published samples without a corpus: the passages of the questions are the corpus."""
-    source = UPSTREAM_DATA / "multihop-dev-samples" / f"{file}.jsonl.gz"
-    if not source.exists():
-        pytest.skip(f"{source} is not there")
+    source = published(f"multihop-dev-samples/{file}.jsonl.gz")
     with gzip.open(source, "rt", encoding="utf-8") as lines:
         questions = [json.loads(line) for line in lines]
     path = tmp_path / f"{name}.json"
@@ -358,9 +357,7 @@ def test_questions_with_their_passages_alone(file: str, name: str, gold: int, tm
 
 
 def test_the_training_sample_of_musique(tmp_path: Path) -> None:
-    source = UPSTREAM_DATA / "hipporag" / "musique-cc-by-4.0"
-    if not source.exists():
-        pytest.skip(f"{source} is not there")
+    source = published("hipporag/musique-cc-by-4.0")
     tables = read_tables(source, name="musique_train")
 
     write_tables(tables, "hipporag", tmp_path)

@@ -17,7 +17,7 @@ from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 VALID = FIXTURES / "lightrag" / "valid"
 INGESTED = VALID / "ingested"
@@ -206,9 +206,7 @@ def test_texts_become_a_directory_with_a_graph_of_names(tmp_path: Path) -> None:
 
 
 def test_a_packed_directory_is_converted(tmp_path: Path) -> None:
-    source = UPSTREAM_DATA / "lightrag-workdir"
-    if not source.is_dir():
-        pytest.skip(f"{source} is not there")
+    source = published("lightrag-workdir")
 
     outcome = run("convert", "--to", "lightrag", "--option", "form=directory", source, tmp_path / "there")
 

@@ -18,11 +18,11 @@ from ragdatakit.retrieval.extraction.summaries import summary
 from tests.command_line import FIXTURES, run
 from tests.raptor_cases import deep
 from tests.raptor_trees import pickled, sample_json, unpickled, write_json
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 CINDERELLA = UPSTREAM_DATA / "raptor" / "cinderella"
 SAMPLE_TEXT = UPSTREAM_DATA / "raptor" / "sample.txt"
-needs_data = pytest.mark.skipif(not CINDERELLA.exists(), reason="the demo tree of RAPTOR is not here")
+needs_data = needs("raptor/cinderella")
 
 
 def convert(source: Path, target: Path, *words: str, to: str = "raptor") -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.boundary import real_path
+from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike, Progress
 
@@ -35,22 +37,16 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     """Write the datasets at ``source`` as datasets of the format ``to`` in the folder ``target`` (default: ``./<to>``).
 
     The source is validated first: errors stop the conversion (``refused``, nothing is written) unless ``keep_going``.
-    The output is written beside the target, validated, and moved into place when it is whole; the target has to be
+    The output is written next to the target, validated, and moved into place when it is whole; the target has to be
     empty or not there, unless ``overwrite``.
 
     Raises `RagdataError` where it cannot be done (a missing path, an unknown name, a target that is not empty), and
     `OSError` where it cannot be written.
     """
-    import time
 
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
-    from ragdatakit.converters.run import (
-        RAW,
-        find_sources,
-        refuse_target_in_source,
-        refuse_unknown_options,
-    )
+    from ragdatakit.converters.run import RAW, find_sources, refuse_target_in_source, refuse_unknown_options
     from ragdatakit.outputs.staging import refuse_target
     from ragdatakit.schemas.conversions import ConversionResult
 
@@ -169,7 +165,7 @@ class _ConversionRun:
         self.estimated: Preparation | None = None
 
     def run(self, keep_going: bool) -> None:
-        """Check and convert; ``result`` tells what became of it."""
+        """Check and convert; ``result`` says what became of it."""
         from ragdatakit.converters import get_converter
         from ragdatakit.converters.run import PLAIN, RAW, repairs_raw
         from ragdatakit.files.reading.record_reading import Refused
@@ -340,8 +336,6 @@ def _refuse_unchecked(top: Path, conversions: list[Conversion], report: Report) 
 
 def _checked_profile(options: ConversionSettings) -> str:
     """The profile to validate the output for: the one that was written, where the format declares it."""
-    from ragdatakit.schemas import get_format
-
     return options.profile if options.profile in get_format(options.target_format).profiles else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +32,7 @@ _ANSWER_DEPTHS = (1, 2, 5, 10, 20)
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The options of `evaluate` that had to be looked at, beside the others."""
+    """The options of `evaluate` that had to be looked at, besides the others."""
 
     options: EvaluateOptions
     modes: tuple[str, ...]
@@ -46,7 +47,7 @@ class _Wanted:
 
     @property
     def beside(self) -> DatasetOptions:
-        """How the files that are named beside the dataset are read."""
+        """How the files that are named next to the dataset are read."""
         return DatasetOptions(follow_links=self.options.follow_links)
 
 
@@ -89,8 +90,6 @@ def evaluate(options: EvaluateOptions, path: PathLike) -> EvaluationResult:
 
 
 def _paths(given: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
-    import os
-
     return (Path(given),) if isinstance(given, str | os.PathLike) else tuple(Path(p) for p in given)
 
 

@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("report", "Say what is in datasets: tables, shares, lengths, graphs, examples."),
     "index": ("index", "Build the search index of a dataset."),
     "retrieve": ("retrieve", "Search a dataset: what a retriever finds, and why it misses what it should find."),
-    "eval": ("eval", "Measure retrieval on a dataset, beside what it could reach and what chance reaches."),
+    "eval": ("eval", "Measure retrieval on a dataset, compared with its ceiling and with chance."),
     "query": ("query", "Query a dataset with SQL."),
     "diff": ("diff", "Compare two datasets, or two states of one: records, files and numbers."),
     "gate": ("gate", "Check a dataset against expectations (Great Expectations), or write a first suite of them."),
@@ -83,19 +83,38 @@ class _LazyGroup(click.Group):
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="ragdata", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda ctx, param, value: _show_version(ctx) if value else None,
+    help="Show the version and exit; with -v also the engine.",
+)
+@click.option("-v", "verbose", is_flag=True, is_eager=True, hidden=True)
 @click.pass_context
-def group(ctx: click.Context) -> None:
+def group(ctx: click.Context, verbose: bool) -> None:
     """Find out what a RAG framework would reject, drop or misread in your data, before it does.
 
     \b
     Start with:  ragdata validate path/to/dataset
     """
     ctx.color = wants_colour()
+    if verbose:
+        raise click.UsageError(f"-v belongs behind the command: ragdata {ctx.invoked_subcommand} -v", ctx)
     if ctx.invoked_subcommand not in _WITHOUT_SETTINGS and not {"-h", "--help"} & set(sys.argv):
         from ragdatakit.api.settings import check_settings
 
         check_settings(_options_of_validate())
+
+
+def _show_version(ctx: click.Context) -> None:
+    lines = [f"ragdata {__version__}"]
+    if ctx.params["verbose"]:  # read first, because it is eager
+        from ragdatakit.api.engine import installation_lines
+
+        lines += installation_lines()
+    click.echo("\n".join(lines))
+    ctx.exit()
 
 
 def _options_of_validate() -> Iterator[str]:

@@ -10,8 +10,7 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, follow_links_option, read_words
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import ConvertOptions
 
@@ -52,7 +51,7 @@ _option = options_of(ConvertOptions)
     "--chunk-size",
     type=click.IntRange(0),
     metavar="N",
-    help="Cut documents into chunks of at most so many units (0: do not).",
+    help="Cut documents into chunks of at most this many units (0: do not).",
 )
 @click.option(
     "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."
@@ -104,7 +103,7 @@ _option = options_of(ConvertOptions)
 @_option("--dry-run", help="Write nothing; show the files, the counts and the losses.")
 @_option("--overwrite", help="Replace what is in DST, once the new content is whole.")
 @_option("--strict", help="Write nothing if anything would be lost (exit code 1).")
-@_option("--sidecar", help="Keep what the target cannot hold beside it; converting back restores it.")
+@_option("--sidecar", help="Keep what the target cannot hold in files next to it; converting back restores it.")
 @_option("--keep-going", help="Leave out records with errors instead of stopping.")
 @click.option(
     "--loss-report",

@@ -1,4 +1,4 @@
-"""64-bit hashes of Arrow string columns, computed by DuckDB at memory speed (3 GB/s), thread by thread."""
+"""64-bit codes of Arrow string columns: by the compiled scanner, or without it by DuckDB, thread by thread."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragdatakit.files.containers.arrow_columns import int64_array, offsets_of
+from ragdatakit.scanner.library import library
 
 _MOST_SHARED = 100_000
 """Rows after which a connection stays with its thread, and goes with it: DuckDB keeps memory of what it has hashed."""
@@ -68,9 +69,31 @@ def hash_expression(column: str) -> str:
 
 
 def hash_columns(columns: dict[Name, Any]) -> dict[Name, npt.NDArray[np.uint64]]:
-    """A code for each text of each column (nulls give some code: mask them), in one query for all."""
+    """A code for each text of each column (nulls give some code: mask them).
+
+    Those of the scanner are the ones that it gives the keys of the blocks it reads; another process has others.
+    """
     if not columns:
         return {}
+    if library() is not None:
+        return {n: _scanner_codes(column) for n, column in columns.items()}
+    return _hashed(columns)
+
+
+def _scanner_codes(column: Any) -> npt.NDArray[np.uint64]:
+    from ragdatakit.scanner.blocks import text_codes
+
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    if column.type != pa.string():
+        column = column.cast(pa.string())
+    if not len(column):
+        return np.empty(0, np.uint64)
+    return text_codes(column.buffers()[2], offsets_of(column))
+
+
+def _hashed(columns: dict[Name, Any]) -> dict[Name, npt.NDArray[np.uint64]]:
+    """The same by DuckDB, in one query for all."""
     hasher = _taken()
     names = list(columns)
     # The query finds it by this name: to register it, and to forget it again, would take as long as the query.

@@ -83,11 +83,11 @@ class Converter:
     """How one format is read into canonical tables and written out of them.
 
     ``read`` gives the tables' row sources; ``write`` takes the tables and writes the files. Either may be None.
-    ``group`` puts the datasets together that are one for a converter, the one that gives the name first (each stands
+    ``group`` puts the datasets together that are one for a converter, the one that gives the name first (each is
     alone where it is None). ``gives`` and ``holds`` are the tables with the columns that reading can give and writing
     can hold.
     ``described`` says that a graph made of texts is to have descriptions, and to know the passages of its entities.
-    ``repairs`` tells, for a finding and the options of reading, whether reading takes care of it, so that it does not
+    ``repairs`` says, for a finding and the options of reading, whether reading takes care of it, so that it does not
     stop a conversion. ``needs_graph``: what is written is made of a graph, so that texts without one get a graph of the
     names in them, with edges to the passages that have them; and whole documents are cut into chunks.
     """

@@ -27,7 +27,7 @@ Progress = Callable[[str, int, int], None]
 def count_files(
     parts: Iterable[Dataset], database: DatasetDatabase | None = None, progress: Progress | None = None
 ) -> tuple[list[FileSummary], list[str | None]]:
-    """A summary of each file and its split; ``database`` tells the records of files that it has counted already."""
+    """A summary of each file and its split; ``database`` gives the records of files that it has counted already."""
     known = database.file_records if database is not None else {}
     found: list[FileSummary] = []
     splits: list[str | None] = []

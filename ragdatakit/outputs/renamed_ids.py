@@ -32,7 +32,7 @@ _COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
 
 _LISTED = ("nodes", "edges")
 """Tables whose attributes may have a list of passages."""
-_MOST_LINE = 1 << 24
+_MOST_LINE = 1 << 24  # bytes; a file without line ends would fill the memory
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True):

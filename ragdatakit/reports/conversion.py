@@ -24,7 +24,7 @@ _EXAMPLES_WIDTH = 100
 
 
 def conversion_lines(result: ConversionResult, colour: bool = False, quiet: bool = False) -> Iterator[str]:
-    """The screen, line by line; refusals are told by the reports on source and output that come with the result."""
+    """The screen, line by line; refusals are reported by the reports on source and output that come with the result."""
     paint = painter(colour)
     if not quiet:
         for conversion in result.conversions:
@@ -122,7 +122,7 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         if any(x.kind == "dropped" and x.table not in TABLES for c in result.conversions for x in c.losses):
             yield "Records with errors were left out; they are kept nowhere (--loss-report FILE lists them)."
     else:
-        yield "Not everything fits; --sidecar keeps the rest beside the output, --loss-report FILE lists it."
+        yield "Not everything fits; --sidecar keeps the rest next to the output, --loss-report FILE lists it."
 
 
 def _estimate(told: ExtractionEstimate) -> Iterator[str]:

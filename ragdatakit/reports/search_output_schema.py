@@ -12,7 +12,7 @@ from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.schemas.bounds import Place, Share
 from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, ClaimScores, Comparison, QuestionResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.retrieved import PathStep, Snippet
+from ragdatakit.schemas.retrieved import ContextItem, PathStep, Snippet
 
 _Mode = Literal[
     "bm25",
@@ -143,8 +143,8 @@ class _Gold(TypedDict):
 class _Query(TypedDict):
     """One question, and what was found, best first; ``seconds`` without opening the index.
 
-    ``seeds`` are the start nodes, the heaviest first (modes graph and graphrag-local); ``context`` is what LightRAG or
-    GraphRAG would give to a model, by name (empty in other modes); ``gold`` is there with --id.
+    ``seeds`` are the start nodes, the heaviest first (modes graph and graphrag-local); ``gold`` is there with --id,
+    ``candidates`` with --explain in the modes of trees and frameworks.
     """
 
     id: str | None
@@ -152,9 +152,9 @@ class _Query(TypedDict):
     seconds: float
     seeds: list[str]
     notes: list[str]
-    context: dict[str, list[str]]
     hits: list[_Hit]
     gold: NotRequired[list[_Gold]]
+    candidates: NotRequired[list[ContextItem]]
 
 
 class _Retrieval(_Dataset):

@@ -51,7 +51,7 @@ class _Shown:
 
 
 def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding] | None = None) -> Iterator[str]:
-    """The whole screen, line by line, with the findings of the report, or those that are given beside it."""
+    """The whole screen, line by line, with the findings of the report, or those that are given next to it."""
     paint = painter(options.colour)
     shown = _Shown()
     passing = shown.passing(report.findings if findings is None else findings)

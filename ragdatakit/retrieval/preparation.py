@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.options import SearchOptions
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -35,7 +36,7 @@ _NOT_IN_OUTPUT = ("api_key_env", "concurrency", "timeout", "retries", "cache", *
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """``prepare`` makes something of tables, ``words`` tell what. ``asker`` asks a model, where one is to be asked: for
+    """``prepare`` makes something of tables, ``words`` say what. ``asker`` asks a model, where one is to be asked: for
     ``prepare`` (``count`` then counts the requests instead), and for the writer."""
 
     words: Mapping[str, str]
@@ -80,12 +81,7 @@ def make_preparation(
         return Preparation(words, asker=options.asker)
     links = "start_nodes" in holds
     options = replace(
-        options,
-        described=described,
-        mentions=links or mentions,
-        questions=links,
-        by_title=by_title,
-        progress=progress,
+        options, described=described, mentions=links or mentions, questions=links, by_title=by_title, progress=progress
     )
     options.check()
     from ragdatakit.retrieval.extraction.graph_tables import count_requests, extract_graph

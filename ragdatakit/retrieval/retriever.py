@@ -17,10 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragdatakit.retrieval.fusion import fuse
+from ragdatakit.retrieval.lexical import LexicalPart
+from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
+from ragdatakit.retrieval.terms.snippets import snippet
+from ragdatakit.retrieval.terms.tokens import Tokenizer
+from ragdatakit.retrieval.vectors.vector_files import vectors_kind
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import (
     ALL_MODES,
+    EXPLAINED_MODES,
     FRAMEWORK_MODES,
     GRAPHRAG_MODES,
     LIGHTRAG_MODES,
@@ -31,15 +37,15 @@ from ragdatakit.schemas.retrieved import (
     Retrieval,
     mode_hint,
 )
+from ragdatakit.schemas.texts import some_of
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.index.store import Index
     from ragdatakit.retrieval.lexical import LexicalRanker
     from ragdatakit.retrieval.lightrag.context import Mode
     from ragdatakit.retrieval.lightrag.part import LightRagRanker
-    from ragdatakit.retrieval.parts import FrameworkWay, GraphLike, Part, Ranker, Ranking, Way
+    from ragdatakit.retrieval.parts import Explaining, GraphLike, Part, Ranker, Ranking, Seeding, Way
     from ragdatakit.retrieval.passages import Passage
-    from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.retrieval.trees import TreeRankers
 
 FUSED_DEPTH = 100
@@ -75,8 +81,6 @@ class Retriever:
     def tokenizer(self) -> Tokenizer:
         """What makes terms of texts and questions."""
         if self._tokenizer is None:
-            from ragdatakit.retrieval.terms.tokens import Tokenizer
-
             self._tokenizer = Tokenizer(self.options.analyzer, self.options.stemmer)
         return self._tokenizer
 
@@ -123,7 +127,6 @@ class Retriever:
         return "" if mode == "graph" and self.options.graph == "auto" else self.lack(mode)
 
     def _vectors_are(self, kind: str) -> bool:
-        from ragdatakit.retrieval.vectors.given import vectors_kind
 
         return self.options.vectors is not None and vectors_kind(self.options.vectors) == kind
 
@@ -148,8 +151,6 @@ class Retriever:
 
     def _made(self, mode: str) -> Part:
         if mode == "bm25":
-            from ragdatakit.retrieval.lexical import LexicalPart
-
             return LexicalPart(self.tokenizer)
         if mode == "graph":
             from ragdatakit.retrieval.graphs.ranker import GraphPart
@@ -169,7 +170,7 @@ class Retriever:
         if mode in LIGHTRAG_MODES:
             from ragdatakit.retrieval.lightrag.part import LightRagPart
 
-            return LightRagPart(self.tokenizer)
+            return LightRagPart(self.tokenizer, self.options, self.index.source.files)
         if mode in GRAPHRAG_MODES:
             from ragdatakit.retrieval.graphrag.part import GraphRagPart
 
@@ -249,8 +250,11 @@ class Retriever:
         passages = self.index.passages
         return passages[ordinal] if ordinal < len(passages) else cast("Way", self._ranker(mode)).passage(ordinal)
 
-    def search(self, query: Query | str, mode: str = "bm25", k: int = 10) -> Retrieval:
-        """The ``k`` best passages for one query, with snippets, ranks by mode, and paths through the graph."""
+    def search(self, query: Query | str, mode: str = "bm25", k: int = 10, explain: bool = False) -> Retrieval:
+        """The ``k`` best passages for one query, with snippets, ranks by mode, and paths through the graph.
+
+        ``explain``: of the modes of frameworks and trees also all candidates, with why each was found or left out.
+        """
         query = Query(query) if isinstance(query, str) else query
         self.prepare(mode)
         _refuse_depth(k)
@@ -264,16 +268,13 @@ class Retriever:
             ranking = self._found(mode, [query], k)[0]
         seconds = time.perf_counter() - started
         with self.index.guarded():
-            return self._told(query, mode, k, ranking, ranks, seconds)
+            found = self._told(query, mode, k, ranking, ranks, seconds)
+            if explain and mode in EXPLAINED_MODES:
+                found = replace(found, candidates=cast("Explaining", self._ranker(mode)).explain(query, k))
+            return found
 
     def _told(
-        self,
-        query: Query,
-        mode: str,
-        k: int,
-        ranking: Ranking,
-        ranks: Mapping[str, Mapping[int, int]],
-        seconds: float,
+        self, query: Query, mode: str, k: int, ranking: Ranking, ranks: Mapping[str, Mapping[int, int]], seconds: float
     ) -> Retrieval:
         """A ranking with all that is said about its passages."""
         graph = cast("GraphLike", self._ranker("graph")) if mode == "graph" or "graph" in ranks else None
@@ -285,11 +286,9 @@ class Retriever:
             hits.append(replace(hit, ranks=mine, path=path))
         seeds = graph.seeds(query) if graph is not None else ()
         notes = self._notes(query, mode, seeds, len(hits))
-        context: Mapping[str, Sequence[str]] = {}
-        if mode in FRAMEWORK_MODES:
-            way = cast("FrameworkWay", self._ranker(mode))
-            context, seeds = way.context(query, k), way.seeds(query)
-        return Retrieval(query, mode, k, tuple(hits), seconds, seeds, notes, context)
+        if mode in GRAPHRAG_MODES:
+            seeds = cast("Seeding", self._ranker(mode)).seeds(query)
+        return Retrieval(query, mode, k, tuple(hits), seconds, seeds, notes)
 
     def search_many(self, queries: Iterable[Query], mode: str = "bm25", k: int = 10) -> Iterator[Retrieval]:
         """The best passages for each query, without what only a reader wants: snippets, paths, notes.
@@ -315,7 +314,6 @@ class Retriever:
 
     def hit(self, ordinal: int, rank: int, score: float, query: Query, mode: str = "") -> Hit:
         """A passage as a hit."""
-        from ragdatakit.retrieval.terms.snippets import snippet
 
         passage = self._passage(ordinal, mode)
         shown = snippet(passage.text, query.text, self.tokenizer)
@@ -338,9 +336,11 @@ class Retriever:
             if not words:
                 notes.append("The question has no terms: it is empty, or has stop words and punctuation only.")
             elif len(unknown) == len(set(words.values())):
-                notes.append(f"No term of the question is in the index ({_few(self._spelled(unknown))}).")
+                notes.append(
+                    f"No term of the question is in the index ({some_of(self._spelled(unknown), _MOST_WORDS)})."
+                )
             elif unknown:
-                notes.append(f"Not in the index: {_few(self._spelled(unknown))}.")
+                notes.append(f"Not in the index: {some_of(self._spelled(unknown), _MOST_WORDS)}.")
             if advice := self._advice(query.text):
                 notes.append(advice)
         notes += filter(None, [self.graph_note(mode)])
@@ -356,8 +356,6 @@ class Retriever:
 
     def _spelled(self, words: Sequence[str]) -> list[str]:
         """Words that no passage has; with the spelling that one has, where only accents differ."""
-        from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
-
         told = list(words)
         for place, word in enumerate(words[:_MOST_WORDS]):
             token = self.tokenizer.tokens(word)[0]
@@ -392,11 +390,6 @@ def _with_paths(options: SearchOptions) -> SearchOptions:
         vectors=Path(vectors) if vectors is not None else None,
         query_vectors=Path(asked) if asked is not None else None,
     )
-
-
-def _few(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:_MOST_WORDS])
-    return f"{shown} and {len(words) - _MOST_WORDS:,} more" if len(words) > _MOST_WORDS else shown
 
 
 def _ranks(ranking: Ranking) -> dict[int, int]:

@@ -85,7 +85,7 @@ class Question(NamedTuple):
 
 
 class Qrel(NamedTuple):
-    """A relevance judgement. ``target_kind`` is ``document``, ``chunk``, or ``node`` (``node_type`` then tells its
+    """A relevance judgement. ``target_kind`` is ``document``, ``chunk``, or ``node`` (``node_type`` then shows its
     type, where the format has it)."""
 
     question_id: str
@@ -167,9 +167,9 @@ class Answer(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A record of a pipeline as a whole, as JSON text; ``before`` is what stood in the file, where reading renamed it.
+    """A record of a pipeline as a whole, as JSON text; ``before`` is what was in the file, where reading renamed it.
 
-    Questions, runs and answers tell the same in parts, for targets that have no such records.
+    Questions, runs and answers hold the same in parts, for targets that have no such records.
     """
 
     question_id: str | None
@@ -190,9 +190,10 @@ class Asset(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A canonical table: its row type, and the columns that tell a row from the others (none: only its place does).
+    """A canonical table: its row type, and the columns that distinguish a row from the others (none: only its place
+    does).
 
-    ``restates``: tables that tell the same in parts. A writer takes this one or those; the rest is not lost.
+    ``restates``: tables that hold the same in parts. A writer takes this one or those; the rest is not lost.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a conversion returns: the files it wrote, the records it counted, and what the target could not hold."""
+"""What a conversion returns: files written, records counted, and the account of what the target cannot hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragdatakit.schemas.texts import shortened
 LossKind = Literal["lost", "dropped", "coerced", "renumbered", "derived"]
 LOSS_KINDS: tuple[LossKind, ...] = ("dropped", "lost", "coerced", "renumbered", "derived")
 """``dropped``: whole records; ``lost``: values the target has no place for; ``coerced``: values written in another form
-from which the original cannot be told; ``renumbered``: ids (the mapping is kept in a file); ``derived``: values that
+from which the original cannot be known; ``renumbered``: ids (the mapping is kept in a file); ``derived``: values that
 were made, not given. Only the first three are losses."""
 
 MOST_EXAMPLES = 3
@@ -108,7 +108,7 @@ class Conversion:
     """What became of one dataset.
 
     ``source`` is what the user called it, ``counts`` the rows of each canonical table that were read, ``folder`` where
-    it stands below the target (empty: at its top). ``ids_file`` and ``sidecar`` name what is kept beside the output.
+    it is below the target (empty: at its top). ``ids_file`` and ``sidecar`` name what is kept next to the output.
     """
 
     source: str
@@ -181,7 +181,7 @@ class ExtractionEstimate:
 class ConversionResult:
     """The result of `ragdatakit.convert`.
 
-    ``written`` tells whether the target was put in place, ``sidecar`` whether what is lost was to be kept beside it.
+    ``written`` says whether the target was put in place, ``sidecar`` whether what is lost was to be kept next to it.
     ``refused``: the errors of the source, which ``source_report`` has, stopped the conversion. ``invalid`` is the
     report on the output where it would not be valid (a fault of ragdata), ``warnings`` how many warnings a valid output
     has. ``strict`` is set where something would be lost and nothing was to be. ``estimates``, one for each dataset, are

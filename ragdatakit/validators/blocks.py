@@ -15,6 +15,7 @@ from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:
     from ragdatakit.columnar.blocks import ColumnarDecoder, ColumnBlock
+    from ragdatakit.scanner.blocks import ScannedBlock
     from ragdatakit.validators.checks import Candidates
 
 PART_BYTES = 1 << 16
@@ -53,11 +54,15 @@ class LineEnds:
 
 @dataclass(slots=True)
 class Segment:
-    """Part of a block: either columns (all clean, but for the ``faulty`` rows), or decoded values, line by line."""
+    """Part of a block: either columns (all clean, except for the ``faulty`` rows), or decoded values, line by line.
+
+    Of a ``scanned`` block the values are those of the rows that the scanner has left open.
+    """
 
     length: int
     columns: ColumnBlock | None = None
     values: list[Any] = field(default_factory=list)
+    scanned: ScannedBlock | None = None
 
 
 @dataclass(slots=True)
@@ -101,6 +106,9 @@ class BlockChecker:
     ``decoder`` is the columnar one (None: always line by line), ``candidates`` finds the rows of clean columns that
     the format's own checks must see. ``most`` is how many faults of one rule are kept per block (0: all).
     """
+
+    pinned = True
+    """Whether each worker needs a processor of its own, as those do that pass the interpreter to each other."""
 
     _PATIENCE, _PAUSE = 16, 32
 

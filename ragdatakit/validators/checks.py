@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.containers.positions import Located
     from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
 
@@ -92,6 +93,14 @@ class FormatChecks:
         """
         return None
 
+    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+        """Which values of a kind in NDJSON `record` may find something in; None: it must see all of them.
+
+        Only for big files, which the scanner reads: `record` sees the records that a predicate names, and those that
+        are not proved to be as declared. A predicate too wide costs time, one too narrow is a missed finding.
+        """
+        return None
+
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The problems of one text file (container ``text``), whole."""
         return ()
@@ -108,6 +117,10 @@ class FormatChecks:
 
         ``to_show``: the key goes into a finding. Otherwise it is only compared, so that a hash will do.
         """
+        return {}
+
+    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
+        """The derived columns that are one field as text (an integer by its digits), and that field."""
         return {}
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:

@@ -12,6 +12,8 @@ from ragdatakit.columnar.blocks import ColumnBlock
 from ragdatakit.columnar.numpy_keys import NumpyBatch
 from ragdatakit.columnar.string_hash import hash_columns, hash_strings, spelled
 from ragdatakit.files.containers.arrow_columns import int64_values, mask_of, one_array, string_array
+from ragdatakit.scanner.blocks import REFUSED, ScannedBlock, ScannedColumn
+from ragdatakit.schemas.texts import encodable
 
 if TYPE_CHECKING:
     from ragdatakit.validators.columns import DeriveCodes, KeyColumns
@@ -31,13 +33,13 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
             batch.headed[name] = np.array([i for i, vs in enumerate(column) if vs], np.int64)
             continue
         if any(isinstance(v, str) for v in column):
-            texts["plain", name] = string_array([_encodable(v) for v in column])
+            texts["plain", name] = _strings(column)
         else:
             batch.columns[name] = _codes(column)
         valid = np.array([v is not None for v in column], np.bool_)
         batch.valid[name] = None if valid.all() else valid
         if name in keys.spelled:
-            texts["spelled", name] = spelled(string_array([_encodable(v) for v in column]))
+            texts["spelled", name] = spelled(_strings(column))
     for (way, name), codes in hash_columns(texts).items():  # together: each query has a cost of its own
         if way == "spelled":
             batch.spelled[name] = codes
@@ -46,17 +48,47 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
     return batch
 
 
+def _strings(column: list[Any]) -> Any:
+    return string_array([encodable(v) if isinstance(v, str) else None for v in column])
+
+
 def _codes(column: list[Any]) -> Any:
     if any(isinstance(v, str) for v in column):
-        return hash_strings(string_array([_encodable(v) for v in column]))
+        return hash_strings(_strings(column))
     return np.array([0 if v is None else v for v in column], np.int64).view(np.uint64)
 
 
-def _encodable(value: Any) -> str | None:
-    """A text without the lone surrogates that Arrow cannot hold."""
-    if not isinstance(value, str):
-        return None
-    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
+def coded_scan(keys: KeyColumns, scanned: ScannedBlock, values: list[Any]) -> NumpyBatch:
+    """Codes of the key columns of a scanned block; ``values`` are the records that the scanner has left open."""
+    batch = NumpyBatch(scanned.rows, 0)
+    late = coded_values(keys, values) if values else None
+    rows = np.array([note[1] for note in scanned.notes if note[0] == REFUSED], np.int64)
+    for name in keys.names:
+        column = scanned.columns[name]
+        if name in keys.item_types:
+            _put_items(batch, name, column, late, rows)
+            continue
+        batch.columns[name], batch.valid[name] = column.codes, None
+        if len(column.missing) or late is not None:
+            valid = np.ones(scanned.rows, np.bool_)
+            valid[column.missing] = False
+            if late is not None:
+                column.codes[rows] = late.columns[name]
+                valid[rows] = True if late.valid[name] is None else late.valid[name]
+            batch.valid[name] = None if valid.all() else valid
+    return batch
+
+
+def _put_items(batch: NumpyBatch, name: str, column: ScannedColumn, late: NumpyBatch | None, rows: Any) -> None:
+    """The items of a list column, in the order of their records."""
+    if late is None:
+        batch.lists[name] = (column.codes, column.owners)
+        return
+    codes, owners = late.lists[name]
+    owners = np.concatenate((column.owners, rows[owners]))
+    order = np.argsort(owners, kind="stable")
+    batch.lists[name] = (np.concatenate((column.codes, codes))[order], owners[order])
+    batch.headed[name] = np.union1d(column.owners, rows[late.headed[name]])
 
 
 def coded_block(keys: KeyColumns, block: ColumnBlock, derive_codes: DeriveCodes) -> NumpyBatch:

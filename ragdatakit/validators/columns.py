@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ragdatakit.schemas.declarations import File
@@ -23,13 +23,7 @@ class KeyColumns:
     spelling is compared, too.
     """
 
-    def __init__(
-        self,
-        kind: File,
-        names: Iterable[str],
-        derive: Derive,
-        spelled: Iterable[str] = (),
-    ) -> None:
+    def __init__(self, kind: File, names: Iterable[str], derive: Derive, spelled: Iterable[str] = ()) -> None:
         self.kind = kind
         self.spelled = tuple(spelled)
         self.names = tuple(names)
@@ -39,6 +33,17 @@ class KeyColumns:
         fields = {f.name: f for r in kind.records for f in r.fields}
         self.types = {n: _key_type(fields[n].type) for n in self._plain}
         self.item_types = {n: _key_type(fields[n].items) for n in self._plain if fields[n].type == "array"}
+
+    def fields(self, as_text: Mapping[str, str]) -> dict[str, str] | None:
+        """The field that each column is made of, as it is or (``as_text``) as text; None where some are made otherwise.
+
+        Such fields are integers, texts or lists of them; as text they may be anything.
+        """
+        declared = {f.name: f for r in self.kind.records for f in r.fields}
+        types = [declared[n].items if n in self.item_types else declared[n].type for n in self._plain]
+        if self.spelled or not as_text.keys() >= set(self._derived) or not set(types) <= {"integer", "string"}:
+            return None
+        return {n: as_text.get(n, n) for n in self.names}
 
     def of_values(self, values: list[Any], first_row: int) -> PythonBatch:
         """Columns of Python values (None where a value is missing or unreadable)."""

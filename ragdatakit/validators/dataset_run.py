@@ -41,7 +41,7 @@ SMALL_DATASET = 3 << 20
 """Below this many bytes (a quarter of them in CSV) a dataset is checked in plain Python, without importing numpy,
 Arrow or DuckDB."""
 
-TEXT_LIMIT = 64 << 20
+TEXT_LIMIT = 64 << 20  # bytes of a file that a check gets whole
 SHOWN_OF_LONG = 1 << 12
 
 _RUNS = {

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
+from ragdatakit.files.containers import strict_json
+from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
 from ragdatakit.files.containers.sources import Block, HeadedSource
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
-from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, LineEnds, Segment
+from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, FindCandidates, LineEnds, Segment
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker, decoded_text, wrapper_problems
@@ -26,11 +29,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ragdatakit.files.containers.arrays import ArraySource, Part
-    from ragdatakit.files.containers.element_scans import Element
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
-LONG_BLOCK = 32 << 20
+LONG_BLOCK = 32 << 20  # a block is this long only for the sake of one record: it is checked alone, not ahead
 BATCH_BYTES, BATCH_ROWS = 4 << 20, 4096
 """Of elements whose keys are taken together: each batch has a cost of its own."""
 _HARMLESS = {"byte-order-mark", "mislabelled-compression"}
@@ -141,25 +143,35 @@ class LinesRun(FileRun):
         most = self.run_.collector.selection.max_per_rule
         if not self.run_.big:
             return BlockChecker(self.checker, most=most)
+        if self.declared.container == "columns" or len(self.declared.records) > 1 or self.needs.values:
+            return BlockChecker(self.checker, most=most)
+        predicates = self.run_.checks.predicates(self.file.kind) if self.needs.records else ()
+        if predicates is None:
+            return self._columnar_checker(partial(self.run_.checks.candidates, self.file.kind))
+        from ragdatakit.scanner.blocks import BlockScanner, can_scan
+        from ragdatakit.validators.scanned_blocks import ScannedChecker
+
+        record, texts = self.declared.record, self.run_.checks.texts_of_fields(self.file.kind)
+        keys = self.run_.columns(self.file.kind).fields(texts)
+        if can_scan(record) and keys is not None:
+            return ScannedChecker(self.checker, BlockScanner(record, keys, predicates), most)
+        return self._columnar_checker(None) if not self.needs.records else BlockChecker(self.checker, most=most)
+
+    def _columnar_checker(self, candidates: FindCandidates | None) -> BlockChecker:
         from ragdatakit.columnar.blocks import ColumnarDecoder, can_decode
 
-        record = self.declared.record
-        usable = self.declared.container != "columns" and can_decode(record)
-        usable = usable and len(self.declared.records) == 1 and not self.needs.values
-        decoder = ColumnarDecoder(record) if usable else None
-        candidates = partial(self.run_.checks.candidates, self.file.kind) if self.needs.records else None
-        return BlockChecker(self.checker, decoder, candidates, most)
+        decoder = ColumnarDecoder(self.declared.record) if can_decode(self.declared.record) else None
+        return BlockChecker(self.checker, decoder, candidates, self.run_.collector.selection.max_per_rule)
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         if not self.run_.big or self.run_.options.threads < 2:
             for block in self.source.blocks():
                 yield block, self._work(checker, block)
             return
-        from concurrent.futures import ThreadPoolExecutor
-
         threads = self.run_.options.threads
         waiting: deque[tuple[Block, Future[CheckedBlock]]] = deque()
-        with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
+        pinned = pin_worker if checker.pinned else None
+        with ThreadPoolExecutor(threads, initializer=pinned) as pool:
             for block in self.source.blocks():
                 waiting.append((block, pool.submit(self._work, checker, block)))
                 while len(waiting) > threads + 1 or (waiting and len(block.data) > LONG_BLOCK):
@@ -193,8 +205,10 @@ class LinesRun(FileRun):
 
     def _coded(self, segment: Segment) -> Any:
         assert self.columns is not None
-        from ragdatakit.validators.coded_columns import coded_block, coded_values
+        from ragdatakit.validators.coded_columns import coded_block, coded_scan, coded_values
 
+        if segment.scanned is not None:
+            return coded_scan(self.columns, segment.scanned, segment.values)
         if segment.columns is None:
             return coded_values(self.columns, segment.values)
         return coded_block(self.columns, segment.columns, self.run_.checks.derive_codes)
@@ -303,7 +317,7 @@ class ElementsRun(FileRun):
                 self._report_top(elements, rules)
 
     def _take_wrapper(self, elements: ArraySource) -> None:
-        """What stands around the array of the records: kept for the format's own checks, and checked as JSON."""
+        """What is around the array of the records: kept for the format's own checks, and checked as JSON."""
         from ragdatakit.files.containers.arrays import WrappedSource
 
         assert isinstance(elements, WrappedSource)
@@ -354,9 +368,7 @@ class ElementsRun(FileRun):
 
     def _report_top(self, elements: ArraySource, rules: Any) -> None:
         """The file is one JSON value of another kind, several of them, or no JSON at all."""
-        from ragdatakit.files.containers import strict_json
         from ragdatakit.files.containers.arrays import MOST_OF_ANOTHER
-        from ragdatakit.files.containers.element_scans import Element
 
         text = elements.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]

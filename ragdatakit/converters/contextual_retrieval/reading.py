@@ -15,11 +15,8 @@ import msgspec
 
 from ragdatakit.converters import Options
 from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, loads, object_text, string_of
-from ragdatakit.files.contextual_retrieval.vector_stores import (
-    UnsafeStoreError,
-    UnusableStoreError,
-    read_vector_store,
-)
+from ragdatakit.files.containers.pickles import PickleError
+from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore, opened_store
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
@@ -56,6 +53,14 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     if dataset.of_kind("questions"):
         found |= {"questions": reading.questions, "qrels": reading.qrels}
     return {table: NotedRows(records.losses, read) for table, read in found.items()}
+
+
+def _fields_of_chunks(store: VectorStore) -> Iterator[_Fields]:
+    for chunk in store.chunks():
+        plain = {name: found for name, found in (chunk or {}).items() if isinstance(found, str | int)}
+        if chunk is not None:
+            with suppress(UnicodeEncodeError):  # half a character
+                yield fields_of(dumps(plain))
 
 
 class _Reading:
@@ -145,15 +150,10 @@ class _Reading:
         yield from self._objects("contexts")
         for file in () if self._dataset.of_kind("contexts") else self._dataset.of_kind("contextual-vectors"):
             try:
-                chunks = read_vector_store(file.path, file.boundary).chunks
-            except (UnsafeStoreError, UnusableStoreError, OSError) as error:
+                with opened_store(file.path, file.boundary) as store:
+                    yield from _fields_of_chunks(store)
+            except (PickleError, OSError) as error:
                 notes.append(("dropped", "chunks", None, f"the contexts of a store of vectors: {error}", file.name))
-                continue
-            for chunk in chunks:
-                if isinstance(chunk, dict):
-                    with suppress(UnicodeEncodeError):  # half a character
-                        plain = {n: v for n, v in chunk.items() if isinstance(n, str) and isinstance(v, str | int)}
-                        yield fields_of(dumps(plain))
 
     def _placed_chunks(self, notes: list[Note]) -> Iterator[tuple[tuple[str, int], Chunk]]:
         """Each chunk behind its document's uuid and its index."""

@@ -1,6 +1,6 @@
 """Canonical tables as contextual-retrieval files: documents with chunks, contexts, questions with golden chunks.
 
-Chunks are put beside their documents by way of a scratch file, so that they may come in any order: memory holds their
+Chunks are put next to their documents by way of a scratch file, so that they may come in any order: memory holds their
 ids and places.
 """
 
@@ -51,7 +51,6 @@ class _Spool:
     """Records on disk, which are found again by their places."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._file: BinaryIO = path.open("w+b")
         self._end = 0
 
@@ -229,7 +228,7 @@ class _CorpusWriter:
         return {"chunk_id": name, "original_index": chunk.ordinal, **extras, "content": chunk.text}
 
     def _extras(self, table: str, name: str, metadata: str | None, taken: frozenset[str]) -> dict[str, Raw]:
-        """The fields of the metadata, but for those whose names are taken."""
+        """The fields of the metadata, except for those whose names are taken."""
         found = fields_of(metadata) if metadata else {}
         for each in found.keys() & taken:
             why = f"the target has a field {each} of its own"

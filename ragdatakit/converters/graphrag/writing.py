@@ -11,12 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters import Options
-from ragdatakit.converters.graphrag.communities import (
-    given_communities,
-    given_reports,
-    made_communities,
-    made_reports,
-)
+from ragdatakit.converters.graphrag.communities import given_communities, given_reports, made_communities, made_reports
 from ragdatakit.converters.graphrag.entities import Graph
 from ragdatakit.converters.graphrag.stored_rows import table_file
 from ragdatakit.files.containers.json_text import dumps

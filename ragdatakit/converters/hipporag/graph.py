@@ -25,7 +25,7 @@ Triple = tuple[str, str, str]
 
 
 class _Averages:
-    """What HippoRAG tells of the entities of all passages."""
+    """What HippoRAG says of the entities of all passages."""
 
     def __init__(self) -> None:
         self.entities = self.characters = self.words = 0
@@ -146,7 +146,7 @@ def _triples_by_passage(tables: CanonicalTables, corpus: Corpus, mentions: Menti
 def _entities_by_passage(
     tables: CanonicalTables, corpus: Corpus, named: set[str], mentions: Mentions
 ) -> dict[int, list[str]]:
-    """The entities of passages, as far as nodes and mentions tell; nodes of no passage and no triple are dropped."""
+    """The entities of passages, as far as nodes and mentions show; nodes of no passage and no triple are dropped."""
     found: dict[int, list[str]] = {}
     for node in tables.take("nodes", "name", "attributes"):
         if node.type == "document" and node.name in corpus.places and node.name not in named:

@@ -132,7 +132,7 @@ def hashed_vector(text: str, dimension: int) -> bytes:
 
 
 def _packed(vector: bytes) -> bytes:
-    """A vector as rows have it beside their matrix: half as wide, packed."""
+    """A vector as rows have it next to their matrix: half as wide, packed."""
     import numpy as np
 
     return base64.b64encode(zlib.compress(np.frombuffer(vector, dtype="<f4").astype("<f2").tobytes()))

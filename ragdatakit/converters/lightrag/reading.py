@@ -17,7 +17,7 @@ from ragdatakit.files.lightrag.names import NO_KEYWORDS, SEPARATOR, UNKNOWN_FILE
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Relation, Summary
+from ragdatakit.schemas.canonical import Chunk, Community, Document, Edge, Node, Relation, Summary
 
 _NUMBERS = {"weight": float, "created_at": int, "order": int}
 _PIECE = 1 << 20
@@ -36,7 +36,7 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[s
         edges = NotedRows(records.losses, reader.edges)
         found |= {"nodes": reader.nodes, "relations": reader.relations, "edges": edges}
     if dataset.of_kind("reports"):
-        found["summaries"] = reader.summaries
+        found |= {"summaries": reader.summaries, "communities": reader.communities}
     if payloads := dataset.of_kind("payload"):
         found |= _PayloadReader(payloads, records).tables()
     if texts := dataset.of_kind("extraction"):
@@ -124,14 +124,50 @@ class _Reader:
         """The keywords of edges, each once."""
         return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges([])))
 
-    def summaries(self) -> Iterator[Summary]:
-        """The reports of communities; they are made of chunks."""
+    def communities(self) -> Iterator[Community]:
+        """The clusters that have reports, with their nodes."""
+        parents = self._wholes()
         for name, fields in self._members("reports"):
-            level, chunks = loads(fields.get("level", b"0")), loads(fields.get("chunk_ids", b"[]"))
-            children = tuple(c for c in chunks if isinstance(c, str)) if isinstance(chunks, list) else ()
+            level, nodes = loads(fields.get("level", b"0")), loads(fields.get("nodes", b"null"))
+            members = tuple(n for n in nodes if isinstance(n, str)) if isinstance(nodes, list) else ()
+            title = string_of(fields.get("title"))
+            yield Community(name, level if type(level) is int else 0, title, parents.get(name), members)
+
+    def _wholes(self) -> dict[str, str]:
+        """By community, the one that it is a part of."""
+        found: dict[str, str] = {}
+        for name, fields in self._members("reports"):
+            parts = loads(fields.get("sub_communities", b"null"))
+            found |= {part: name for part in parts if isinstance(part, str)} if isinstance(parts, list) else {}
+        return found
+
+    def summaries(self) -> Iterator[Summary]:
+        """The reports of communities; those of the deepest ones are on level 1.
+
+        They are made of the reports of their parts, else of chunks. Metadata has the community, the title and rank.
+        """
+        levels = {name: loads(fields.get("level", b"0")) for name, fields in self._members("reports")}
+        told = {name for name, fields in self._members("reports") if string_of(fields.get("report_string"))}
+        deepest = max((level for level in levels.values() if type(level) is int), default=0)
+        parts: dict[str, list[str]] = {}
+        for part, whole in self._wholes().items():
+            if part in told:
+                parts.setdefault(whole, []).append(f"report-{part}")
+        for name, fields in self._members("reports"):
+            level, chunks = levels[name], loads(fields.get("chunk_ids", b"[]"))
+            listed = [c for c in chunks if isinstance(c, str)] if isinstance(chunks, list) else []
             text = string_of(fields.get("report_string"))
             if text:
-                yield Summary(f"report-{name}", (level if type(level) is int else 0) + 1, text, children)
+                above = max(deepest - level, 0) if type(level) is int else 0
+                children = tuple(parts.get(name, ()) or listed)
+                yield Summary(f"report-{name}", above + 1, text, children, dumps(_report(name, fields)))
+
+
+def _report(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """What a report says of itself beside its text."""
+    report = loads(fields.get("report_json", b"null"))
+    told = {"title": report.get("title"), "rank": report.get("rating")} if isinstance(report, dict) else {}
+    return {key: value for key, value in {"community": name, **told}.items() if value is not None}
 
 
 def _relation_name(keywords: object, source: str, target: str, notes: list[Note]) -> str:

@@ -36,7 +36,7 @@ class Made:
 
 
 def leaves_of(text: str, most: int = LEAF_TOKENS) -> Iterator[str]:
-    """A text as leaves of whole sentences, with at most so many tokens; a longer sentence is cut between words."""
+    """A text as leaves of whole sentences, with at most this many tokens; a longer sentence is cut between words."""
     held: list[str] = []
     size = 0
     for sentence in sentences(text):
@@ -79,7 +79,7 @@ def summary_layers(
 
 
 def clusters(vectors: Vectors, most: int = LARGEST_CLUSTER) -> list[tuple[int, ...]]:
-    """Rows in groups of at most so many that are alike, each row in one; ordered by their first rows."""
+    """Rows in groups of at most this many that are alike, each row in one; ordered by their first rows."""
     found: list[tuple[int, ...]] = []
     waiting = [np.arange(len(vectors))]
     while waiting:

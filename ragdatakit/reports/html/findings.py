@@ -22,7 +22,7 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import many, shortened
 
 _FIRST = 50
-"""So many findings stand in the page itself, for a browser without scripts."""
+"""So many findings are in the page itself, for a browser without scripts."""
 FEW = 5
 """So many can be read without filters."""
 _MESSAGE, _EXCERPT, _PATH, _MOST_NAMES = 400, 160, 300, 5
@@ -38,7 +38,7 @@ def findings_body(report: Report, most_bytes: int) -> str:
     counts = ", ".join(words for s, words in told.items() if s != "info" or report.counts[s])
     total = sum(report.counts.values())
     left = (
-        f" {len(kept):,} of them are on this page: at most so many of each rule as the report kept and as fit."
+        f" {len(kept):,} of them are on this page: at most this many of each rule as the report kept and as fit."
         if len(kept) < total
         else ""
     )

@@ -24,7 +24,7 @@ _UNIQUE = {
     "summaries": ("summary_id", "text"),
     "assets": ("path",),
 }
-"""Columns in which a value should stand once."""
+"""Columns in which a value should appear once."""
 IDS = (("documents", "doc_id"), ("chunks", "chunk_id"), ("questions", "question_id"), ("summaries", "summary_id"))
 _MOST_EXAMPLES = 3
 

@@ -18,15 +18,7 @@ from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.retrieval.extraction.asking import Asker
 from ragdatakit.retrieval.extraction.described import DescribedGraph, describe_by_model, described_task
 from ragdatakit.retrieval.extraction.described_names import describe_by_names
-from ragdatakit.retrieval.extraction.graph_store import (
-    ENTITY,
-    NEAR,
-    OCCURS,
-    TOPIC,
-    GraphStore,
-    Triple,
-    spelled_as_name,
-)
+from ragdatakit.retrieval.extraction.graph_store import ENTITY, NEAR, OCCURS, TOPIC, GraphStore, Triple, spelled_as_name
 from ragdatakit.retrieval.extraction.model import fill_from_model, graph_task
 from ragdatakit.retrieval.extraction.names import NameCounter, extract_names, known_key, name_key, names_by_sentence
 from ragdatakit.retrieval.extraction.start_links import make_linker
@@ -49,7 +41,7 @@ class ExtractOptions:
 
     ``extractor`` is ``names`` (no model) or ``openai`` (``asker`` asks it). ``described`` makes a graph of descriptions
     that knows the passages of its entities, and neither mentions nor links of questions. ``least`` is in how many
-    passages a name has to stand, unless it is a title (``names`` only). ``mentions`` writes edges from entities to
+    passages a name has to be, unless it is a title (``names`` only). ``mentions`` writes edges from entities to
     passages, which the target calls by their titles where ``by_title``. ``questions`` links questions: at most
     ``start_nodes`` for each, by the names in it, else by BM25 over all names (``bm25``) or by the nearest vectors
     (``embeddings``, for which ``search`` names the embedder).

@@ -34,7 +34,7 @@ def graph_task(asker: Asker) -> Task[Document, FoundGraph]:
 def fill_from_model(tables: CanonicalTables, store: GraphStore, asker: Asker) -> None:
     """Add every passage to the store, in order. Passages that failed are counted as losses, with their ids.
 
-    Raises `RagdataError` where going on is of no use, or too many passages failed.
+    Raises `RagdataError` where continuing is of no use, or too many passages failed.
     """
     asking = asker.begin(graph_task(asker), sum(1 for _ in tables.peek_passages()))
     for answer in asking.answers(tables.peek_passages()):

@@ -1,7 +1,7 @@
 """What a language model is asked: the graph of a text, the context of a chunk, the summary of some texts.
 
 A changed text is another request, so that no reply to an older prompt is taken for one to this. Count `VERSION` up with
-every change: it stands in the manifest of what was made.
+every change: it is in the manifest of what was made.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads what a language model says about a text: JSON of several shapes, or GraphRAG's tuples. Replies are data.
 
-JSON may stand in a fenced block or between sentences, and have commas too many. Names come on one line, without control
+JSON may be in a fenced block or between sentences, and have commas too many. Names come on one line, without control
 characters; what has no name, or one that is too long, is left out.
 """
 

@@ -17,7 +17,7 @@ import msgspec
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.graphrag.context import (
-    Context,
+    Batch,
     Entity,
     Knowledge,
     Report,
@@ -27,12 +27,14 @@ from ragdatakit.retrieval.graphrag.context import (
     local,
     ranked_units,
 )
+from ragdatakit.retrieval.graphrag.explaining import explained, explained_batches
 from ragdatakit.retrieval.graphrag.stored import read_knowledge, write_knowledge
 from ragdatakit.retrieval.parts import Ranking
 from ragdatakit.retrieval.passages import Passage
 from ragdatakit.retrieval.terms.bm25 import Bm25
 from ragdatakit.retrieval.vectors.embedders import make_embedder
-from ragdatakit.retrieval.vectors.given import QueryVectors, dense_blocks, file_settings, of_length_one
+from ragdatakit.retrieval.vectors.given import QueryVectors, of_length_one
+from ragdatakit.retrieval.vectors.vector_files import dense_blocks, file_settings
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -44,14 +46,14 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.schemas.options import SearchOptions
-    from ragdatakit.schemas.retrieved import Query
+    from ragdatakit.schemas.retrieved import ContextItem, Query
 
     Vectors = npt.NDArray[np.float32]
 
 VERSION = 1
 _FILE = "knowledge.ndjson"
 _MOST_BATCHES = 10
-"""Batches of reports that are told of."""
+"""Batches of reports that are explained."""
 _ENTITIES, _REPORTS = "entities", "reports"
 
 
@@ -151,7 +153,7 @@ class GraphRagRankers:
         asked = part.options.query_vectors
         self._asked = QueryVectors(asked) if asked is not None and part.source == "given" else None
         self._weights: dict[int, float] | None = None
-        self._batches: list[list[str]] | None = None
+        self._batches: list[Batch] | None = None
 
     def of(self, mode: str) -> _Way:
         """The ranker of passages of one way: ``local`` or ``global``."""
@@ -169,17 +171,27 @@ class GraphRagRankers:
         report = self.knowledge.reports[number - count]
         return Passage(report.report_id, report.content, report.title)
 
-    def selected(self, query: Query) -> list[Entity]:
-        """The entities that a question leads to, nearest first; of an empty question those with most relationships."""
+    def scored(self, query: Query) -> list[tuple[Entity, float | None]]:
+        """The entities that a question leads to with their scores, nearest first; of an empty question those with most
+        relationships."""
         if not query.text.strip():
-            return self.knowledge.by_rank(self.settings.entities // 2)
+            return [(entity, None) for entity in self.knowledge.by_rank(self.settings.entities // 2)]
         finder = self._finder(_ENTITIES, {e.entity_id: _told(e) for e in self.knowledge.entities.values()})
         found = finder.best(self._vector(query), query.text, self.settings.entities)
-        return [self.knowledge.entities[name] for name, _ in found if name in self.knowledge.entities]
+        return [(self.knowledge.entities[name], score) for name, score in found if name in self.knowledge.entities]
 
-    def context(self, query: Query) -> Context:
-        """All that a model would get for a question."""
-        return local(self.knowledge, self.selected(query), self.settings)
+    def selected(self, query: Query) -> list[Entity]:
+        """The entities that a question leads to, nearest first."""
+        return [entity for entity, _ in self.scored(query)]
+
+    def explain(self, query: Query, mode: str) -> tuple[ContextItem, ...]:
+        """What a model would get for a question, and why."""
+        if mode == "global":
+            return tuple(explained_batches(self.batches(), self.knowledge.weights()))
+        selected = self.scored(query)
+        scores = {entity.entity_id: score for entity, score in selected if score is not None}
+        found = local(self.knowledge, [entity for entity, _ in selected], self.settings)
+        return tuple(explained(self.knowledge, found, scores, self.settings))
 
     def units(self, query: Query, k: int) -> list[int]:
         """The passages of local search by their ordinals, as many as are asked for, whatever their length."""
@@ -213,11 +225,10 @@ class GraphRagRankers:
         """The communities of an entity."""
         return self.knowledge.communities[entity.entity_id]
 
-    def batches(self) -> list[list[str]]:
-        """The titles of the reports as a model would read them, in batches: the first ones."""
+    def batches(self) -> list[Batch]:
+        """The reports as a model would read them, in batches: the first ones."""
         if self._batches is None:
-            first = islice(batches(self.knowledge, self.settings), _MOST_BATCHES)
-            self._batches = [[report.title for report in batch.reports] for batch in first]
+            self._batches = list(islice(batches(self.knowledge, self.settings), _MOST_BATCHES))
         return self._batches
 
     def _vector(self, query: Query) -> Any:
@@ -274,19 +285,9 @@ class _Way:
         """The entities from which local search starts."""
         return tuple(e.title for e in self.rankers.selected(query)) if self._mode == "local" else ()
 
-    def context(self, query: Query, k: int) -> dict[str, list[str]]:
-        """What a model would get, by name: reports by their titles, entities and relationships, claims, passages; in
-        global search batches of reports, whatever the question is."""
-        if self._mode == "global":
-            return {f"batch {n}": titles for n, titles in enumerate(self.rankers.batches(), 1)}
-        found = self.rankers.context(query)
-        return {
-            "reports": [report.title for report in found.reports],
-            "entities": [entity.title for entity in found.shown_entities],
-            "relationships": [f"{each.source} – {each.target}" for each in found.relationships],
-            "claims": [f"{claim.subject}: {claim.values[-1] or claim.values[0]}" for claim in found.claims],
-            "passages": [unit.unit_id for unit in found.units],
-        }
+    def explain(self, query: Query, k: int) -> tuple[ContextItem, ...]:
+        """What a model would get and why; in global search batches of reports, whatever the question is."""
+        return self.rankers.explain(query, self._mode)
 
 
 class _Finder:

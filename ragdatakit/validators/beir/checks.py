@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.texts.flat_text import is_blank
+from ragdatakit.files.texts.flat_text import INVISIBLE, is_blank
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
 
@@ -38,10 +37,11 @@ class BeirChecks(FormatChecks):
             return ()
         return _judgement_problems(value) if file.kind == "qrels" else _record_problems(value)
 
-    def candidates(self, kind: str, table: pa.Table) -> Candidates:
-        from ragdatakit.validators.beir.columns import judgement_candidates, record_candidates
+    def predicates(self, kind: str) -> Iterable[Predicate]:
+        from ragdatakit.scanner.predicates import WHITE_SPACE, Blank, Edged, Holds
 
-        return Candidates(judgement_candidates(table, MEASURED) if kind == "qrels" else record_candidates(table))
+        blank = Blank("text", WHITE_SPACE + INVISIBLE)
+        return (blank, Edged("_id", WHITE_SPACE + '"'), Holds("_id", "\t\n\r"))
 
     def start_file(self, file: DataFile) -> None:
         self._split = file.name

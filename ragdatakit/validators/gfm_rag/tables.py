@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph, RepeatedEdges
@@ -138,8 +139,6 @@ class GraphTables:
 
     def _look_for_repeats(self) -> None:
         """Begin to look for repeated edges: the questions are read and followed meanwhile."""
-        from concurrent.futures import ThreadPoolExecutor
-
         pool = ThreadPoolExecutor(1)
         self._repeats = pool.submit(self.graph().repeated_edges)
         pool.shutdown(wait=False)

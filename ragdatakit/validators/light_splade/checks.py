@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
 
@@ -70,12 +69,15 @@ class LightSpladeChecks(FormatChecks):
         if self._numeric.get(file, True):
             self._numeric[file] = _NUMBER.fullmatch(text) is not None
 
-    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
-        from ragdatakit.validators.light_splade.columns import master_candidates, positive_candidates
+    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+        from ragdatakit.scanner.predicates import Blank, ItemTwice, Longer, NotFirst, OneUnlikeNumber
 
         if kind == "positives":
-            return Candidates(positive_candidates(table))
-        return Candidates(master_candidates(table, LONG_TEXT)) if kind in ("queries", "documents") else None
+            return (ItemTwice("positive_doc_ids"),)
+        if kind in ("queries", "documents"):
+            name = "qid" if kind == "queries" else "doc_id"
+            return (Blank("text"), Longer("text", LONG_TEXT), NotFirst(name), OneUnlikeNumber("text"))
+        return None
 
     def _scores(self, file: DataFile, value: dict[str, Any]) -> Iterator[Problem]:
         scores = value.get("scores")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.sage.files import (
     COMPARED_BYTES,
     Documents,
     benchmark_problems,
-    document_candidates,
     document_id,
     document_problems,
     dump_problems,
@@ -29,9 +28,8 @@ from ragdatakit.validators.sage.stages import prompt_problems, stage_problems, s
 from ragdatakit.validators.sage.times import time_problems
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
 
@@ -43,7 +41,7 @@ _CALLED = {
 
 
 class SageChecks(FormatChecks):
-    """Records one by one, and with the documents beside them; the other files."""
+    """Records one by one, and with the documents next to them; the other files."""
 
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
@@ -92,9 +90,13 @@ class SageChecks(FormatChecks):
         if self._documents is not None:
             yield from self._documents.problems(stages)
 
-    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
-        """Only documents can be checked by their columns."""
-        return Candidates(document_candidates(table)) if kind == "documents" else None
+    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+        """Only documents have few rules; those of the other kinds look at all of a record."""
+        if kind != "documents":
+            return None
+        from ragdatakit.scanner.predicates import Blank, Given
+
+        return (Blank("contents"), Given("text"))
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """The id of a document, and of the sample in a record's question; numbers by their digits. A record without
@@ -112,13 +114,9 @@ class SageChecks(FormatChecks):
         found = {"@question_id": key, "@record": whole}
         return {name: k if to_show or k is None else hash(k) for name, k in found.items()}
 
-    def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
-        """The ids of a clean block of documents."""
-        if kind != "documents":
-            return False
-        from ragdatakit.validators.sage.columns import fill_ids
-
-        return fill_ids(table, batch)
+    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
+        """The id of a document."""
+        return {"@id": "id"} if kind == "documents" else {}
 
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
         """Take in the documents, in order."""

@@ -1,18 +1,13 @@
-"""The files beside SAGE records: documents, their mapping, benchmark results, profiling dumps."""
+"""The files next to SAGE records: documents, their mapping, benchmark results, profiling dumps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.sage.record import is_blank
 from ragdatakit.validators.sage.stages import Stages
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import pyarrow as pa
 
 COMPARED_BYTES = 256 << 20
 """Documents of more bytes than this are not kept for comparison with results; only their number is."""
@@ -29,21 +24,6 @@ def document_problems(value: Any) -> Iterator[Problem]:
         yield Problem("empty-contents", "/contents", contents)
     if text is not None and text != contents:
         yield Problem("differing-contents-and-text", "/text", text, {"other": _shown(contents)})
-
-
-def document_candidates(table: pa.Table) -> npt.NDArray[np.intp]:
-    """Documents that begin with white space, or have a text beside contents."""
-    import numpy as np
-    import pyarrow.compute as pc
-
-    from ragdatakit.files.containers.arrow_columns import mask_of, one_array
-
-    contents = one_array(table, "contents")
-    mask = mask_of(pc.match_substring_regex(contents, r"^\s"))
-    mask |= mask_of(pc.invert(pc.string_is_ascii(contents)))  # white space beyond ASCII
-    if "text" in table.column_names:
-        mask |= mask_of(pc.is_valid(one_array(table, "text")))
-    return np.flatnonzero(mask)
 
 
 def document_id(value: Any) -> str | None:
@@ -64,7 +44,7 @@ def mapping_problems(value: Any, documents: int | None) -> Iterator[Problem]:
 
 
 class Documents:
-    """The documents beside the records: how many, and what each one holds, in hashes."""
+    """The documents next to the records: how many, and what each one holds, in hashes."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,0 +1,152 @@
+"""Blocks of NDJSON scanned: which lines Python must see, and codes of the keys of all the others."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragdatakit.scanner.library import ScannerError, View, library, run_seed
+from ragdatakit.scanner.plan import plan_blob
+from ragdatakit.scanner.predicates import Predicate
+from ragdatakit.schemas.declarations import Field, Record
+
+Numbers = npt.NDArray[np.uint64]
+
+REFUSED, CANDIDATE, BLANK = 0, 1, 2
+"""Why a line is noted: it is not proved to be clean, a rule may want to see it, or it is no record."""
+
+_LONE_RETURN = 1
+_NOTE_WIDTH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedColumn:
+    """Codes of a key field: of each row, or of all items of its lists (then ``owners`` are their rows).
+
+    ``missing`` are rows without a value. Rows that were refused have no code yet, or 0.
+    """
+
+    codes: Numbers
+    missing: npt.NDArray[np.int64]
+    owners: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedBlock:
+    """What a block holds. ``notes`` are (why, row, line, first byte, byte behind the last one) of the noted lines, in
+    order; ``lf`` and ``crlf`` are how often each line end occurs, its first line and that line's offset."""
+
+    rows: int
+    lines: int
+    lf: tuple[int, int, int]
+    crlf: tuple[int, int, int]
+    notes: list[list[int]]
+    columns: dict[str, ScannedColumn]
+
+
+def can_scan(record: Record) -> bool:
+    """Whether the scanner is there and knows all that is declared of a kind of record."""
+    return library() is not None and record.shape == "object" and all(map(_is_known, record.fields))
+
+
+def _is_known(field: Field) -> bool:
+    bounded = field.minimum is not None or field.maximum is not None
+    return not (
+        (field.items is not None and field.type != "array")
+        or (field.values is not None and (field.type != "object" or bounded))
+        or (field.enum and field.type != "string")
+        or field.items == "array"
+        or field.values == "array"
+    )
+
+
+class BlockScanner:
+    """Scans blocks of one kind of record, in any thread. Raises `ScannerError` where it `can_scan` no such record.
+
+    ``keys`` are the key columns and the fields that they are made of; a field of any type is taken as text, an integer
+    by its digits.
+    """
+
+    def __init__(
+        self, record: Record, keys: Mapping[str, str], predicates: Iterable[Predicate] = (), portable: bool = False
+    ) -> None:
+        found = library()
+        if found is None:
+            raise ScannerError("there is no compiled scanner")
+        self._library = found
+        blob = plan_blob(record, set(keys.values()), predicates)
+        self._plan = found.rd_plan_new(blob, len(blob))
+        if not self._plan:
+            raise ScannerError(f"the scanner cannot read {record.name}")
+        weakref.finalize(self, found.rd_plan_free, self._plan).atexit = False
+        numbers = {f.name: number for number, f in enumerate(record.fields)}
+        self._places = {column: numbers[field] for column, field in keys.items()}
+        self._views = 2 + 3 * len(record.fields)
+        self._portable = int(portable)
+        self._local = threading.local()
+
+    def scan(self, data: bytes) -> ScannedBlock | None:
+        """What is in these whole lines; None where a carriage return ends a line of its own, so that Python must see
+        all of them."""
+        mine = self._local.__dict__.setdefault("block", None) or self._new_block()
+        views = mine.views
+        status = self._library.rd_scan(self._plan, mine.address, data, len(data), self._portable, views, self._views)
+        if status == _LONE_RETURN:
+            return None
+        if status:
+            raise ScannerError(f"the scanner failed ({status})")
+        rows, lines, *ends = _numbers(views[0]).tolist()
+        notes = _numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
+        columns = {name: _column(views, 2 + 3 * number) for name, number in self._places.items()}
+        return ScannedBlock(rows, lines, (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5]), notes, columns)
+
+    def _new_block(self) -> _Block:
+        self._local.block = block = _Block(self._library, self._views)
+        return block
+
+
+class _Block:
+    """What one thread has its results in."""
+
+    def __init__(self, found: ctypes.CDLL, views: int) -> None:
+        self.address = found.rd_block_new()
+        self.views = (View * views)()
+        if not self.address:
+            raise ScannerError("the scanner has no memory")
+        weakref.finalize(self, found.rd_block_free, self.address).atexit = False
+
+
+def _column(views: Any, at: int) -> ScannedColumn:
+    codes, missing, owners = (_numbers(views[i]) for i in range(at, at + 3))
+    return ScannedColumn(codes, missing.view(np.int64), owners.view(np.int64))
+
+
+def _numbers(view: Any) -> Numbers:
+    """A copy: the next scan overwrites what is there."""
+    if not view.length:
+        return np.empty(0, np.uint64)
+    source = (ctypes.c_uint64 * view.length).from_address(view.start)
+    return np.frombuffer(source, np.uint64).copy()
+
+
+def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> Numbers:
+    """Codes of the texts that stand one behind the other in ``data`` (any buffer), between these offsets: those that
+    `BlockScanner` gives the same texts. Raises `ScannerError`."""
+    found = library()
+    if found is None:
+        raise ScannerError("there is no compiled scanner")
+    places = np.ascontiguousarray(offsets, np.int32)
+    count = max(len(places) - 1, 0)
+    held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
+    codes = np.empty(count, np.uint64)
+    status = found.rd_hash(run_seed(), held.ctypes.data, len(held), places.ctypes.data, count, codes.ctypes.data)
+    if status:
+        raise ScannerError(f"the scanner failed ({status})")
+    return codes

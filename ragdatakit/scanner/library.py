@@ -1,0 +1,85 @@
+"""The compiled library: found beside this module, checked, and called through ctypes. Without it all works, in Python.
+
+``RAGDATA_SCANNER=off`` in the environment leaves it out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+from typing import Any
+
+ABI = 1
+"""The number of the interface; the library must say the same."""
+
+_PATH = Path(__file__).with_name("compiled.so")
+_POINTER, _LENGTH, _FLAG = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32
+
+
+class View(ctypes.Structure):
+    """Numbers of 64 bits in memory of the library."""
+
+    _fields_ = (("start", ctypes.c_void_p), ("length", ctypes.c_uint64))
+
+
+FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "rd_abi": (ctypes.c_uint32, ()),
+    "rd_build": (ctypes.c_char_p, ()),
+    "rd_plan_new": (_POINTER, (ctypes.c_char_p, _LENGTH)),
+    "rd_plan_free": (None, (_POINTER,)),
+    "rd_block_new": (_POINTER, ()),
+    "rd_block_free": (None, (_POINTER,)),
+    "rd_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),
+    "rd_hash": (_FLAG, (_LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),
+}
+"""Result and arguments of each function of the library."""
+
+
+class ScannerError(Exception):
+    """The library was not able to do what it was asked; the message says what."""
+
+
+@functools.cache
+def _loaded() -> tuple[ctypes.CDLL | None, str]:
+    """The library, or why there is none."""
+    if os.environ.get("RAGDATA_SCANNER", "").lower() == "off":
+        return None, "switched off by RAGDATA_SCANNER=off"
+    if not _PATH.is_file():
+        return None, "this installation was built without cargo"
+    try:
+        found = ctypes.CDLL(str(_PATH))
+        found.rd_abi.restype, found.rd_abi.argtypes = ctypes.c_uint32, ()
+        if (number := found.rd_abi()) != ABI:
+            return None, f"the one there was built for another version of ragdata, interface {number} instead of {ABI}"
+        for name, (result, arguments) in FUNCTIONS.items():
+            function = getattr(found, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        return None, f"the one there cannot be loaded, {error}"
+    return found, ""
+
+
+def library() -> ctypes.CDLL | None:
+    """The compiled library; None where Python does its work."""
+    return _loaded()[0]
+
+
+def engine_words() -> str:
+    """Which engine reads big files, in a few words."""
+    found, reason = _loaded()
+    if found is None:
+        return f"plain Python (no compiled scanner: {reason})"
+    return f"compiled scanner {found.rd_build().decode()}"
+
+
+def missing_reason() -> str:
+    """Why there is no library; nothing where there is one, or where it was switched off."""
+    return "" if os.environ.get("RAGDATA_SCANNER", "").lower() == "off" else _loaded()[1]
+
+
+@functools.cache
+def run_seed() -> int:
+    """What codes of texts are made with in this process: another number each time, so that no data can foresee it."""
+    return int.from_bytes(os.urandom(8), "little")

@@ -1,0 +1,178 @@
+//! What Python calls: plain C functions, each of which checks what it is given; the other place of unsafe code.
+//!
+//! Memory belongs to the side that made it. What `rd_scan` shows is valid until the next scan of the same block.
+
+#![allow(unsafe_code)]
+
+use crate::columns::Scanned;
+use crate::hash::{hash, Seeds};
+use crate::isa::Level;
+use crate::lines::{scan, Outcome};
+use crate::plan::{Plan, ABI};
+use std::ffi::c_char;
+use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
+use std::ptr::null_mut;
+use std::slice::{from_raw_parts, from_raw_parts_mut};
+use std::sync::Once;
+
+/// Numbers of 64 bits, somewhere in memory.
+#[repr(C)]
+pub struct View {
+    start: *const u64,
+    length: u64,
+}
+
+const DONE: i32 = 0;
+const LONE_RETURN: i32 = 1;
+const MISUSED: i32 = -1;
+const PANICKED: i32 = -100;
+
+/// Views of each field behind the first two, which are the summary and the notes.
+const OF_FIELD: usize = 3;
+
+static SILENCE: Once = Once::new();
+
+/// The result of a function, or that it panicked; nothing is printed.
+fn guarded<T>(failed: T, run: impl FnOnce() -> T) -> T {
+    SILENCE.call_once(|| set_hook(Box::new(|_| {})));
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or(failed)
+}
+
+/// Bytes that Python holds; none for a null pointer or more than half of the address space.
+unsafe fn slice<'a, T>(start: *const T, length: u64) -> Option<&'a [T]> {
+    let length = usize::try_from(length).ok().filter(|&n| n <= isize::MAX as usize / size_of::<T>().max(1))?;
+    if length == 0 {
+        return Some(&[]);
+    }
+    (!start.is_null()).then(|| from_raw_parts(start, length))
+}
+
+/// The number of the interface.
+#[no_mangle]
+pub extern "C" fn rd_abi() -> u32 {
+    ABI
+}
+
+/// Version, kind of build and way of looking at bytes, as text that ends in NUL.
+#[no_mangle]
+pub extern "C" fn rd_build() -> *const c_char {
+    let portable = concat!(env!("CARGO_PKG_VERSION"), " portable\0");
+    let avx2 = concat!(env!("CARGO_PKG_VERSION"), " avx2\0");
+    let debug = concat!(env!("CARGO_PKG_VERSION"), " debug\0");
+    let text = match (cfg!(debug_assertions), Level::best()) {
+        (true, _) => debug,
+        (_, Level::Portable) => portable,
+        (_, Level::Avx2) => avx2,
+    };
+    text.as_ptr().cast()
+}
+
+/// A plan, or null where the blob is not understood.
+///
+/// # Safety
+/// `blob` points to `length` bytes.
+#[no_mangle]
+pub unsafe extern "C" fn rd_plan_new(blob: *const u8, length: u64) -> *mut Plan {
+    guarded(null_mut(), || {
+        slice(blob, length).and_then(Plan::parse).map_or(null_mut(), |plan| Box::into_raw(Box::new(plan)))
+    })
+}
+
+/// Give a plan back.
+///
+/// # Safety
+/// `plan` is null or came from `rd_plan_new`, and is not used again.
+#[no_mangle]
+pub unsafe extern "C" fn rd_plan_free(plan: *mut Plan) {
+    if !plan.is_null() {
+        drop(Box::from_raw(plan));
+    }
+}
+
+/// A block, to be used by one thread at a time.
+#[no_mangle]
+pub extern "C" fn rd_block_new() -> *mut Scanned {
+    guarded(null_mut(), || Box::into_raw(Box::new(Scanned::new())))
+}
+
+/// Give a block back.
+///
+/// # Safety
+/// `block` is null or came from `rd_block_new`, and is not used again.
+#[no_mangle]
+pub unsafe extern "C" fn rd_block_free(block: *mut Scanned) {
+    if !block.is_null() {
+        drop(Box::from_raw(block));
+    }
+}
+
+/// Scan whole lines, and show what was found: the summary, the notes, and for each field its codes, the rows that have
+/// no value, and the rows of the items. `portable`: not with the instructions of this processor.
+///
+/// # Safety
+/// `plan` and `block` came from here, `data` points to `length` bytes, `views` to `count` views.
+#[no_mangle]
+pub unsafe extern "C" fn rd_scan(
+    plan: *const Plan,
+    block: *mut Scanned,
+    data: *const u8,
+    length: u64,
+    portable: i32,
+    views: *mut View,
+    count: u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(plan), Some(block), Some(data)) = (plan.as_ref(), block.as_mut(), slice(data, length)) else {
+            return MISUSED;
+        };
+        if views.is_null() || count != (2 + OF_FIELD * plan.fields.len()) as u64 {
+            return MISUSED;
+        }
+        let level = if portable != 0 { Level::Portable } else { Level::best() };
+        if scan(plan, block, data, level) == Outcome::LoneReturn {
+            return LONE_RETURN;
+        }
+        let views = from_raw_parts_mut(views, 2 + OF_FIELD * plan.fields.len());
+        let of_fields = block.columns.iter().flat_map(|column| [&column.codes, &column.missing, &column.owners]);
+        let found = [&block.summary[..], &block.notes].into_iter().chain(of_fields.map(Vec::as_slice));
+        for (view, numbers) in views.iter_mut().zip(found) {
+            *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
+        }
+        DONE
+    })
+}
+
+/// The codes of texts that stand one behind the other in `data`: `offsets` are `count` + 1 places in it.
+///
+/// # Safety
+/// `data` points to `length` bytes, `offsets` to `count` + 1 numbers, `codes` to `count` numbers to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_hash(
+    seed: u64,
+    data: *const u8,
+    length: u64,
+    offsets: *const i32,
+    count: u64,
+    codes: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        if count == 0 {
+            return DONE;
+        }
+        let (Some(data), Some(offsets)) = (slice(data, length), slice(offsets, count.saturating_add(1))) else {
+            return MISUSED;
+        };
+        if codes.is_null() {
+            return MISUSED;
+        }
+        let seeds = Seeds::of(seed);
+        let codes = from_raw_parts_mut(codes, offsets.len() - 1);
+        for (code, pair) in codes.iter_mut().zip(offsets.windows(2)) {
+            let place = |offset: i32| usize::try_from(offset).ok();
+            let (Some(start), Some(end)) = (place(pair[0]), place(pair[1])) else { return MISUSED };
+            let Some(text) = data.get(start..end) else { return MISUSED };
+            *code = hash(&seeds, text);
+        }
+        DONE
+    })
+}

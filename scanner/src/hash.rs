@@ -1,0 +1,103 @@
+//! Codes of texts: 64 bits, of constants that each run draws anew, so that nobody can prepare texts that collide.
+
+/// The constants of one run.
+#[derive(Clone, Copy)]
+pub struct Seeds([u64; 4]);
+
+impl Seeds {
+    /// Four constants drawn from one number.
+    #[must_use]
+    pub fn of(seed: u64) -> Self {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            (z ^ (z >> 31)) | 1
+        };
+        Self([next(), next(), next(), next()])
+    }
+}
+
+#[inline(always)]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a).wrapping_mul(u128::from(b));
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+#[inline(always)]
+fn word(bytes: &[u8]) -> u64 {
+    bytes.first_chunk::<8>().map_or(0, |w| u64::from_le_bytes(*w))
+}
+
+#[inline(always)]
+fn half(bytes: &[u8]) -> u64 {
+    bytes.first_chunk::<4>().map_or(0, |w| u64::from(u32::from_le_bytes(*w)))
+}
+
+/// The code of a text, given as UTF-8.
+#[must_use]
+#[inline(always)]
+pub fn hash(seeds: &Seeds, bytes: &[u8]) -> u64 {
+    let Seeds([s0, s1, s2, s3]) = *seeds;
+    let length = bytes.len() as u64;
+    let mut state = s0;
+    let (first, second) = match bytes.len() {
+        0 => (0, 0),
+        1..=3 => (
+            u64::from(bytes[0]) << 16 | u64::from(bytes[bytes.len() / 2]) << 8 | u64::from(*bytes.last().unwrap_or(&0)),
+            0,
+        ),
+        4..=7 => (half(bytes), half(&bytes[bytes.len() - 4..])),
+        8..=16 => (word(bytes), word(&bytes[bytes.len() - 8..])),
+        _ => {
+            let mut rest = bytes;
+            if rest.len() > 48 {
+                let (mut other, mut third) = (state, state);
+                while let Some((chunk, behind)) = rest.split_first_chunk::<48>() {
+                    if behind.is_empty() {
+                        break;
+                    }
+                    state = fold(word(chunk) ^ s1, word(&chunk[8..]) ^ state);
+                    other = fold(word(&chunk[16..]) ^ s2, word(&chunk[24..]) ^ other);
+                    third = fold(word(&chunk[32..]) ^ s3, word(&chunk[40..]) ^ third);
+                    rest = behind;
+                }
+                state ^= other ^ third;
+            }
+            while rest.len() > 16 {
+                state = fold(word(rest) ^ s1, word(&rest[8..]) ^ state);
+                rest = &rest[16..];
+            }
+            let end = &bytes[bytes.len() - 16..];
+            (word(end), word(&end[8..]))
+        }
+    };
+    fold(s1 ^ length, fold(first ^ s2, second ^ state))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn texts_that_differ_in_a_byte_have_other_codes() {
+        let seeds = Seeds::of(7);
+        let mut seen = HashSet::new();
+        for length in 0..200 {
+            for place in 0..length {
+                let mut text = vec![b'a'; length];
+                text[place] = b'b';
+                assert!(seen.insert(hash(&seeds, &text)), "length {length}, byte {place}");
+            }
+            assert!(seen.insert(hash(&seeds, &vec![b'a'; length])));
+        }
+    }
+
+    #[test]
+    fn runs_have_codes_of_their_own() {
+        assert_ne!(hash(&Seeds::of(1), b"text"), hash(&Seeds::of(2), b"text"));
+    }
+}

@@ -1,0 +1,166 @@
+//! What the scanner asks of the processor, and the way that works on all of them, 8 bytes at a time.
+
+/// Which way of looking at bytes is used; all give the same results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Words of 8 bytes, on any processor.
+    Portable,
+    /// 32 bytes at a time, on processors that have it.
+    Avx2,
+}
+
+impl Level {
+    /// The quickest way that this processor has.
+    #[must_use]
+    pub fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("lzcnt")
+        {
+            return Self::Avx2;
+        }
+        Self::Portable
+    }
+
+    /// How it is called.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+        }
+    }
+}
+
+/// Searches that are worth doing many bytes at a time.
+pub trait Isa {
+    /// The first place from `from` on that ends a plain piece of a JSON string: a quote, a backslash, a control
+    /// character, or the end of the data.
+    fn string_stop(data: &[u8], from: usize) -> usize;
+    /// The first `wanted` from `from` on, or the end of the data.
+    fn find(data: &[u8], from: usize, wanted: u8) -> usize;
+    /// Whether the data is UTF-8.
+    fn utf8(data: &[u8]) -> bool;
+}
+
+/// Words of 8 bytes.
+pub struct Portable;
+
+const LOW: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// A word with the high bit of each byte that is zero; bytes behind the first such one may be wrong.
+#[inline(always)]
+fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(LOW) & !word & HIGH
+}
+
+impl Isa for Portable {
+    #[inline(always)]
+    fn string_stop(data: &[u8], from: usize) -> usize {
+        let mut at = from;
+        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let word = u64::from_le_bytes(*chunk);
+            let quote = zeros(word ^ (LOW * 0x22));
+            let escape = zeros(word ^ (LOW * 0x5C));
+            let control = word.wrapping_sub(LOW * 0x20) & !word & HIGH;
+            let found = quote | escape | control;
+            if found != 0 {
+                return at + (found.trailing_zeros() / 8) as usize;
+            }
+            at += 8;
+        }
+        while let Some(&byte) = data.get(at) {
+            if byte == b'"' || byte == b'\\' || byte < 0x20 {
+                return at;
+            }
+            at += 1;
+        }
+        data.len()
+    }
+
+    #[inline(always)]
+    fn find(data: &[u8], from: usize, wanted: u8) -> usize {
+        let mut at = from;
+        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let found = zeros(u64::from_le_bytes(*chunk) ^ (LOW * u64::from(wanted)));
+            if found != 0 {
+                return at + (found.trailing_zeros() / 8) as usize;
+            }
+            at += 8;
+        }
+        while let Some(&byte) = data.get(at) {
+            if byte == wanted {
+                return at;
+            }
+            at += 1;
+        }
+        data.len()
+    }
+
+    #[inline(always)]
+    fn utf8(data: &[u8]) -> bool {
+        std::str::from_utf8(data).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every byte at every place of a short text, so that all borders of chunks are met.
+    #[test]
+    fn all_ways_find_the_same_places() {
+        for length in [0, 1, 7, 8, 9, 33, 64] {
+            for place in 0..length {
+                for byte in 0..=255 {
+                    let mut data = vec![b'x'; length];
+                    data[place] = byte;
+                    for from in [0, place, place + 1] {
+                        let plain = (from..length).find(|&i| data[i] == b'"' || data[i] == b'\\' || data[i] < 0x20);
+                        assert_eq!(Portable::string_stop(&data, from), plain.unwrap_or(length));
+                        let equal = (from..length).find(|&i| data[i] == b'\n').unwrap_or(length);
+                        assert_eq!(Portable::find(&data, from, b'\n'), equal);
+                        #[cfg(target_arch = "x86_64")]
+                        if Level::best() == Level::Avx2 {
+                            assert_eq!(crate::simd::string_stop(&data, from), plain.unwrap_or(length));
+                            assert_eq!(crate::simd::find(&data, from, b'\n'), equal);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn utf8_is_judged_as_the_standard_library_does() {
+        if Level::best() != Level::Avx2 {
+            return;
+        }
+        let judge = |sequence: &[u8], offset: usize| {
+            let mut data = vec![b'a'; offset];
+            data.extend_from_slice(sequence);
+            assert_eq!(crate::simd::utf8(&data), std::str::from_utf8(&data).is_ok(), "{sequence:02x?} at {offset}");
+            data.push(b'z');
+            assert_eq!(crate::simd::utf8(&data), std::str::from_utf8(&data).is_ok(), "{sequence:02x?} at {offset}");
+        };
+        for first in 0..=255_u8 {
+            for second in 0..=255_u8 {
+                judge(&[first, second], 31);
+                judge(&[first, second], usize::from(second % 70));
+                if first >= 0xE0 && second >= 0x70 {
+                    for third in [0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xFF] {
+                        judge(&[first, second, third], 30);
+                        for fourth in [0x41, 0x80, 0xBF, 0xC0] {
+                            judge(&[first, second, third, fourth], 29);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

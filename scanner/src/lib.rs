@@ -1,0 +1,22 @@
+//! Proves lines of a dataset clean, and names those of which Python must decide.
+//!
+//! The scanner words nothing and decides nothing: a line that it does not prove clean is *refused*, one that a rule
+//! may want to see is a *candidate*, and both go to the checks in Python, alone. So it may always refuse too much,
+//! never too little.
+
+mod boundary;
+mod columns;
+mod hash;
+mod isa;
+mod json;
+mod lines;
+mod plan;
+mod predicates;
+#[cfg(target_arch = "x86_64")]
+mod simd;
+
+pub use columns::Scanned;
+pub use hash::{hash, Seeds};
+pub use isa::Level;
+pub use lines::{scan, Outcome};
+pub use plan::Plan;

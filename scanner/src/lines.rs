@@ -1,0 +1,407 @@
+//! A block of whole lines, each of which is a record in JSON.
+
+use crate::columns::{Note, Scanned, NOTE_WIDTH};
+use crate::hash::hash;
+use crate::isa::{Isa, Level, Portable};
+use crate::json::{boolean, has_twice, integer, number, peek, skip, skip_blanks, string, unescape, word};
+use crate::plan::{Field, Plan, Type};
+use crate::predicates::{has_repeat, is_unlike_number, Predicate};
+
+/// Bytes of a text from which on Python does not compare it with others.
+const LONG_TEXT: usize = 1 << 24;
+
+/// What became of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every line is proved, or noted.
+    Done,
+    /// A carriage return ends a line of its own somewhere: Python counts lines in another way, and reads the block.
+    LoneReturn,
+}
+
+/// Look at all lines of a block; `into` holds what is in it until the next scan.
+pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8], level: Level) -> Outcome {
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx2 && Level::best() == Level::Avx2 {
+        return crate::simd::scan(plan, into, data);
+    }
+    let _ = level;
+    scan_with::<Portable>(plan, into, data)
+}
+
+#[inline(always)]
+pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcome {
+    into.begin(plan);
+    let is_text = I::utf8(data);
+    let mut at = 0;
+    while at < data.len() {
+        let proved = record::<I>(plan, into, data, at)
+            .and_then(|record| Some((line_end(data, record.end)?, record)))
+            .filter(|(_, record)| is_text || std::str::from_utf8(&data[at..record.end]).is_ok());
+        let (end, width) = if let Some((width, record)) = proved {
+            if record.candidate {
+                into.note(Note::Candidate, at, record.end);
+                into.unlike_number |= record.unlike_number;
+            }
+            into.rows += 1;
+            (record.end, width)
+        } else {
+            let Some((end, width)) = whole_line::<I>(data, at) else { return Outcome::LoneReturn };
+            if is_blank(&data[at..end]) {
+                into.note(Note::Blank, at, end);
+            } else {
+                into.note(Note::Refused, at, end);
+                into.leave_open(plan);
+                into.rows += 1;
+            }
+            (end, width)
+        };
+        into.count_end(width, at);
+        into.lines += 1;
+        at = end + width;
+    }
+    if plan.unlike_number.is_some() && !into.unlike_number {
+        name_all(into, data);
+    }
+    into.finish();
+    Outcome::Done
+}
+
+/// The width of the line end at a place, 0 at the end of the data; none where the line goes on.
+#[inline(always)]
+fn line_end(data: &[u8], at: usize) -> Option<usize> {
+    match peek(data, at) {
+        b'\n' => Some(1),
+        b'\r' if peek(data, at + 1) == b'\n' => Some(2),
+        _ if at == data.len() => Some(0),
+        _ => None,
+    }
+}
+
+/// Where a line ends, and how wide its end is; none if it holds a carriage return of its own.
+#[inline(always)]
+fn whole_line<I: Isa>(data: &[u8], from: usize) -> Option<(usize, usize)> {
+    let feed = I::find(data, from, b'\n');
+    let end = I::find(&data[..feed], from, b'\r');
+    if end == feed {
+        return Some((feed, usize::from(feed < data.len())));
+    }
+    (end + 1 == feed && feed < data.len()).then_some((end, 2))
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | 0x0B | 0x0C))
+}
+
+/// Every accepted record becomes a candidate.
+#[cold]
+fn name_all(into: &mut Scanned, data: &[u8]) {
+    let notes = std::mem::take(&mut into.notes);
+    let mut noted = notes.chunks_exact(NOTE_WIDTH).peekable();
+    let (mut at, mut line, mut row) = (0, 0, 0);
+    while at < data.len() {
+        let (end, width) = whole_line::<Portable>(data, at).unwrap_or((data.len(), 0));
+        let candidate = [Note::Candidate as u64, row, line, at as u64, end as u64];
+        let note = noted.next_if(|note| note[2] == line).unwrap_or(&candidate);
+        into.notes.extend_from_slice(note);
+        row += u64::from(note[0] != Note::Blank as u64);
+        line += 1;
+        at = end + width;
+    }
+}
+
+/// A record that was accepted.
+struct Record {
+    /// The place behind its brace.
+    end: usize,
+    /// Whether a rule may want to see it.
+    candidate: bool,
+    unlike_number: bool,
+}
+
+#[inline(always)]
+fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> Option<Record> {
+    if peek(data, from) != b'{' {
+        return None;
+    }
+    let mut found = Record { end: skip_blanks(data, from + 1), candidate: false, unlike_number: false };
+    let mut seen: u64 = 0;
+    let mut place = 0;
+    into.sorted.clear(); // the names of what is not declared
+    if peek(data, found.end) == b'}' {
+        found.end += 1;
+    } else {
+        loop {
+            let (number, at) = member::<I>(plan, into, data, found.end, place)?;
+            let at = skip_blanks(data, at);
+            if place == 0 && plan.first.is_some_and(|first| number != Some(first)) {
+                found.candidate = true;
+            }
+            let behind = if let Some(number) = number {
+                if seen & (1 << number) != 0 {
+                    return None;
+                }
+                seen |= 1 << number;
+                declared_value::<I>(plan, into, data, at, number, &mut found)?
+            } else {
+                let mut names = std::mem::take(&mut into.names);
+                let behind = skip::<I>(data, at, Type::Any, &plan.seeds, &mut names);
+                into.names = names;
+                behind?
+            };
+            place += 1;
+            let at = skip_blanks(data, behind);
+            match peek(data, at) {
+                b',' => found.end = skip_blanks(data, at + 1),
+                b'}' => {
+                    found.end = at + 1;
+                    break;
+                }
+                _ => return None,
+            }
+        }
+    }
+    if seen & plan.required != plan.required || has_twice(&mut into.sorted) {
+        return None;
+    }
+    if seen != plan.all {
+        for (number, field) in plan.fields.iter().enumerate() {
+            if field.key && seen & (1 << number) == 0 {
+                into.push_nothing(number);
+            }
+        }
+    }
+    for &(one, other) in &plan.equal {
+        let both = 1 << one | 1 << other;
+        let last = |number: usize| into.columns[number].codes.last();
+        found.candidate |= seen & both == both && last(one) == last(other);
+    }
+    Some(found)
+}
+
+/// The member that begins at `at`: its field, if it is declared, and the place behind its colon.
+#[inline(always)]
+fn member<I: Isa>(
+    plan: &Plan,
+    into: &mut Scanned,
+    data: &[u8],
+    at: usize,
+    place: usize,
+) -> Option<(Option<usize>, usize)> {
+    if let Some(&expected) = into.order.get(place) {
+        let field = &plan.fields[expected];
+        if let (Some((bytes, mask)), Some(chunk)) = (field.pattern, data.get(at..).and_then(|d| d.first_chunk::<16>()))
+        {
+            if u128::from_le_bytes(*chunk) & mask == bytes {
+                return Some((Some(expected), at + field.name.len() + 3));
+            }
+        }
+    }
+    if peek(data, at) != b'"' {
+        return None;
+    }
+    let (end, escaped) = string::<I>(data, at + 1)?;
+    let name = &data[at + 1..end];
+    let colon = skip_blanks(data, end + 1);
+    if escaped || peek(data, colon) != b':' {
+        return None;
+    }
+    let number = plan.fields.iter().position(|field| field.name == name);
+    if let (Some(number), Some(expected)) = (number, into.order.get_mut(place)) {
+        *expected = number;
+    }
+    if number.is_none() {
+        if plan.closed {
+            return None;
+        }
+        into.sorted.push(hash(&plan.seeds, name));
+    }
+    Some((number, colon + 1))
+}
+
+/// The value of a declared field: the place behind it.
+#[inline(always)]
+fn declared_value<I: Isa>(
+    plan: &Plan,
+    into: &mut Scanned,
+    data: &[u8],
+    at: usize,
+    number: usize,
+    found: &mut Record,
+) -> Option<usize> {
+    let field = &plan.fields[number];
+    if peek(data, at) == b'n' {
+        let behind = word(data, at, b"null").filter(|_| field.nullable)?;
+        if field.key {
+            into.push_nothing(number);
+        }
+        return Some(behind);
+    }
+    found.candidate |= field.predicates.iter().any(|predicate| matches!(predicate, Predicate::Given));
+    match field.kind {
+        Type::Integer => {
+            let (value, behind) = integer(data, at)?;
+            if !is_within(field, value as f64) {
+                return None;
+            }
+            if field.key {
+                into.columns[number].codes.push(value as u64);
+            }
+            Some(behind)
+        }
+        Type::Text => text::<I>(plan, into, data, at, number, found),
+        Type::Number => {
+            let behind = self::number(data, at)?;
+            is_number_within(field, &data[at..behind]).then_some(behind)
+        }
+        Type::Boolean => boolean(data, at),
+        Type::Array => items::<I>(plan, into, data, at, number, found),
+        Type::Any if field.key => {
+            if peek(data, at) == b'"' {
+                return text::<I>(plan, into, data, at, number, found);
+            }
+            let (_, behind) = integer(data, at)?;
+            into.columns[number].codes.push(hash(&plan.seeds, &data[at..behind]));
+            Some(behind)
+        }
+        Type::Object | Type::Any => {
+            if field.kind == Type::Object
+                && (peek(data, at) != b'{' || (field.non_empty && peek(data, skip_blanks(data, at + 1)) == b'}'))
+            {
+                return None;
+            }
+            let mut names = std::mem::take(&mut into.names);
+            let behind = skip::<I>(data, at, field.below, &plan.seeds, &mut names);
+            into.names = names;
+            behind
+        }
+    }
+}
+
+#[inline(always)]
+fn is_within(field: &Field, value: f64) -> bool {
+    field.least.is_none_or(|least| value >= least) && field.greatest.is_none_or(|greatest| value <= greatest)
+}
+
+#[inline(always)]
+fn is_number_within(field: &Field, digits: &[u8]) -> bool {
+    if field.least.is_none() && field.greatest.is_none() {
+        return true;
+    }
+    std::str::from_utf8(digits).ok().and_then(|d| d.parse().ok()).is_some_and(|value| is_within(field, value))
+}
+
+#[inline(always)]
+fn text<I: Isa>(
+    plan: &Plan,
+    into: &mut Scanned,
+    data: &[u8],
+    at: usize,
+    number: usize,
+    found: &mut Record,
+) -> Option<usize> {
+    let field = &plan.fields[number];
+    if peek(data, at) != b'"' {
+        return None;
+    }
+    let (end, escaped) = string::<I>(data, at + 1)?;
+    let raw = &data[at + 1..end];
+    if raw.len() > LONG_TEXT || (field.non_empty && raw.is_empty()) {
+        return None;
+    }
+    if !field.allowed.is_empty() && (escaped || !field.allowed.iter().any(|allowed| allowed == raw)) {
+        return None;
+    }
+    let is_tested = plan.unlike_number == Some(number) && !into.unlike_number;
+    let mut look = |bytes: &[u8], codes: &mut Vec<u64>| {
+        if field.key {
+            codes.push(hash(&plan.seeds, bytes));
+        }
+        found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(bytes, raw.len()));
+        if is_tested && is_unlike_number(bytes) {
+            found.candidate = true;
+            found.unlike_number = true;
+        }
+    };
+    if escaped {
+        unescape(raw, &mut into.text);
+        look(&into.text, &mut into.columns[number].codes);
+    } else {
+        look(raw, &mut into.columns[number].codes);
+    }
+    Some(end + 1)
+}
+
+/// A list: the place behind it.
+#[inline(always)]
+fn items<I: Isa>(
+    plan: &Plan,
+    into: &mut Scanned,
+    data: &[u8],
+    from: usize,
+    number: usize,
+    found: &mut Record,
+) -> Option<usize> {
+    let field = &plan.fields[number];
+    if peek(data, from) != b'[' {
+        return None;
+    }
+    let mut at = skip_blanks(data, from + 1);
+    if peek(data, at) == b']' {
+        return (!field.non_empty).then_some(at + 1);
+    }
+    if !matches!(field.below, Type::Integer | Type::Text | Type::Number) {
+        let mut names = std::mem::take(&mut into.names);
+        let behind = skip::<I>(data, from, field.below, &plan.seeds, &mut names);
+        into.names = names;
+        return behind;
+    }
+    let row = into.rows;
+    let before = into.columns[number].codes.len();
+    loop {
+        let (behind, code) = match field.below {
+            Type::Integer => {
+                let (value, behind) = integer(data, at)?;
+                (is_within(field, value as f64).then_some(behind)?, value as u64)
+            }
+            Type::Number => {
+                let behind = self::number(data, at)?;
+                (is_number_within(field, &data[at..behind]).then_some(behind)?, 0)
+            }
+            _ => text_item::<I>(plan, into, data, at)?,
+        };
+        if field.key {
+            let column = &mut into.columns[number];
+            column.codes.push(code);
+            column.owners.push(row);
+        }
+        at = skip_blanks(data, behind);
+        match peek(data, at) {
+            b',' => at = skip_blanks(data, at + 1),
+            b']' => break,
+            _ => return None,
+        }
+    }
+    if field.predicates.iter().any(|predicate| matches!(predicate, Predicate::ItemTwice)) {
+        let (columns, scratch) = (&into.columns, &mut into.sorted_items);
+        found.candidate |= has_repeat(&columns[number].codes[before..], scratch);
+    }
+    Some(at + 1)
+}
+
+#[inline(always)]
+fn text_item<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], at: usize) -> Option<(usize, u64)> {
+    if peek(data, at) != b'"' {
+        return None;
+    }
+    let (end, escaped) = string::<I>(data, at + 1)?;
+    let raw = &data[at + 1..end];
+    if raw.len() > LONG_TEXT {
+        return None;
+    }
+    if escaped {
+        unescape(raw, &mut into.text);
+        return Some((end + 1, hash(&plan.seeds, &into.text)));
+    }
+    Some((end + 1, hash(&plan.seeds, raw)))
+}

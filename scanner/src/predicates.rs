@@ -1,0 +1,118 @@
+//! Which values a rule may want to see. Each is a superset: the check in Python decides, and alone words what it finds.
+
+/// One question about a value; where the answer is yes, the line is a candidate.
+pub enum Predicate {
+    /// A text of nothing but these characters (empty ones, too).
+    Blank(Characters),
+    /// A text of more bytes, as they stand in the file.
+    Longer(usize),
+    /// An empty text, or one that begins or ends with one of these characters.
+    Edged(Characters),
+    /// A text that holds one of these characters, all of them ASCII.
+    Holds([bool; 256]),
+    /// A value that is there, and not null.
+    Given,
+    /// A list in which an item stands twice.
+    ItemTwice,
+}
+
+/// A set of characters.
+pub struct Characters {
+    sorted: Vec<char>,
+    first: [bool; 256],
+    last: [bool; 256],
+}
+
+impl Characters {
+    fn of(characters: &str) -> Self {
+        let mut sorted: Vec<char> = characters.chars().collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let (mut first, mut last) = ([false; 256], [false; 256]);
+        for character in &sorted {
+            let mut buffer = [0; 4];
+            let bytes = character.encode_utf8(&mut buffer).as_bytes();
+            first[usize::from(bytes[0])] = true;
+            last[usize::from(bytes[bytes.len() - 1])] = true;
+        }
+        Self { sorted, first, last }
+    }
+
+    fn has(&self, character: char) -> bool {
+        self.sorted.binary_search(&character).is_ok()
+    }
+}
+
+impl Predicate {
+    pub fn blank(characters: &str) -> Self {
+        Self::Blank(Characters::of(characters))
+    }
+
+    pub fn edged(characters: &str) -> Self {
+        Self::Edged(Characters::of(characters))
+    }
+
+    pub fn holds(characters: &str) -> Option<Self> {
+        let mut set = [false; 256];
+        for character in characters.chars() {
+            *set.get_mut(character as usize).filter(|_| character.is_ascii())? = true;
+        }
+        Some(Self::Holds(set))
+    }
+
+    /// Of a text: `bytes` as they mean it, `width` how many bytes stand in the file. Bytes that are no UTF-8 are
+    /// refused elsewhere, so that it does not matter what is said of them.
+    #[inline(always)]
+    pub fn of_text(&self, bytes: &[u8], width: usize) -> bool {
+        match self {
+            Self::Blank(characters) => match bytes.first() {
+                Some(&byte) if !characters.first[usize::from(byte)] => false,
+                _ => all_of(characters, bytes),
+            },
+            Self::Longer(limit) => width > *limit,
+            Self::Edged(characters) => match (bytes.first(), bytes.last()) {
+                (Some(&first), Some(&last))
+                    if !characters.first[usize::from(first)] && !characters.last[usize::from(last)] =>
+                {
+                    false
+                }
+                _ => edges_of(characters, bytes),
+            },
+            Self::Holds(set) => bytes.iter().any(|&byte| set[usize::from(byte)]),
+            Self::Given => true,
+            Self::ItemTwice => false,
+        }
+    }
+}
+
+#[cold]
+fn all_of(characters: &Characters, bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).map_or(true, |text| text.chars().all(|c| characters.has(c)))
+}
+
+#[cold]
+fn edges_of(characters: &Characters, bytes: &[u8]) -> bool {
+    let is_edge = |c: Option<char>| c.is_none_or(|c| characters.has(c));
+    std::str::from_utf8(bytes).map_or(true, |text| is_edge(text.chars().next()) || is_edge(text.chars().next_back()))
+}
+
+/// Whether a text is surely not one that Python's `\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*` matches: it holds a
+/// character that is no digit of any script, no blank, no sign, point or exponent.
+pub fn is_unlike_number(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    text.chars().any(|c| {
+        let plain = matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E' | '\t'..='\r' | '\x1c'..=' ');
+        !plain && (c.is_ascii() || !(c.is_numeric() || c.is_whitespace()))
+    })
+}
+
+/// Whether a code stands twice among them; `scratch` keeps its memory.
+pub fn has_repeat(codes: &[u64], scratch: &mut Vec<u64>) -> bool {
+    if codes.len() <= 16 {
+        return codes.iter().enumerate().any(|(i, code)| codes[..i].contains(code));
+    }
+    scratch.clear();
+    scratch.extend_from_slice(codes);
+    scratch.sort_unstable();
+    scratch.windows(2).any(|pair| pair[0] == pair[1])
+}

@@ -1,0 +1,105 @@
+"""What tests of the compiled scanner share: the skip where it is not built, and both ways of checking one block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragdatakit.scanner.blocks import BlockScanner, can_scan
+from ragdatakit.scanner.library import library
+from ragdatakit.scanner.predicates import Predicate
+from ragdatakit.schemas import all_formats
+from ragdatakit.schemas.declarations import File, Record
+from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, Segment
+from ragdatakit.validators.checks import FormatChecks
+from ragdatakit.validators.coded_columns import coded_scan, coded_values
+from ragdatakit.validators.columns import Derive, KeyColumns
+from ragdatakit.validators.records import Extra, RecordChecker
+from ragdatakit.validators.scanned_blocks import ScannedChecker
+
+needs_scanner = pytest.mark.skipif(library() is None, reason="the compiled scanner is not built (make env, with cargo)")
+
+KINDS = [
+    pytest.param(file, id=f"{fmt.name} {file.kind}")
+    for fmt in all_formats()
+    for file in fmt.files
+    if len(file.records) == 1 and file.container in ("ndjson", "json") and (library() is None or can_scan(file.record))
+]
+
+
+def keys_of(record: Record) -> list[str]:
+    """The fields that may be keys: texts and integers, and lists of them."""
+    simple = ("integer", "string")
+    return [f.name for f in record.fields if f.type in simple or (f.type == "array" and f.items in simple)]
+
+
+class BothWays:
+    """One kind of record, checked line by line and by the scanner, in each way that the scanner has."""
+
+    def __init__(
+        self,
+        kind: File,
+        predicates: tuple[Predicate, ...] = (),
+        extra: Extra | None = None,
+        checks: FormatChecks | None = None,
+    ) -> None:
+        texts = checks.texts_of_fields(kind.kind) if checks is not None else {}
+        derive: Derive = checks.derive if checks is not None else lambda kind, value: {}
+        self.columns = KeyColumns(kind, (*keys_of(kind.record), *texts), derive)
+        checker = RecordChecker(kind.records, extra)
+        self._plain = BlockChecker(checker)
+        keys = self.columns.fields(texts)
+        assert keys is not None
+        self.scanners = [BlockScanner(kind.record, keys, predicates, portable=p) for p in (False, True)]
+        self._scanned = [ScannedChecker(checker, scanner) for scanner in self.scanners]
+
+    def differences(self, data: bytes) -> Iterator[str]:
+        """What the scanner's way finds, or takes for a key, that line by line is another."""
+        segments: list[Segment] = []
+        plain = self._plain.check(data, segments.append)
+        codes = as_lists(coded_values(self.columns, [value for segment in segments for value in segment.values]))
+        for checker in self._scanned:
+            found: list[Segment] = []
+            other = checker.check(data, found.append)
+            if repr(told(other)) != repr(told(plain)):  # NaN is not equal to itself
+                yield f"{told(other)} instead of {told(plain)}"
+            batches = [self._coded(segment) for segment in found]
+            if len(batches) == 1 and as_lists(batches[0]) != codes:
+                yield f"keys {as_lists(batches[0])} instead of {codes}"
+
+    def _coded(self, segment: Segment) -> Any:
+        if segment.scanned is None:
+            return coded_values(self.columns, segment.values)
+        return coded_scan(self.columns, segment.scanned, segment.values)
+
+
+def told(block: CheckedBlock) -> tuple[Any, ...]:
+    """All that a block's check says."""
+    return block.faulty, block.excess, block.records, block.lines, block.ends
+
+
+def as_lists(batch: Any) -> dict[str, Any]:
+    """The keys of a batch, with the rows that have one."""
+    found: dict[str, Any] = {}
+    for name, codes in batch.columns.items():
+        valid = batch.valid[name]
+        found[name] = [int(c) if valid is None or valid[i] else None for i, c in enumerate(codes)]
+    for name, (codes, owners) in batch.lists.items():
+        headed = batch.headed.get(name)
+        found[name] = codes.tolist(), owners.tolist(), np.unique(owners if headed is None else headed).tolist()
+    return found
+
+
+def cut_anywhere(data: bytes, rng: Random) -> list[bytes]:
+    """The same lines as blocks of whole lines, with borders anywhere."""
+    lines = data.splitlines(keepends=True) if b"\r" not in data.replace(b"\r\n", b"") else [data]
+    blocks: list[bytes] = []
+    while lines:
+        many = rng.randrange(1, len(lines) + 1)
+        blocks.append(b"".join(lines[:many]))
+        lines = lines[many:]
+    return [b for b in blocks if b]
