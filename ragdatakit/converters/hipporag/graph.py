@@ -130,7 +130,7 @@ def _triples_by_passage(tables: CanonicalTables, corpus: Corpus, mentions: Menti
             place = min(both)
             for name in (edge.source, edge.target):
                 mentions.setdefault(name, {}).setdefault(place)
-            why = "the first passage in which both its ends stand"
+            why = "the first passage in which both its ends occur"
             tables.losses.add("derived", "edges", "provenance", why, " ".join(edge[:3]))
         if place is None:
             tables.drop("edges", edge, "it does not say which passage it comes from")
