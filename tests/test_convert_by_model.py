@@ -17,6 +17,7 @@ import pytest
 import ragdatakit
 from ragdatakit.retrieval.extraction.described import parse_described
 from ragdatakit.retrieval.extraction.replies import UnreadableReplyError, parse_text
+from ragdatakit.retrieval.extraction.reports import parse_report
 from tests.command_line import ROOT, Outcome, run
 from tests.model_server import ModelServer, refusal, running_models
 from tests.upstream_data import UPSTREAM_DATA
@@ -386,6 +387,100 @@ def test_texts_of_replies_are_clean() -> None:
     for empty in ("", " \n", "<think>only this</think>", "\x00"):
         with pytest.raises(UnreadableReplyError):
             parse_text(empty)
+
+
+LIGHTRAG = os.environ.get("RAGDATA_LIGHTRAG_PYTHON", "")
+ASK = """import asyncio, json, sys
+from pathlib import Path
+import tests.lightrag_oracle as oracle
+oracle.QUERY, oracle.HIGH, oracle.LOW = "Who met Zoe?", "meeting, party", "Dora"
+print(json.dumps(asyncio.run(oracle.outcome(Path(sys.argv[1])))))
+"""
+
+
+@pytest.mark.skipif(not LIGHTRAG, reason="RAGDATA_LIGHTRAG_PYTHON is no interpreter with lightrag-hku 1.5.7")
+def test_lightrag_itself_finds_what_is_written(server: ModelServer, texts: Path, tmp_path: Path) -> None:
+    words = (*SENTENCES, "-o", "form=directory", "-o", "dimension=64")
+    assert convert(server, texts, tmp_path / "out", "lightrag", *words).code == 0
+    done = subprocess.run(
+        [LIGHTRAG, "-c", ASK, tmp_path / "out"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["local"][0][0].split("|")[:3] == ["Dora", "person", "Dora is a guest."]
+    assert ["Dora", "Zoe", "meeting,party"] in [relation.split("|")[:3] for relation in found["local"][1]]
+    assert len(found["global"][1]) == 5 and len(found["naive"][2]) == 5
+    assert all(chunk.split("|")[1].endswith("met Zoe there.") for chunk in found["mix"][2])
+    assert found["statuses"]["processed"] == 2
+
+
+# GraphRAG
+
+REPORT = {
+    "title": "Ada and Zoe",
+    "summary": "They met.",
+    "rating": 7,
+    "rating_explanation": "It was a party.",
+    "findings": [{"summary": "A party", "explanation": "All met Zoe."}, "Zoe came", 7],
+}
+
+
+def reported(payload: dict[str, Any]) -> str:
+    asked = payload["messages"][0]["content"]
+    return json.dumps(REPORT) if asked.startswith("Write a report on a community") else good(payload)
+
+
+def test_an_index_of_graphrag_with_reports(server: ModelServer, texts: Path, tmp_path: Path) -> None:
+    server.chat = reported
+    done = convert(server, texts, tmp_path / "out", "graphrag")
+    assert done.code == 0, done.err
+    assert "a report on each community" in done.err
+    assert ragdatakit.validate(tmp_path / "out").ok
+    (report,) = ragdatakit.read(tmp_path / "out").rows("summaries")
+    assert report.text == ("# Ada and Zoe\n\nThey met.\n\n## A party\n\nAll met Zoe.\n\n## Zoe came\n\n")
+    told = json.loads(report.metadata or "")
+    assert (told["title"], told["rank"], told["rating_explanation"]) == ("Ada and Zoe", 7.0, "It was a party.")
+    asked = server.calls[-1].payload["messages"][0]["content"]
+    assert "ZOE: Zoe is a guest." in asked and "ADA, ZOE: meeting,party: Ada met Zoe." in asked
+    server.calls.clear()
+    assert convert(server, texts, tmp_path / "again", "graphrag").code == 0
+    assert not server.calls
+
+
+def test_reports_on_a_graph_that_is_there(server: ModelServer, texts: Path, tmp_path: Path) -> None:
+    assert convert(server, texts, tmp_path / "lightrag", "lightrag", *SENTENCES, "-o", "form=directory").code == 0
+    server.calls.clear()
+    server.chat = lambda _: "no report"
+    words = ("convert", "--to", "graphrag", "--extractor", "openai", "--model", "m", "--base-url", server.url)
+    place = {"RAGDATA_CACHE_DIR": str(tmp_path / "cache")}
+    dry = run(*words, "--dry-run", tmp_path / "lightrag", tmp_path / "out", env=place)
+    assert "1 community, 0 of them with a reply in the cache" in dry.out
+    extract = ("--extract", "most-failures=1")
+    done = run(*words, *extract, tmp_path / "lightrag", tmp_path / "out", env=place)
+    assert done.code == 0, done.err
+    assert "the model gave no report; sentences of the texts take its place" in done.out
+    assert len(server.calls) == 2  # the report, and once more
+    units = [chunk.chunk_id for chunk in ragdatakit.read(tmp_path / "out").rows("chunks")]
+    (edge, *_) = ragdatakit.read(tmp_path / "out").rows("edges")
+    assert edge.provenance in units
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ({**REPORT, "rating": "9"}, 9.0),
+        ({**REPORT, "rating": 99}, 10.0),
+        ({**REPORT, "rating": None, "findings": None}, 0.0),
+        ({**REPORT, "rating": "NaN"}, 0.0),
+    ],
+)
+def test_reports_are_read(reply: dict[str, Any], told: float) -> None:
+    assert parse_report(f"Here it is:\n```json\n{json.dumps(reply)}\n```").rating == told
+
+
+@pytest.mark.parametrize("reply", ["", "{}", '{"title": "x"}', '{"title": "", "summary": "x"}', '["title"]'])
+def test_what_is_no_report_is_asked_for_again(reply: str) -> None:
+    with pytest.raises(UnreadableReplyError):
+        parse_report(reply)
 
 
 # without a model

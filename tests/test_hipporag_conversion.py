@@ -396,3 +396,18 @@ def test_triples_without_a_passage_go_where_both_ends_are_mentioned(tmp_path: Pa
     assert told["dropped", "edges", "it does not say which passage it comes from"] == 1
     assert told["coerced", "nodes", "a node that stands for a passage is its passage"] == 1
     assert validate(tmp_path).ok
+
+
+def test_triples_that_nothing_tells_a_passage_of_go_where_their_names_stand(tmp_path: Path) -> None:
+    """As DataMind's, which are beside the chunks."""
+    tables = tables_of(
+        chunks=[Chunk("c1", "Joss left."), Chunk("c2", "Joss mapped the Kettle Reef.")],
+        edges=[Edge("joss", "mapped", "kettle reef"), Edge("joss", "met", "mara")],
+    )
+    write_tables(tables, "hipporag", tmp_path)
+    (path,) = tmp_path.glob("openie_results_ner_*.json")
+    (doc,) = json.loads(path.read_text())["docs"]
+    assert doc["extracted_triples"] == [["joss", "mapped", "kettle reef"]]
+    told = {(loss.kind, loss.reason): loss.count for loss in tables.losses}
+    assert told["derived", "the first passage in which both its ends occur"] == 1
+    assert told["dropped", "it does not say which passage it comes from"] == 1

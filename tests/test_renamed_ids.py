@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragdatakit.files.paths.own_files import RENAMED_IDS
-from ragdatakit.outputs.renamed_ids import read_renamed
+from ragdatakit.outputs.renamed_ids import map_back, read_renamed
+from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Summary
 from ragdatakit.schemas.errors import RagdataError
 
 
@@ -37,3 +38,25 @@ def test_a_damaged_file_is_told(tmp_path: Path, content: bytes, told: str) -> No
 
     with pytest.raises(RagdataError, match=told):
         read_renamed(tmp_path)
+
+
+def test_passages_are_called_as_before_wherever_they_are_named() -> None:
+    renamed = {"passage": {"doc-1": "d", "doc-1-chunk-0": "d#0"}}
+    listed = '{"weight":1.50,"passages":["doc-1-chunk-0","other",7]}'
+    rows = {
+        "documents": [Document("doc-1", "x")],
+        "chunks": [Chunk("doc-1-chunk-0", "x", "doc-1")],
+        "nodes": [Node("a", None, listed), Node("b", None, '{"told":"passages"}'), Node("c")],
+        "edges": [Edge("a", "r", "b", listed, None, "doc-1-chunk-0")],
+        "summaries": [Summary("s", 1, "x", ("doc-1-chunk-0", "t"))],
+    }
+    found = {
+        table: list(read())
+        for table, read in map_back({t: lambda r=r: iter(r) for t, r in rows.items()}, renamed).items()  # type: ignore[misc]
+    }
+
+    back = '{"weight":1.50,"passages":["d#0","other",7]}'
+    assert found["chunks"] == [Chunk("d#0", "x", "d")]
+    assert [node.attributes for node in found["nodes"]] == [back, '{"told":"passages"}', None]
+    assert found["edges"] == [Edge("a", "r", "b", back, None, "d#0")]
+    assert found["summaries"][0].children == ("d#0", "t")

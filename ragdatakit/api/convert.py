@@ -81,6 +81,8 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
         prepared = _where_no_graph(prepared) if prepared is not None else None
     else:
         prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
+        if converter.needs_graph and prepared is not None and prepared.asker is not None:
+            prepared = _where_no_graph(prepared)  # of a graph that is there, reports are written
     if prepared is not None:
         wanted = replace(wanted, prepare=prepared.prepare, asker=prepared.asker, prepared=prepared.words)
     result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
@@ -221,6 +223,7 @@ class _ConversionRun:
     def _estimate(self, refused: Refused, prepared: Preparation) -> None:
         """Say what asking a model would take, instead of asking it. What is asked while a dataset is written is counted
         by writing it nowhere."""
+        from ragdatakit.converters import get_converter
         from ragdatakit.converters.run import convert_dataset, read_source
         from ragdatakit.schemas.conversions import Losses
 
@@ -228,9 +231,13 @@ class _ConversionRun:
         options = replace(self._options, prepare=None)
         prepared.asker.only_count = True
         for source in self._found:
-            if prepared.count is not None:
-                prepared.count(read_source(source, options, Losses(), refused))
+            tables = read_source(source, options, Losses(), refused)
+            if prepared.count is not None and not (
+                get_converter(options.target_format).needs_graph and _has_graph(tables)
+            ):
+                prepared.count(tables)
             else:
+                prepared.asker.further = ""
                 convert_dataset(source, None, options, refused)
             self._result.estimates.append(prepared.asker.estimate())
 

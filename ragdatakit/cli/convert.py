@@ -69,7 +69,7 @@ _option = options_of(ConvertOptions)
     "--extractor",
     type=click.Choice(["names", "openai"]),
     help="Make a graph of the texts: of the names in them, or by a language model (an OpenAI-compatible server), which "
-    "also writes summaries (raptor) and contexts (contextual-retrieval).",
+    "also writes summaries (raptor), contexts (contextual-retrieval) and reports (graphrag).",
 )
 @click.option("--model", metavar="NAME", help="Extractor openai: the model to ask.")
 @click.option("--base-url", metavar="URL", help="The server of models (default: OpenAI's).")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text
 from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.schemas.errors import RagdataError
@@ -17,7 +18,8 @@ _COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "chunks": {"passage": ("chunk_id",)},
     "nodes": {"node": ("name",)},
     "relations": {"relation": ("name",)},
-    "edges": {"node": ("source", "target"), "relation": ("relation",)},
+    "edges": {"node": ("source", "target"), "relation": ("relation",), "passage": ("provenance",)},
+    "summaries": {"passage": ("children",)},
     "communities": {"node": ("members",)},
     "questions": {"question": ("question_id",)},
     "qrels": {"question": ("question_id",)},
@@ -28,7 +30,8 @@ _COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "answers": {"question": ("question_id",)},
 }
 
-
+_LISTED = ("nodes", "edges")
+"""Tables whose attributes may have a list of passages."""
 _MOST_LINE = 1 << 24  # bytes; a file without line ends would fill the memory
 
 
@@ -66,11 +69,34 @@ def read_renamed(folder: Path) -> dict[str, dict[str, str]]:
 def map_back(sources: Mapping[str, RowSource], renamed: Mapping[str, Mapping[str, str]]) -> dict[str, RowSource]:
     """The same rows with their old ids."""
     mapped = dict(sources)
+    passages = renamed.get("passage", {})
     for table, columns in _COLUMNS.items():
         wanted = [(c, renamed[kind]) for kind, names in columns.items() if kind in renamed for c in names]
+        if table == "chunks" and "documents" in sources and passages:
+            wanted.append(("doc_id", passages))
         if table in mapped and (wanted or table == "qrels"):
             mapped[table] = _mapping(mapped[table], wanted, renamed if table == "qrels" else {})
+        if table in mapped and table in _LISTED and passages:
+            mapped[table] = _with_passages(mapped[table], passages)
     return mapped
+
+
+def _with_passages(source: RowSource, names: Mapping[str, str]) -> RowSource:
+    """The rows with the old ids of the passages that their attributes list."""
+
+    def rows() -> Iterator[Any]:
+        for row in source():
+            if row.attributes is None or '"passages"' not in row.attributes:
+                yield row
+                continue
+            fields = fields_of(row.attributes)
+            listed = loads(fields["passages"]) if "passages" in fields else None
+            if isinstance(listed, list):
+                found = [names.get(each, each) if isinstance(each, str) else each for each in listed]
+                row = row._replace(attributes=object_text({**fields, "passages": Raw(dumps(found).encode())}))
+            yield row
+
+    return rows
 
 
 def _mapping(

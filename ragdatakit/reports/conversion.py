@@ -55,7 +55,7 @@ def _conversion(done: Conversion, result: ConversionResult, paint: Painter) -> I
             yield from _loss_lines(losses, paint)
 
 
-_SINGULAR = {"pair scores": "pair score", "summaries": "summary", "more files": "more file"}
+_SINGULAR = {"communities": "community", "pair scores": "pair score", "summaries": "summary", "more files": "more file"}
 
 
 def _counted(number: int, plural: str) -> str:
@@ -145,6 +145,8 @@ def _estimate_lines(told: ExtractionEstimate) -> Iterator[str]:
     yield f"  {_counted(asked, 'requests')} to send"
     if told.embedded:
         yield f"  vectors of {_counted(told.embedded, 'texts')} by {told.embedder}, as far as they are not in the cache"
+    if told.further:
+        yield f"  and later, depending on the replies: {told.further}"
     if not asked:
         return
     yield f"  about {told.prompt_tokens:,} tokens in prompts (words and signs; a model may count a third more)"

@@ -317,6 +317,18 @@ class NodeLinker:
         return [(int(found[i]), float(scores[i] / scores[best[0]])) for i in best]
 
 
+def names_in_texts(names: Sequence[str], texts: Iterable[str]) -> Iterator[list[int]]:
+    """For each text the places of the names that stand in it."""
+    return iter(NodeLinker(names, _Atoms()).named(texts))
+
+
+class _Atoms:
+    """Terms of a linker that is asked for names only."""
+
+    def tokens(self, text: str) -> list[str]:
+        return atoms(text)
+
+
 _ARRAYS = ("keys", "nodes", "sought", "lengths", "terms", "starts", "postings", "sizes")
 
 

@@ -86,6 +86,9 @@ def make_preparation(
     options.check()
     from ragdatakit.retrieval.extraction.graph_tables import count_requests, extract_graph
 
+    if options.asker is not None and described:
+        merged = "one description of what eight passages or more describe"
+        options.asker.further = f"{merged}, a report on each community" if "communities" in holds else merged
     return Preparation(
         words, lambda tables: extract_graph(tables, options), options.asker,
         lambda tables: count_requests(tables, options),

@@ -145,7 +145,7 @@ class ExtractionEstimate:
 
     ``cached`` replies are there already; ``prompt_tokens`` and ``completion_tokens`` are those of the others, counted
     without the model's tokenizer. ``cost`` is None where no price was given; it is without that of the vectors of
-    ``embedded`` texts, which ``embedder`` makes.
+    ``embedded`` texts, which ``embedder`` makes, and of what is asked ``further`` and cannot be counted before.
     """
 
     server: str
@@ -158,6 +158,7 @@ class ExtractionEstimate:
     what: str = "passages"
     embedded: int = 0
     embedder: str = ""
+    further: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -172,6 +173,7 @@ class ExtractionEstimate:
             "what": self.what,
             "embedded": self.embedded,
             "embedder": self.embedder,
+            "further": self.further,
         }
 
 

@@ -175,12 +175,12 @@ class ConvertOptions(DatasetOptions):
 
     ``to`` is the format to write, ``profile`` a variant of it, ``name`` what to call the dataset. ``options`` are those
     of the two converters. ``seed`` is for what is drawn at random. ``extractor`` makes a graph of the texts: ``names``
-    (no model) or ``openai`` (a language model, which also writes the summaries of RAPTOR and the contexts of Contextual
-    Retrieval), with ``extraction`` as its options (``linker``, ``model``, ``base_url`` and so on). ``negatives`` mines
-    training triplets (``bm25:depth=100,per_query=4``). ``sidecar`` keeps what the target cannot hold in files next to
-    the output. ``overwrite`` replaces what is in the target. ``strict`` writes nothing if anything would be lost,
-    ``dry_run`` nothing at all; both report what would be written, and no model is asked in a dry run. ``keep_going``
-    leaves out the records that have errors and counts them. ``memory_limit`` is in bytes.
+    (no model) or ``openai`` (a language model, which also writes the summaries of RAPTOR, the contexts of Contextual
+    Retrieval and the reports of GraphRAG), with ``extraction`` as its options (``linker``, ``model``, ``base_url`` and
+    so on). ``negatives`` mines training triplets (``bm25:depth=100,per_query=4``). ``sidecar`` keeps what the target
+    cannot hold in files next to the output. ``overwrite`` replaces what is in the target. ``strict`` writes nothing if
+    anything would be lost, ``dry_run`` nothing at all; both report what would be written, and no model is asked in a
+    dry run. ``keep_going`` leaves out the records that have errors and counts them. ``memory_limit`` is in bytes.
     """
 
     to: str

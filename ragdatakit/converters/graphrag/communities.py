@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters.graphrag.entities import Entity, Graph, Relationship, made_id, sound_text
 from ragdatakit.files.containers.json_text import dumps
@@ -14,6 +14,10 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.extraction.summaries import sentences, summary
 from ragdatakit.retrieval.graphrag.stored import attributes_of
 from ragdatakit.retrieval.graphs.communities import clusters
+
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.extraction.asking import Asker
+    from ragdatakit.retrieval.extraction.reports import Subject
 
 PERIOD = "2000-01-01"
 """The day on which made communities were made: a fixed one, so that the same source gives the same files."""
@@ -198,19 +202,77 @@ def _findings(tables: CanonicalTables, value: Any, shown: str) -> list[dict[str,
 
 
 def made_reports(
-    tables: CanonicalTables, communities: Sequence[Community], graph: Graph, texts: Mapping[str, str]
+    tables: CanonicalTables,
+    communities: Sequence[Community],
+    graph: Graph,
+    texts: Mapping[str, str],
+    asker: Asker | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """A report on each community, of descriptions and of sentences that name its members. Memory holds the texts."""
+    """A report on each community: by a language model where there is one, else of descriptions and of sentences that
+    name its members. Memory holds the texts. Raises `RagdataError` where the model fails too often."""
     told = lru_cache(maxsize=1 << 10)(lambda unit: sentences(sound_text(texts.get(unit, ""))))
     most = max((len(community.units) for community in communities), default=0)
+    if asker is not None:
+        yield from _asked_reports(tables, communities, graph, asker, lambda c: _report(c, graph, told, most))
+        return
     why = "reports of sentences of the texts, made without a model"
     tables.losses.add("derived", "summaries", None, why, None, len(communities))
     for community in communities:
         yield _report(community, graph, told, most)
 
 
+def _asked_reports(
+    tables: CanonicalTables,
+    communities: Sequence[Community],
+    graph: Graph,
+    asker: Asker,
+    without: Callable[[Community], dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """The reports that the model writes; where it gives none, those ``without`` it."""
+    from ragdatakit.retrieval.extraction.reports import report_task
+
+    asking = asker.begin(report_task(asker), len(communities))
+    answers = asking.answers(_subject(community, graph) for community in communities)
+    for community, answer in zip(communities, answers, strict=True):
+        found = answer.reply
+        if answer.failure:
+            why = "the model gave no report; sentences of the texts take its place"
+            tables.losses.add("lost", "summaries", "text", why, f"community {community.number}: {answer.failure}")
+        if found is None:
+            yield without(community)
+            continue
+        why = f"reports were written by {asker.options.model}"
+        tables.losses.add("derived", "summaries", None, why, f"community {community.number}")
+        findings = [{"summary": summary, "explanation": explanation} for summary, explanation in found.findings]
+        yield _row(community, found.title, found.summary, found.rating, found.why, findings)
+    asking.finish()
+
+
+def _subject(community: Community, graph: Graph) -> Subject:
+    """What a model is told of a community."""
+    from ragdatakit.retrieval.extraction.reports import Subject
+
+    relationships = sorted(
+        community.own, key=lambda each: -(graph.degrees.get(each.source, 0) + graph.degrees.get(each.target, 0))
+    )
+    return Subject(
+        community.number,
+        [f"{entity.title}: {_on_one_line(entity.description)}" for entity in _ranked(community, graph)],
+        [f"{each.source}, {each.target}: {_on_one_line(' '.join(each.descriptions))}" for each in relationships],
+    )
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _ranked(community: Community, graph: Graph) -> list[Entity]:
+    """The members, those with most relations first."""
+    return sorted(community.members, key=lambda entity: -graph.degrees.get(entity.title, 0))
+
+
 def _report(community: Community, graph: Graph, told: Any, most: int) -> dict[str, Any]:
-    ranked = sorted(community.members, key=lambda entity: -graph.degrees.get(entity.title, 0))
+    ranked = _ranked(community, graph)
     title = _listed([sound_text(entity.name) for entity in ranked[:_TITLED]], len(ranked))
     named = [entity.name.casefold() for entity in ranked]
     found = [entity.description for entity in ranked if entity.description]
@@ -228,9 +290,16 @@ def _report(community: Community, graph: Graph, told: Any, most: int) -> dict[st
         texts = [entity.description] if entity.description else about.get(entity.title, [])[:_OF_UNIT]
         explanation = summary(texts, _FINDING_TOKENS) if texts else f"{sound_text(entity.name)} is one of the entities."
         findings.append({"summary": sound_text(entity.name), "explanation": explanation})
-    content = f"# {title}\n\n{short}\n\n" + "\n\n".join(f"## {f['summary']}\n\n{f['explanation']}" for f in findings)
     rank = round(RANK * len(community.units) / most, 1) if most else 0.0
     why = f"Text units that it covers: {len(community.units):,}."
+    return _row(community, title, short, rank, why, findings)
+
+
+def _row(
+    community: Community, title: str, short: str, rank: float, why: str, findings: list[dict[str, str]]
+) -> dict[str, Any]:
+    """The row of the table."""
+    content = f"# {title}\n\n{short}\n\n" + "\n\n".join(f"## {f['summary']}\n\n{f['explanation']}" for f in findings)
     answer = {"title": title, "summary": short, "rating": rank, "rating_explanation": why, "findings": findings}
     return {
         "id": made_id("report", f"{community.number} {content}"),

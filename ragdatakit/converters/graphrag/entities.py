@@ -257,17 +257,13 @@ class Graph:
 
     def _find_in_texts(self) -> None:
         """Nothing tells where an entity is: it is where its name stands."""
-        from ragdatakit.retrieval.linking import NodeLinker, atoms
-
-        class Words:
-            def tokens(self, text: str) -> list[str]:
-                return atoms(text)
+        from ragdatakit.retrieval.linking import names_in_texts
 
         entities = list(self.entities.values())
-        linker = NodeLinker([entity.name for entity in entities], Words())
         passages = [passage for passage in self.tables.peek_passages() if passage.doc_id in self._units]
         texts = (f"{passage.title or ''}\n{passage.text}" for passage in passages)
-        for passage, found in zip(passages, linker.named(texts), strict=True):
+        named = names_in_texts([entity.name for entity in entities], texts)
+        for passage, found in zip(passages, named, strict=True):
             for place in found:
                 entities[place].units[self._units[passage.doc_id]] = None
         why = "text units of an entity: those in which its name stands"

@@ -1,14 +1,14 @@
 """The canonical tables as an index of GraphRAG in Parquet: what its readers load, with communities and reports.
 
-Where communities and reports are given, they are written; else they are made of the graph and of the texts, without a
-model. Vectors are not written: ``graphrag index`` makes them.
+Where communities and reports are given, they are written; else communities are made of the graph without a model, and
+reports of sentences of the texts or by a language model. Vectors are not written: ``graphrag index`` makes them.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.graphrag.communities import given_communities, given_reports, made_communities, made_reports
@@ -31,6 +31,9 @@ from ragdatakit.schemas.graphrag.tables import (
     TEXT_UNITS,
 )
 
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.extraction.asking import Asker
+
 RELEASES = {"3": "3.0", "2": "2.3"}
 """What ``--option release`` means, as a generation."""
 _CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "metadata")
@@ -43,12 +46,12 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
         raise RagdataError("an index of GraphRAG is made of texts, and the source has none")
     if not tables.any("nodes") and not tables.any("edges"):
         raise RagdataError("an index of GraphRAG has a graph, and the source has none; --extractor names makes one")
-    _Index(tables, out, RELEASES[options["release"]]).write()
+    _Index(tables, out, RELEASES[options["release"]], options.asker).write()
 
 
 class _Index:
-    def __init__(self, tables: CanonicalTables, out: Output, generation: str) -> None:
-        self._tables, self._out, self._generation = tables, out, generation
+    def __init__(self, tables: CanonicalTables, out: Output, generation: str, asker: Asker | None) -> None:
+        self._tables, self._out, self._generation, self._asker = tables, out, generation, asker
         self._is_own = tables.format == "graphrag"
         self._units: dict[str, str] = {}
         self._of_document: dict[str, list[str]] = {}
@@ -102,7 +105,7 @@ class _Index:
         reports = list(given_reports(tables, found))
         if not reports and found and not self._is_own:
             texts = {chunk.chunk_id: chunk.text for chunk in self._chunks()}
-            reports = list(made_reports(tables, found, graph, texts))
+            reports = list(made_reports(tables, found, graph, texts, self._asker))
         with table_file(out, REPORTS, self._generation) as file:
             for report in reports:
                 file.write(report)

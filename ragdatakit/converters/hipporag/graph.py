@@ -90,8 +90,32 @@ def _mentions(tables: CanonicalTables, corpus: Corpus) -> Mentions:
     return found
 
 
+def _named_in_texts(tables: CanonicalTables, corpus: Corpus, mentions: Mentions) -> Mentions:
+    """In which passages the ends of edges stand that nothing tells a passage of."""
+    from ragdatakit.retrieval.linking import names_in_texts
+
+    homeless = {
+        name: None
+        for edge in tables.peek("edges")
+        if edge.provenance not in corpus.places and not (edge.relation == MENTION and edge.target in corpus.places)
+        for name in (edge.source, edge.target)
+        if name not in mentions
+    }
+    found: Mentions = {}
+    if homeless:
+        names = list(homeless)
+        passages = list(tables.peek_passages())
+        texts = (f"{passage.title or ''}\n{passage.text}" for passage in passages)
+        for passage, places in zip(passages, names_in_texts(names, texts), strict=True):
+            for place in places:
+                found.setdefault(names[place], {}).setdefault(corpus.places[passage.doc_id])
+    return found
+
+
 def _triples_by_passage(tables: CanonicalTables, corpus: Corpus, mentions: Mentions) -> dict[int, list[Triple]]:
-    """Triples by the passage that they come from; else by the first one that mentions both their ends."""
+    """Triples by the passage that they come from; else by the first one that mentions both their ends, or in whose text
+    both stand, which is a mention then."""
+    in_texts = _named_in_texts(tables, corpus, mentions)
     found: dict[int, dict[Triple, None]] = {}
     names: dict[str, str] = {}
     for edge in tables.take("edges", "source", "relation", "target", "provenance"):
@@ -101,6 +125,12 @@ def _triples_by_passage(tables: CanonicalTables, corpus: Corpus, mentions: Menti
         if place is None and (both := mentions.get(edge.source, {}).keys() & mentions.get(edge.target, {}).keys()):
             place = min(both)
             why = "the first passage that mentions both its ends"
+            tables.losses.add("derived", "edges", "provenance", why, " ".join(edge[:3]))
+        if place is None and (both := in_texts.get(edge.source, {}).keys() & in_texts.get(edge.target, {}).keys()):
+            place = min(both)
+            for name in (edge.source, edge.target):
+                mentions.setdefault(name, {}).setdefault(place)
+            why = "the first passage in which both its ends occur"
             tables.losses.add("derived", "edges", "provenance", why, " ".join(edge[:3]))
         if place is None:
             tables.drop("edges", edge, "it does not say which passage it comes from")

@@ -123,7 +123,7 @@ class Asker:
     """Asks the model of ``options``. ``prices`` are those of a million prompt and reply tokens, for estimates.
 
     ``search`` names the embedder of `vectors`, if there is one. With ``only_count`` nothing is sent: requests that the
-    cache does not answer are counted for `estimate`.
+    cache does not answer are counted for `estimate`. ``further`` says what is asked after that and cannot be counted.
     """
 
     def __init__(
@@ -137,6 +137,7 @@ class Asker:
         self.options = options
         self.progress = progress
         self.only_count = False
+        self.further = ""
         self._prices = prices
         self._search = search
         self._endpoint = options.endpoint()
@@ -186,6 +187,7 @@ class Asker:
             counted.what or "passages",
             counted.texts,
             self.embedder,
+            self.further,
         )
 
 

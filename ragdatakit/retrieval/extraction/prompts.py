@@ -39,6 +39,19 @@ language and in the third person, with all that they say; where they contradict 
 description and nothing else.
 
 {texts}"""
+_REPORT = """Write a report on a community of entities for readers who have to decide something. Use only this data.
+Answer with one JSON object and nothing else:
+{{"title": "...", "summary": "...", "rating": 5.0, "rating_explanation": "...",
+"findings": [{{"summary": "...", "explanation": "..."}}]}}
+"title" names the most important entities, "summary" says in a paragraph what holds the community together, "rating"
+from 0 to 10 is how much it matters, "rating_explanation" says why in a sentence, and five to ten "findings" are what is
+most important, each in a sentence and in a paragraph.
+
+{data}"""
+REPORT_AGAIN = (
+    "This cannot be read: {reason}. Answer again with one JSON object that has the members title, summary, rating, "
+    "rating_explanation and findings, and nothing else."
+)
 _DOCUMENT = "<document>\n{document}\n</document>\n\n"
 _CONTEXT = """Here is the chunk we want to situate within the whole document
 <chunk>
@@ -50,6 +63,7 @@ search retrieval of the chunk. Answer only with the succinct context and nothing
 _SUMMARY = "Write a summary of the following, including as many key details as possible: {texts}:"
 TEXT_AGAIN = "This cannot be used: {reason}. Answer again with the text that was asked for, and nothing else."
 
+REPORT_TOKENS = 2000
 GRAPH_TOKENS, CONTEXT_TOKENS, SUMMARY_TOKENS = 2048, 1000, 200
 """How long a reply may be where nothing else is asked for."""
 
@@ -64,6 +78,11 @@ def merge_request(model: str, name: str, descriptions: Sequence[str], max_tokens
     """The payload that asks for one description of what several texts describe."""
     asked = _MERGE.format(name=name, texts="\n".join(f"- {text}" for text in descriptions))
     return _request(model, asked, max_tokens or GRAPH_TOKENS)
+
+
+def report_request(model: str, data: str, max_tokens: int) -> dict[str, Any]:
+    """The payload that asks for the report on a community, of what is known of it."""
+    return _request(model, _REPORT.format(data=data), max_tokens or REPORT_TOKENS)
 
 
 def context_request(model: str, document: str, chunk: str, max_tokens: int) -> dict[str, Any]:
