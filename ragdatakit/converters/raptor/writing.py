@@ -185,6 +185,11 @@ class _Writing:
         self._tell_renamed(part, nodes)
         indexes = [node.index for node in tree.nodes]
         key = self._complete_vectors(nodes)
+        if kind == "pkl" and not key:
+            raise RagdataError(
+                "form=pickle needs a vector for every node, and there are none: RAPTOR finds nothing without. Add "
+                "--option vectors=hashing for vectors of hashed words, or write the JSON form (--option form=json)"
+            )
         with self._out.lines(f"{part}.{kind}") as writer:
             if kind == "pkl":
                 layers: list[list[int]] = [[] for _ in range(nodes[-1].layer + 1)]

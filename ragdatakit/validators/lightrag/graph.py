@@ -36,7 +36,8 @@ class GraphCheck:
         """The faults of a file, in its order."""
         pieces = source.pieces()
         first = next(pieces, b"")
-        self._reader = reader = GraphReader(_chained(first, pieces), 3 if source.bom else 0, source.max_line_bytes)
+        longest = source.max_line_bytes // 4  # its texts and their bytes are held, each once more to be put together
+        self._reader = reader = GraphReader(_chained(first, pieces), 3 if source.bom else 0, longest)
         for items, faults in reader.batches():
             for fault in faults:
                 yield Problem(fault.rule, facts=fault.facts, position=0), _place_of(fault)
