@@ -8,13 +8,15 @@ import random
 import struct
 import time
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragdatakit.files.containers import pickles
-from ragdatakit.files.containers.pickle_opcodes import read_pickle
+from ragdatakit.files.containers.pickle_opcodes import opened_pickle, read_pickle
 from ragdatakit.files.containers.pickles import Allowed, PickledValues, PickleError
+from ragdatakit.files.paths.boundary import ANYWHERE
 from ragdatakit.files.raptor.pickled_names import ALLOWED as TREE
 from tests.broad import chosen
 from tests.raptor_trees import pickled, sample
@@ -157,6 +159,17 @@ def test_any_bytes_end_as_values_or_as_an_error(allowed: Allowed) -> None:
         except PickleError:
             continue
         values.plain(values.root, values.data(values.root))
+
+
+def test_a_file_that_changes_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "values.pkl"
+    path.write_bytes(pickle.dumps([12345678901234567890123, 0.5, "text"], 0))
+
+    with pytest.raises(PickleError, match="changed") as told, opened_pickle(path, ANYWHERE, STORE) as values:  # noqa: PT012
+        path.write_bytes(b"x" * path.stat().st_size)
+        list(map(values.plain, values.items(values.root)))
+
+    assert told.value.fault == "broken"
 
 
 def test_the_signs_of_numbers_are_looked_at() -> None:

@@ -53,6 +53,17 @@ def test_leaves_are_chunks_and_the_others_summaries(tmp_path: Path) -> None:
     ]
 
 
+def test_a_pickle_without_vectors_is_refused(tmp_path: Path) -> None:
+    source = FIXTURES / "contextual-retrieval" / "valid" / "cookbook"
+    words = ("convert", "--to", "raptor", *options(form="pickle"), source, tmp_path / "made")
+
+    refused = run(*words)
+
+    assert refused.code == 2
+    assert "--option vectors=hashing" in refused.err
+    assert not (tmp_path / "made").exists()
+
+
 @pytest.mark.parametrize("form", ["json", "pickle"])
 def test_there_and_back_is_the_same_tree(form: str, tmp_path: Path) -> None:
     source = tmp_path / "source"

@@ -310,14 +310,23 @@ class DatasetRun:
         if self.options.progress is not None:
             self.options.progress(file.display, self._done + done, self._total)
 
-    def guarded(self, file: DataFile, check: Callable[[], Iterable[Problem]]) -> list[Problem]:
-        """The problems a check finds; if it crashes, that is a problem of its own and hides no other."""
+    def guarded(self, file: DataFile, check: Callable[[], Iterable[Problem]], most: int = 0) -> list[Problem]:
+        """The problems a check finds; if it crashes, that is a problem of its own and hides no other.
+
+        With ``most`` those of a rule beyond so many are counted at once, and not held: a record may have millions.
+        """
         found: list[Problem] = []
+        of_rule: Counter[str] = Counter()
         try:
-            found.extend(check())
+            for problem in check():
+                of_rule[problem.rule] += 1
+                if not most or of_rule[problem.rule] <= most:
+                    found.append(problem)
         except Exception as error:  # noqa: BLE001 - a crash of one rule must not hide the others
             refuse_machine_fault(error)
             found.append(Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
+        for rule, number in of_rule.items() if most else ():
+            self.collector.count(rule, file, max(0, number - most))
         return found
 
     def emit(self, file: DataFile, problem: Problem) -> None:

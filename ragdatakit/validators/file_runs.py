@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragdatakit.columnar.allocation import pin_worker
 from ragdatakit.files.containers import strict_json
@@ -49,6 +49,8 @@ class FileRun:
 
     form: RecordForm
     table_read: CsvTable | None = None
+    holds_few: ClassVar = False
+    """Whether problems of a record beyond those that are shown are counted at once."""
 
     def __init__(self, run: RunContext, sets: SetChecks, file: DataFile, fresh: bool) -> None:
         self.run_ = run
@@ -60,11 +62,12 @@ class FileRun:
         checks = run.checks
         self.needs = checks.needs(file.kind, file.split)
         extra = None
+        most = run.collector.selection.max_per_rule if self.holds_few and fresh else 0
         if self.needs.records:
 
             def extra(value: Any) -> list[Problem]:
                 with run.lock:  # checks keep counts of their own
-                    return run.guarded(file, lambda: checks.record(file, value))
+                    return run.guarded(file, lambda: checks.record(file, value), most)
 
         self.form = form = form_of(self.declared)
         self.checker = RecordChecker(self.declared.records, extra, form)
@@ -282,6 +285,8 @@ class LinesRun(FileRun):
 
 class ElementsRun(FileRun):
     """A file that is one JSON array, one JSON object whose members or whose array are the records, or one record."""
+
+    holds_few = True
 
     def _elements(self) -> ArraySource:
         """The file, to be read from its beginning."""

@@ -6,13 +6,17 @@ reading. Memory holds a window of the file, the table, and what waits on the sta
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import BinaryIO
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from ragdatakit.files.containers.pickles import (
     BYTES,
+    CHANGED,
     CUT_OFF,
     DICT,
     FALSE,
@@ -33,6 +37,7 @@ from ragdatakit.files.containers.pickles import (
     PickledValues,
     PickleError,
 )
+from ragdatakit.files.paths.boundary import Boundary
 
 DEEPEST = 100_000
 """Values that may wait on the stack: Python pickles a thousand members at a time."""
@@ -47,7 +52,7 @@ _RUNNING = frozenset(b"io\x92\x82\x83\x84PQ\x97")
 """Unknown opcodes that name or call something."""
 
 
-def read_pickle(file: BinaryIO, allowed: Allowed) -> PickledValues:
+def read_pickle(file: IO[bytes], allowed: Allowed) -> PickledValues:
     """The values of a pickle. Raises `PickleError`."""
     values = PickledValues(file)
     file.seek(0)
@@ -55,10 +60,24 @@ def read_pickle(file: BinaryIO, allowed: Allowed) -> PickledValues:
     return values
 
 
+@contextmanager
+def opened_pickle(path: Path, boundary: Boundary, allowed: Allowed) -> Iterator[PickledValues]:
+    """The values of a pickle in a file that is open for the block: what is asked for is read then.
+
+    Raises `PickleError`, also behind the block where the file is not as it was, and `OSError`.
+    """
+    with boundary.open(path) as file:
+        before = os.fstat(file.fileno())
+        yield read_pickle(file, allowed)
+        after = os.fstat(file.fileno())
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            raise PickleError("broken", 0, CHANGED)
+
+
 class _Machine:
     """Reads opcodes; ``place`` is where in the file the one at hand is."""
 
-    def __init__(self, values: PickledValues, file: BinaryIO, allowed: Allowed) -> None:
+    def __init__(self, values: PickledValues, file: IO[bytes], allowed: Allowed) -> None:
         self.values = values
         self.stack: list[int] = []
         self.place = 0

@@ -10,7 +10,7 @@ import struct
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Literal
+from typing import IO, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,10 @@ _NOT_FINITE, _NOT_ZERO = 16, 32
 _LONGEST_TEXT_KEPT = 256
 _LONGEST_NUMBER = 4096
 _MANY_ITEMS = 64
+CHANGED = "it changed while it was read"
 CUT_OFF = "the file ends in the middle of a value"
 
+N = TypeVar("N", int, float)
 Fault = Literal["code", "foreign", "broken", "limit"]
 Made = tuple[int, int, int]
 """What a call stands for: the kind of an object, and two values or numbers that belong to it."""
@@ -70,7 +72,7 @@ class PickleError(Exception):
 class Window:
     """The bytes of a file at any place, read some at a time."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self.size = file.seek(0, 2)
         self._data = b""
@@ -103,7 +105,7 @@ class Window:
 class PickledValues:
     """All values of one pickle; ``root`` is the one that it is of."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self.window = Window(file)
         self.root = NULL
         self.memo = array("q")
@@ -166,18 +168,27 @@ class PickledValues:
         if length > _LONGEST_NUMBER:
             raise PickleError("limit", start, f"a number of {length:,} bytes")
         raw = self.window.at(start, length)
-        is_text = self.window.at(value >> 4, 1) in b"IL"
-        return int(raw.rstrip(b"L")) if is_text else int.from_bytes(raw, "little", signed=True)
+        if self.window.at(value >> 4, 1) not in b"IL":
+            return int.from_bytes(raw, "little", signed=True)
+        return self._of_line(int, raw.rstrip(b"L"), start)
 
     def number(self, value: int) -> float | None:
         """A float or integer; None for anything else."""
         if value & 15 == FLOAT:
             if self.window.at(value >> 4, 1) == b"F":
-                return float(self.window.at(*self.extent(value >> 4)))
+                return self._of_line(float, self.window.at(*self.extent(value >> 4)), value >> 4)
             found: float = struct.unpack(">d", self.window.at((value >> 4) + 1, 8))[0]
             return found
         whole = self.integer(value)
         return float(whole) if whole is not None and abs(whole) < 1 << 1000 else None
+
+    @staticmethod
+    def _of_line(kind: Callable[[bytes], N], line: bytes, place: int) -> N:
+        """A number in a line, which was one when the opcodes were read."""
+        try:
+            return kind(line)
+        except ValueError:
+            raise PickleError("broken", place, CHANGED) from None
 
     def text(self, value: int) -> str | None:
         """A text; None for anything else. Raises `PickleError` where it is no UTF-8, as unpickling would."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import loads
-from ragdatakit.files.containers.pickle_opcodes import read_pickle
+from ragdatakit.files.containers.pickle_opcodes import opened_pickle
 from ragdatakit.files.containers.pickles import DICT, LIST, TEXT, Allowed, PickledValues, PickleError
 from ragdatakit.files.paths.boundary import Boundary
 
@@ -81,5 +81,5 @@ def _unusable(reason: str) -> PickleError:
 @contextmanager
 def opened_store(path: Path, boundary: Boundary) -> Iterator[VectorStore]:
     """A store, open for reading. Raises `PickleError`, and `OSError` where it cannot be opened."""
-    with boundary.open(path) as file:
-        yield VectorStore(read_pickle(file, Allowed(noun="store")))  # type: ignore[arg-type]
+    with opened_pickle(path, boundary, Allowed(noun="store")) as values:
+        yield VectorStore(values)

@@ -77,8 +77,8 @@ class GraphReader:
         self._pieces = pieces
         self._start = start
         self._longest = longest
-        self._held = b""
-        self._held_from = start
+        self._held: list[bytes] = []
+        self._held_from = self._fed = start
         self._items: list[Item] = []
         self._faults: list[Fault] = []
         self._keys: dict[str, tuple[str, Callable[[str], Any]]] = {}
@@ -117,6 +117,7 @@ class GraphReader:
                 self._hold(piece)
                 self._parser.Parse(piece, False)
                 yield self._taken()
+                self._refuse_long()
             self._parser.Parse(b"", True)
             self.whole = True
             if not self._graphs:
@@ -129,7 +130,13 @@ class GraphReader:
 
     def raw(self, item: Item) -> bytes:
         """The bytes of an element."""
-        return self._held[item.offset - self._held_from : item.until - self._held_from]
+        held = self._held_bytes()
+        return held[item.offset - self._held_from : item.until - self._held_from]
+
+    def _held_bytes(self) -> bytes:
+        if len(self._held) > 1:
+            self._held = [b"".join(self._held)]
+        return self._held[0] if self._held else b""
 
     def place(self, item: Item, attribute: str) -> int | None:
         """Where in the bytes of an element the one with an attribute's value begins; None where it is not found."""
@@ -139,16 +146,20 @@ class GraphReader:
     def _hold(self, piece: bytes) -> None:
         """Keep what the element that is not closed has of earlier pieces."""
         if self._item is None:
-            keep = self._held_from + len(self._held)
+            self._held, self._held_from = [], self._fed
             if not self._attribute:
                 self._text.clear()
-        else:
-            keep = self._item.offset
-            if self._held_from + len(self._held) - keep > self._longest:
-                self._add("line-too-long", {"bytes": self._longest})
-                raise _StopReading
-        self._held = self._held[keep - self._held_from :] + piece
-        self._held_from = keep
+        elif self._item.offset > self._held_from:
+            self._held, self._held_from = [self._held_bytes()[self._item.offset - self._held_from :]], self._item.offset
+        self._held.append(piece)
+        self._fed += len(piece)
+
+    def _refuse_long(self) -> None:
+        """Stop where one element, or one tag or comment in which the parser is, is longer than may be held."""
+        begin = self._parser.CurrentByteIndex + self._start if self._item is None else self._item.offset
+        if self._fed - begin > self._longest:
+            self._add("line-too-long", {"bytes": self._longest})
+            raise _StopReading
 
     def _taken(self) -> tuple[list[Item], list[Fault]]:
         taken = self._items, self._faults
@@ -253,9 +264,11 @@ class GraphReader:
             self._add("unreadable-attribute", {"reason": f"{self._attribute} is {text[:40]!r}"})
 
     def _end_of_tag(self) -> int:
-        at = self._parser.CurrentByteIndex + self._start - self._held_from
-        found = self._held.find(b">", at)
-        return self._held_from + (found + 1 if found >= 0 else len(self._held))
+        """Behind the tag that ends here: it is in the last piece, or the parser would not have seen it end."""
+        at = self._parser.CurrentByteIndex + self._start
+        piece = self._held[-1]
+        found = piece.find(b">", max(0, at - (self._fed - len(piece))))
+        return self._fed - len(piece) + found + 1 if found >= 0 else self._fed
 
 
 def _by_name(given: list[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ragdatakit.files.containers.pickle_opcodes import read_pickle
+from ragdatakit.files.containers.pickle_opcodes import opened_pickle
 from ragdatakit.files.containers.pickles import BYTES, DICT, LIST, RUN, SET, TUPLE, PickledValues, PickleError
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import Boundary
@@ -74,8 +74,8 @@ class StoredTree(Protocol):
 @contextmanager
 def opened(file: DataFile, boundary: Boundary | None = None) -> Iterator[PickledTree]:
     """A pickled tree, open for reading. Raises `PickleError`, or `OSError` where the file cannot be opened."""
-    with (boundary or file.boundary).open(file.path) as stream:
-        yield PickledTree(read_pickle(stream, ALLOWED))  # type: ignore[arg-type]
+    with opened_pickle(file.path, boundary or file.boundary, ALLOWED) as values:
+        yield PickledTree(values)
 
 
 class PickledTree:

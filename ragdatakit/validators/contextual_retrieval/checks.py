@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -48,15 +49,16 @@ class ContextualRetrievalChecks(FormatChecks):
             return ()
         if file.kind == "documents":
             return self._corpus.problems(value)
+        return self._compared(file.kind, value)
+
+    def _compared(self, kind: str, value: dict[str, Any]) -> Iterator[Problem]:
+        """What is wrong with a question, or a chunk with its context, also beside the corpus."""
         known = self._known()
-        if file.kind == "questions":
-            problems = list(question_problems(value, known))
-        else:
-            problems = list(context_problems(value))
-            if known is not None:
-                problems += stored_problems(value, known, self._stored)
-        self._missed = self._missed or not _NOT_FOUND.isdisjoint(problem.rule for problem in problems)
-        return problems
+        found = question_problems(value, known) if kind == "questions" else context_problems(value)
+        stored = () if known is None or kind == "questions" else stored_problems(value, known, self._stored)
+        for problem in chain(found, stored):
+            self._missed = self._missed or problem.rule in _NOT_FOUND
+            yield problem
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """``@place``: the document and the index of a chunk, by which hybrid search finds it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from ragdatakit.files.containers.positions import Located
@@ -36,7 +37,8 @@ class GraphCheck:
         """The faults of a file, in its order."""
         pieces = source.pieces()
         first = next(pieces, b"")
-        self._reader = reader = GraphReader(_chained(first, pieces), 3 if source.bom else 0, source.max_line_bytes)
+        longest = source.max_line_bytes // 4  # its texts and their bytes are held, each once more to be put together
+        self._reader = reader = GraphReader(_chained(first, pieces), 3 if source.bom else 0, longest)
         for items, faults in reader.batches():
             for fault in faults:
                 yield Problem(fault.rule, facts=fault.facts, position=0), _place_of(fault)
@@ -52,14 +54,16 @@ class GraphCheck:
             self._known.clusters = self._clusters
 
     def _item(self, item: Item) -> Iterator[Placed]:
-        found = [(Problem(f.rule, facts=f.facts), f.attribute) for f in item.faults]
-        found += self._edge(item) if item.ends else self._node(item)
-        if found:
-            place = Located(item.number, item.line, item.offset, self._reader.raw(item), item.column)
-            for problem, attribute in found:
-                problem.pointer = _pointer(item, attribute)
-                problem.position, problem.length = _span(place.raw, self._reader.place(item, attribute))
-                yield problem, place
+        own = ((Problem(f.rule, facts=f.facts), f.attribute) for f in item.faults)
+        place: Located | None = None
+        spans: dict[str, tuple[int, int]] = {}
+        for problem, attribute in chain(own, self._edge(item) if item.ends else self._node(item)):
+            place = place or Located(item.number, item.line, item.offset, self._reader.raw(item), item.column)
+            if attribute not in spans:
+                spans[attribute] = _span(place.raw, self._reader.place(item, attribute))
+            problem.pointer = _pointer(item, attribute)
+            problem.position, problem.length = spans[attribute]
+            yield problem, place
 
     def _told(self, item: Item, texts: Any) -> Told:
         joined = item.attributes.get("source_id", "")

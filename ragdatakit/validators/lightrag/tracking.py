@@ -45,13 +45,14 @@ def tracking_problems(kind: str, value: dict[str, Any], known: Known) -> Iterato
         pair = pair_of(*key.split(SEPARATOR))
         told = (known.edges or {}).get(pair)
         yield from _at("/pair", _differs(pair, known.edges, _NO_GRAPH))
+    unlisted = dict.fromkeys(told.sources if told is not None else ())
     for i, item in enumerate(items):
         if (problem := judge(item, known)) is not None:
             yield from _at(f"{pointer}/{i}", problem)
-    listed = {item for item in items if isinstance(item, str)} if told is not None else ()
-    for chunk in told.sources if told is not None else ():
-        if chunk not in listed:
-            yield Problem("tracking-differs", pointer, key, {"reason": f"lacks {chunk}, which the graph names"})
+        if unlisted and isinstance(item, str):
+            unlisted.pop(item, None)
+    for chunk in unlisted:
+        yield Problem("tracking-differs", pointer, key, {"reason": f"lacks {chunk}, which the graph names"})
 
 
 def _at(pointer: str, problem: Problem | None) -> Iterator[Problem]:

@@ -39,16 +39,19 @@ class RagCheckerChecks(FormatChecks):
         """Rows have something that the declaration does not say; corpora and queries are remembered."""
         return Needs(records=kind == "results", values=kind != "results")
 
-    def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
-        """The faults of one row."""
+    def record(self, file: DataFile, value: Any) -> Iterator[Problem]:
+        """The faults of one row, which may be millions."""
         if not isinstance(value, dict):
             self._means.skip()
-            return ()
-        problems = list(row_problems(value))
-        sound = is_sound(value, problems)
-        problems += metric_problems(value, sound)
+            return
+        rules: set[str] = set()
+        for problem in row_problems(value):
+            rules.add(problem.rule)
+            yield problem
+        sound = is_sound(value, rules)
+        yield from metric_problems(value, sound)
         self._means.add(value, sound)
-        return [*problems, *self._compared(value)]
+        yield from self._compared(value)
 
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
         """Remember corpora and queries."""
