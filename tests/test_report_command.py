@@ -294,6 +294,7 @@ def test_json_of_odd_values(validator: Draft202012Validator) -> None:
     }
 
 
+@pytest.mark.broad(3)
 @pytest.mark.parametrize("name", [*KINDS, *FAULTY])
 def test_json_of_the_command_fits(name: str, validator: Draft202012Validator) -> None:
     outcome = run("report", FIXTURES / name, "--json")
