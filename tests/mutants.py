@@ -41,7 +41,7 @@ def main() -> int:
     counts = {"make test": 0, "make test-all only": 0, "neither": 0}
     with tempfile.TemporaryDirectory(prefix="ragdata-mutants-") as scratch:
         copy = Path(scratch, "copy")
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv", ".git", "dist", ".*_cache"))
+        shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(".venv", ".git", "dist", ".*_cache"))
         places = changed(copy / "ragdatakit", options.places, random.Random(options.seed))
         for path, text, what in islice(places, options.start, None, options.step):
             sound = path.read_text("utf-8")
