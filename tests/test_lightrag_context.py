@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragdatakit.retrieval.lightrag.context import Asked, Settings, retrieve
+from ragdatakit.retrieval.lightrag.context import Asked, RelationInfo, Settings, _related, retrieve
 from ragdatakit.retrieval.lightrag.vector_store import VectorStore
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, write_tables
@@ -67,6 +67,30 @@ def test_contexts_are_those_of_lightrag(name: str, tmp_path: Path) -> None:
 
     assert not wrong, "\n".join(wrong)
     assert len(recorded["rows"]) == 120
+
+
+class Texts:
+    """A store of which only the texts of chunks are asked."""
+
+    def text(self, chunk: str) -> str | None:
+        return None if chunk == "gone" else f"text of {chunk}"
+
+
+def test_relations_add_the_chunks_that_no_entity_named() -> None:
+    infos = [
+        RelationInfo("", 1.0, ("a", "b")),
+        None,
+        RelationInfo("", 1.0, ("b", "c", "gone")),
+        RelationInfo("", 1.0, ("a",)),
+    ]
+    settings = Settings(pick="weight")
+
+    def related(taken: set[str] | None) -> list[str]:
+        return _related(Texts(), Asked("which?"), settings, infos, taken)  # type: ignore[arg-type]
+
+    assert related({"a"}) == ["b", "c"]
+    assert related({"a", "b", "c", "gone"}) == []
+    assert related(set()) == related(None) == ["a", "b", "c"]
 
 
 def test_modes_of_retrieve_differ_over_words() -> None:
