@@ -86,10 +86,8 @@ def rows(database: DatasetDatabase, sql: str) -> list[tuple[object, ...]]:
         ("select d1 from (pivot documents on doc_id in ('d1') using count(*)) where title is null", [(1,)]),
     ],
 )
-def test_what_only_reads_is_answered(
-    shared_database: DatasetDatabase, sql: str, expected: list[tuple[object, ...]]
-) -> None:
-    assert rows(shared_database, sql) == expected
+def test_what_only_reads_is_answered(database: DatasetDatabase, sql: str, expected: list[tuple[object, ...]]) -> None:
+    assert rows(database, sql) == expected
 
 
 def test_only_the_tables_that_are_named_are_filled(database: DatasetDatabase) -> None:
