@@ -102,7 +102,13 @@ def near(copy: Path, path: Path, line: int, number: int) -> list[str]:
 
 def fails(copy: Path, tests: str, modules: list[str]) -> str:
     """The test that fails, of these modules or, where there are none, of all; nothing where none does."""
-    env = {**os.environ, "RAGDATA_TESTS": tests, "PYTHONPATH": str(copy), "RAGDATA_SEED": "mutants"}
+    env = {
+        **os.environ,
+        "RAGDATA_TESTS": tests,
+        "PYTHONPATH": str(copy),
+        "RAGDATA_SEED": "mutants",
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
     processes = "0" if modules else "auto"
     words = [sys.executable, "-m", "pytest", "-x", "-q", "-n", processes, "-p", "no:cacheprovider", *modules]
     try:
