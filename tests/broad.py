@@ -1,5 +1,8 @@
 """Which of many cases of one kind are run: a tenth by `make test`, another one for each commit; `make test-all`, all.
 
+Tests are marked `broad`, with the share where it is not a tenth; lists and loops in tests ask `chosen` or `some`, and
+settings of Hypothesis `examples`.
+
 `RAGDATA_SEED` chooses it, which is the commit unless the environment says otherwise: a commit is tested alike
 everywhere, and what failed can be run again.
 """

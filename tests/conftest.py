@@ -11,12 +11,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import broad
+from tests.upstream_data import published
 
 settings.register_profile(
     "ragdata",
     deadline=None,
     derandomize=True,
-    max_examples=100 if broad.ALL else 30,
+    max_examples=broad.examples(100),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("ragdata")
@@ -43,8 +44,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_run(item: pytest.Item) -> bool:
+    if item.get_closest_marker("public"):
+        return broad.chosen(item.nodeid, every=5)
     mark = item.get_closest_marker("broad")
     return mark is None or broad.chosen(item.nodeid, *mark.args)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose public dataset is not there, before its fixtures ask for it."""
+    for mark in item.iter_markers("public"):
+        published(*mark.args)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -41,7 +41,7 @@ def main() -> int:
     counts = {"make test": 0, "make test-all only": 0, "neither": 0}
     with tempfile.TemporaryDirectory(prefix="ragdata-mutants-") as scratch:
         copy = Path(scratch, "copy")
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv", ".git", "dist", ".*_cache"))
+        shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(".venv", ".git", "dist", ".*_cache"))
         places = changed(copy / "ragdatakit", options.places, random.Random(options.seed))
         for path, text, what in islice(places, options.start, None, options.step):
             sound = path.read_text("utf-8")
@@ -102,7 +102,13 @@ def near(copy: Path, path: Path, line: int, number: int) -> list[str]:
 
 def fails(copy: Path, tests: str, modules: list[str]) -> str:
     """The test that fails, of these modules or, where there are none, of all; nothing where none does."""
-    env = {**os.environ, "RAGDATA_TESTS": tests, "PYTHONPATH": str(copy), "RAGDATA_SEED": "mutants"}
+    env = {
+        **os.environ,
+        "RAGDATA_TESTS": tests,
+        "PYTHONPATH": str(copy),
+        "RAGDATA_SEED": "mutants",
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
     processes = "0" if modules else "auto"
     words = [sys.executable, "-m", "pytest", "-x", "-q", "-n", processes, "-p", "no:cacheprovider", *modules]
     try:

@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 PACKED = UPSTREAM_DATA / "2wiki-hipporag"
 
-pytestmark = pytest.mark.skipif(
-    not (PACKED / "chunks.json.gz").is_file(), reason=f"the published 2wikimultihop files are not there ({PACKED})"
-)
+pytestmark = needs("2wiki-hipporag")
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from ragdatakit.schemas.line_cells import LineError, cut, texts
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.beir.checks import unsafe
 from tests.command_line import FIXTURES, run
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 HEADER = "query-id\tcorpus-id\tscore\n"
 
@@ -265,7 +265,7 @@ def test_ids_that_are_called_safe_survive(found: str) -> None:
         assert row == [found, "d1", "1"]
 
 
-@pytest.mark.skipif(not UPSTREAM_DATA.is_dir(), reason="the public datasets are not here")
+@needs("scifact-beir")
 def test_public_sets() -> None:
     scifact = validate(UPSTREAM_DATA / "scifact-beir", severity="warning")
     multi_turn = validate(UPSTREAM_DATA / "mtrag-queries-qrels", severity="warning")

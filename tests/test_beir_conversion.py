@@ -17,7 +17,7 @@ from ragdatakit.schemas.errors import RagdataError
 from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.retrieval_sets import RetrievalSet, read_back, retrieval_sets, written
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 HEADER = "query-id\tcorpus-id\tscore\n"
 
@@ -381,7 +381,7 @@ def test_ids_that_would_be_misread_have_other_names(tmp_path: Path) -> None:
     assert [q.target_id for q in read_back(tmp_path)["qrels"]] == [" a\tb", "a_b", '"a b', ""]
 
 
-@pytest.mark.skipif(not UPSTREAM_DATA.is_dir(), reason="the public datasets are not here")
+@needs("scifact-beir")
 @pytest.mark.parametrize(
     ("name", "counts"),
     [
@@ -408,7 +408,7 @@ def test_public_sets_come_back_as_they_are(name: str, counts: dict[str, int], tm
         assert (tmp_path / "out/qrels" / path.name).read_text() == path.read_text().replace("\r\n", "\n")
 
 
-@pytest.mark.skipif(not UPSTREAM_DATA.is_dir(), reason="the public datasets are not here")
+@needs("scifact-beir")
 def test_public_judgements_without_a_corpus() -> None:
     tables = read_tables(UPSTREAM_DATA / "mtrag-queries-qrels/clapnq", queries="clapnq_rewrite.jsonl")
 

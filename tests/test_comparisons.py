@@ -12,8 +12,6 @@ from ragdatakit.retrieval.gold_and_metrics.comparisons import compare, interval,
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity
 
-stats = pytest.importorskip("scipy.stats", reason="needs ragdatakit[retrieval]")
-
 
 def run_of(name: str, values: Sequence[float], first: int = 0) -> RunResult:
     questions = tuple(
@@ -34,6 +32,7 @@ def test_randomisation_is_that_of_all_signs(size: int) -> None:
 
 
 def test_tests_agree_with_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats", reason="needs ragdatakit[retrieval]")
     rng = np.random.default_rng(3)
     a, b = rng.random(200), rng.random(200) + 0.05
     mine = {c.test: c for c in compare(run_of("a", list(a)), run_of("b", list(b)), ["mrr"])}

@@ -14,6 +14,8 @@ import ragdatakit
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import run
+from tests.conversion_tools import read_tables, tables_of, write_tables
+from tests.conversion_tools import rows as rows_by_table
 from tests.upstream_data import UPSTREAM_DATA, needs
 
 COOKBOOK = Path(__file__).parent.parent / "fixtures" / "contextual-retrieval" / "valid" / "cookbook"
@@ -113,6 +115,15 @@ def test_contexts_go_with_their_chunks(tmp_path: Path) -> None:
         Chunk("doc_1_chunk_0", "Lamp. ", "doc_1", 0),
     ]
     assert [q.target_id for q in found["qrels"]] == ["doc_1_chunk_1"]
+
+
+def test_chunks_are_written_by_their_ordinals(tmp_path: Path) -> None:
+    chunks = [Chunk("c2", "two", "d", 1), Chunk("c3", "three", "d", 2), Chunk("c1", "one", "d", 0)]
+    tables = tables_of(documents=[Document("d", "one two three")], chunks=chunks)
+
+    write_tables(tables, "contextual-retrieval", tmp_path)
+
+    assert [chunk.text for chunk in rows_by_table(read_tables(tmp_path))["chunks"]] == ["one", "two", "three"]
 
 
 def test_records_that_cannot_be_read_are_counted(tmp_path: Path) -> None:

@@ -19,15 +19,13 @@ from ragdatakit.schemas.errors import RagdataError
 from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.datamind_profiles import account, errors, read_repository, records
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 PACKED = UPSTREAM_DATA / "2wiki-hipporag"
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "arag" / "valid"
 PUBLISHED = ("chunks.json", "questions.json")
 
-needs_published = pytest.mark.skipif(
-    not (PACKED / "chunks.json.gz").is_file(), reason=f"the published 2wikimultihop files are not there ({PACKED})"
-)
+needs_published = needs("2wiki-hipporag")
 
 
 @pytest.fixture(scope="module")

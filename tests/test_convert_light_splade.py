@@ -580,6 +580,7 @@ def test_a_data_config_leads_to_the_same_tables(tmp_path: Path) -> None:
     assert rows(read_tables(tmp_path / "data.yaml")) == rows(read_tables(tmp_path))
 
 
+@pytest.mark.broad(5)
 def test_the_toy_dataset_comes_back_byte_for_byte(tmp_path: Path) -> None:
     source = published("light-splade-toy")
 
@@ -623,6 +624,7 @@ def _beir(root: Path) -> CanonicalTables:
     )
 
 
+@pytest.mark.broad(5)
 def test_scifact(tmp_path: Path) -> None:
     tables = _beir(published("scifact-beir"))
 
@@ -636,6 +638,7 @@ def test_scifact(tmp_path: Path) -> None:
     assert not faults(tmp_path)
 
 
+@pytest.mark.broad(5)
 def test_nfcorpus(tmp_path: Path) -> None:
     source = published("nfcorpus-beir")
     with ZipFile(source / "nfcorpus.zip") as packed:
@@ -652,6 +655,7 @@ def test_nfcorpus(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "out")
 
 
+@pytest.mark.broad(5)
 def test_the_faq_of_a_japanese_city(tmp_path: Path) -> None:
     source = published("localgovfaq-ja")
 

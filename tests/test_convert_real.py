@@ -41,8 +41,6 @@ COUNTS_OF_MUSIQUE = {
     "relations": 5043,
     "triplets": 4145,
 }
-pytestmark = pytest.mark.broad(5)
-
 MAP_OF_FAQ = (
     "corpus.jsonl:id=id,text=text,queries.jsonl:question_id=id,question=question,"
     "qrels.csv:question_id=q,doc_id=d,grade=g"

@@ -337,6 +337,7 @@ def test_hostile_texts_and_ids(tmp_path: Path) -> None:
     assert scores(result) == pytest.approx({"mrr": (1 / 3 + 1) / 2, "recall@10": 0.75})
 
 
+@pytest.mark.broad(5)
 @pytest.mark.parametrize(
     ("name", "options", "least"),
     [
@@ -355,6 +356,7 @@ def test_published_numbers_are_reached(name: str, options: dict[str, str], least
     assert {f.rule for f in done.findings if f.severity == "error"} <= {"gold-without-text"}
 
 
+@pytest.mark.broad(5)
 def test_a_wrong_join_is_flagged() -> None:
     done = evaluated(published("cranfield"), modes=["bm25"], options={"topics": "number"})
 

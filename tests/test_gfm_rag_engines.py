@@ -92,6 +92,7 @@ def findings(root: Path) -> list[tuple[Any, ...]]:
     return sorted(repr((f.as_dict(), f.excerpt)) for f in report.findings)
 
 
+@pytest.mark.broad(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_both_engines_tell_the_same_of_damaged_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

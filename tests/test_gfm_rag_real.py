@@ -31,8 +31,6 @@ from tests.stage1_sets import (
 )
 from tests.upstream_data import UPSTREAM_DATA, needs
 
-pytestmark = pytest.mark.broad(5)
-
 GRAPHS = ("umls", "kinships", "nations", "codex-s")
 
 needs_graphs = needs("kg-triples-small")

@@ -333,6 +333,7 @@ def _check_again(tables: CanonicalTables) -> None:
         assert {k: v for k, v in rows(read_tables(Path(second), "hipporag")).items() if v} == before
 
 
+@pytest.mark.broad(5)
 @pytest.mark.parametrize(
     ("file", "name", "gold"),
     [("musique", "musique", 478), ("hotpot", "hotpotqa_dev", 400), ("wikihop", "2wikimultihopqa", 414)],
@@ -356,6 +357,7 @@ def test_questions_with_their_passages_alone(file: str, name: str, gold: int, tm
         assert again == rows(read_tables(path, name=name))
 
 
+@pytest.mark.broad(5)
 def test_the_training_sample_of_musique(tmp_path: Path) -> None:
     source = published("hipporag/musique-cc-by-4.0")
     tables = read_tables(source, name="musique_train")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragdatakit.retrieval.lightrag.context import Asked, Settings, retrieve
+from ragdatakit.retrieval.lightrag.context import Asked, ContextSearch, RelationInfo, Settings, retrieve
 from ragdatakit.retrieval.lightrag.vector_store import VectorStore
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, write_tables
@@ -141,6 +141,31 @@ def test_a_graph_without_vectors_needs_an_embedder(tmp_path: Path) -> None:
 
     assert outcome.code == 2
     assert "the dataset has no vectors of its entities, relations and chunks" in outcome.err
+
+
+class Texts:
+    """A store of which only the texts of chunks are asked."""
+
+    def text(self, chunk: str) -> str | None:
+        return None if chunk == "gone" else f"text of {chunk}"
+
+
+def test_relations_add_the_chunks_that_no_entity_named() -> None:
+    infos = [
+        RelationInfo("", 1.0, ("a", "b")),
+        None,
+        RelationInfo("", 1.0, ("b", "c", "gone")),
+        RelationInfo("", 1.0, ("a",)),
+    ]
+    settings = Settings(pick="weight")
+
+    def related(taken: set[str] | None) -> list[str]:
+        search = ContextSearch(Texts(), "local", Asked("which?"), settings)  # type: ignore[arg-type]
+        return list(search._related(infos, taken))
+
+    assert related({"a"}) == ["b", "c"]
+    assert related({"a", "b", "c", "gone"}) == []
+    assert related(set()) == related(None) == ["a", "b", "c"]
 
 
 def test_modes_of_retrieve_differ_over_words() -> None:

@@ -294,6 +294,7 @@ def test_json_of_odd_values(validator: Draft202012Validator) -> None:
     }
 
 
+@pytest.mark.broad(3)
 @pytest.mark.parametrize("name", [*KINDS, *FAULTY])
 def test_json_of_the_command_fits(name: str, validator: Draft202012Validator) -> None:
     outcome = run("report", FIXTURES / name, "--json")
@@ -329,7 +330,10 @@ def test_findings_of_what_has_no_rules(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "begins"), [("x.json", "{"), ("x.md", "## "), ("x.txt", "demo-search"), ("x.MD", "## ")], ids=str
 )
-def test_the_name_of_the_file_says_the_form(name: str, begins: str, tmp_path: Path) -> None:
+def test_the_name_of_the_file_says_the_form(
+    name: str, begins: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragdatakit.cli.progress.SHOWN_AFTER", 600.0)  # also where the machine is slow
     place = tmp_path / name
     place.write_text("old")
 

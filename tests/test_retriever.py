@@ -261,6 +261,7 @@ def test_a_dataset_that_cannot_be_searched(name: str) -> None:
         ragdatakit.open_retriever(FIXTURES / name)
 
 
+@pytest.mark.broad(4)
 @pytest.mark.parametrize("name", sorted(set(VALID) - set(UNSEARCHABLE)))
 def test_every_valid_dataset_is_searched(name: str) -> None:
     retriever = ragdatakit.open_retriever(FIXTURES / name)

@@ -135,6 +135,7 @@ def test_real_data_agrees_with_pandas(name: str, words: dict[str, Any]) -> None:
     check(summary, path, **words)
 
 
+@pytest.mark.broad(5)
 def test_a_real_graph_agrees_with_pandas(tmp_path: Path) -> None:
     if not (UPSTREAM_DATA / "kg-triples-small").is_dir():
         pytest.skip(f"the public data set is not there ({UPSTREAM_DATA / 'kg-triples-small'})")

@@ -17,6 +17,7 @@ import ragdatakit
 from ragdatakit.api import query_process
 from ragdatakit.database.views import open_views
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import some
 from tests.command_line import FIXTURES, run
 
 Lock = Callable[[Path], Path]
@@ -217,7 +218,9 @@ def told_by_a_report(folder: Path) -> list[str]:
 def test_every_folder_of_a_format(case: str, tmp_path: Path, lock: Lock) -> None:
     """Whatever folder it is: a report has a word about it, or there is no dataset left."""
     source = FIXTURES / case
-    for number, place in enumerate(sorted(p for p in source.rglob("*") if p.is_dir())):
+    places = sorted(p for p in source.rglob("*") if p.is_dir())
+    for number in some(len(places), every=3, of=case):
+        place = places[number]
         folder = Path(shutil.copytree(source, tmp_path / str(number)))
         name = str(lock(folder / place.relative_to(source)))
         told = told_by_a_report(folder)

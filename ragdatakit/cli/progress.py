@@ -29,6 +29,10 @@ def terminal_progress(at_once: str = "") -> Iterator[Callable[[str, int, int], N
         line.clear()
 
 
+SHOWN_AFTER = 1.0
+"""Seconds without a line: most runs are over by then."""
+
+
 class ProgressLine:
     """One line, rewritten in place, at most ten times a second."""
 
@@ -46,7 +50,7 @@ class ProgressLine:
         if done < self._done:
             self._began = now
         self._done = done
-        if now - self._started < 1 or now - self._last < 0.1:
+        if now - self._started < SHOWN_AFTER or now - self._last < 0.1:
             return
         self._last = now
         share = min(done / total, 1) if total else 1
