@@ -4,8 +4,8 @@ Dense: ``X.npy`` with ``X.ids.txt`` or ``X.ids.json`` next to it, Parquet with a
 ``{"id": …, "vector": [0.1, …]}``. Sparse: JSON lines ``{"id": …, "vector": {"term": 1.5, …}}``, as Anserini's
 JsonVectorCollection, or with ``{"indices": […], "values": […]}``. JSON lines may be compressed (``.gz``), or be the
 files of a folder. ``.pkl`` is a store of the contextual-retrieval cookbook, which is read without being unpickled: the
-vectors of its chunks, and of the questions in its cache. What is wrong with single vectors is counted, and told with
-the index.
+vectors of its chunks, and of the questions in its cache. What is wrong with single vectors is counted, and reported
+with the index.
 """
 
 from __future__ import annotations
