@@ -61,7 +61,7 @@ def read(path: str | os.PathLike[str], model: type[DataFrameModel] | None = None
     that the record does not have. ``model`` says how the file is to be read where its name and content do not:
     one JSON object is one row, but many where each of its members is a record (GFM-RAG's ``documents.json``).
 
-    Raises `RagdataError` where the file is no table: a line that is not a JSON object, a CSV row that is too long, bytes
+    Raises `RagdataError` where it is not a table: a line that is not a JSON object, a CSV row that is too long, bytes
     that are not UTF-8. `ragdatakit.validate` says what is wrong with it.
     """
     _require()

@@ -29,7 +29,7 @@ def dumps(value: Any) -> str:
 
 
 def loads(text: str | bytes | Raw) -> Any:
-    """The value; integers are exact, a number that no float holds is infinite. Raises `ValueError` for what is not JSON,
+    """The value; integers are exact, a number that no float holds is infinite. Raises `ValueError` if it is not JSON,
     `RecursionError` where it is nested too deeply."""
     try:
         return _ANY.decode(text)
