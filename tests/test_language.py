@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -35,6 +37,7 @@ BANNED = {
     r"\bat most so many\b": "at most this many",
     r"\bmended\b": "fixed, repaired",
 }
+PACKAGE = ROOT / "ragdatakit"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OF_DATA = "orchard"
 """A word of lines that show data of ours, whose texts are prose."""
@@ -77,3 +80,18 @@ def test_pages(page: object) -> None:
     lines = page.read_text(encoding="utf-8").splitlines()  # type: ignore[attr-defined]
 
     assert [f"{i}: {words}" for i, line in enumerate(lines, 1) if OF_DATA not in line for words in banned(line)] == []
+
+
+def docstrings(module: Path) -> Iterator[ast.Constant]:
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        for statement in body if isinstance(body := getattr(node, "body", None), list) else ():
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value
+
+
+@pytest.mark.parametrize("room", sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists()))
+def test_docstrings(room: str) -> None:
+    texts = [(path, text) for path in (PACKAGE / room).rglob("*.py") for text in docstrings(path)]
+
+    assert [f"{path}:{text.lineno}: {words}" for path, text in texts for words in banned(str(text.value))] == []

@@ -236,13 +236,3 @@ def test_a_tree_is_taken_by_other_formats(target: str, tmp_path: Path) -> None:
     there = convert(FIXTURES / "raptor" / "valid" / "two-layers", tmp_path / "there", to=target)
 
     assert validate(there).ok
-
-
-def test_a_pickle_without_vectors_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes/a.txt").write_text("Joss mapped the reef.", "utf-8")
-    words = ("convert", "--from", "text", "--to", "raptor", "-o", "form=pickle")
-    done = run(*words, tmp_path / "notes", tmp_path / "out")
-    assert (done.code, (tmp_path / "out").exists()) == (2, False)
-    assert "RAPTOR needs a vector for each node of a pickle" in done.err
-    assert run(*words, "-o", "vectors=hashing", tmp_path / "notes", tmp_path / "out").code == 0

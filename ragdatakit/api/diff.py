@@ -104,7 +104,7 @@ class _Side:
         return other_files(folder, known, boundary_of(self.place, self.follow_links)) if folder.is_dir() else None
 
     def hidden(self) -> list[str]:
-        """The folders below the path that nobody may look into, with ``/``."""
+        """The folders below the path that may not be looked into, with ``/``."""
         return [folder.relative_to(self.place).as_posix() for folder in unreadable_folders(self.place)]
 
     def path_of(self, place: str) -> str:
@@ -221,12 +221,12 @@ class _Comparing:
 
 
 def _may_hide(hidden: Iterable[str], place: str) -> bool:
-    """Whether there may be a dataset at a place that nobody may look into, or not into all of it."""
+    """Whether there may be a dataset at a place that may not be looked into, or not into all of it."""
     return any(f"{place}/".startswith(f"{name}/") or name.startswith(f"{place}/") for name in hidden)
 
 
 def _unknown(names: tuple[str, str], old: FoundDataset | None, new: FoundDataset | None) -> DatasetDiff:
-    """A dataset that one side has, where the other may have it, but nobody may look."""
+    """A dataset that one side has, where the other may have it, without permission to look."""
     from ragdatakit.schemas.diffs import DatasetDiff, Side
 
     before, after = (

@@ -121,7 +121,7 @@ class _Hearing:
         self._stream.kill()
 
     def _ended(self) -> RagdataError:
-        """Why it told no more."""
+        """Why it said no more."""
         from ragdatakit.database.select_statements import NO_MEMORY
 
         code = self._stream.code

@@ -81,7 +81,7 @@ def line_blocks_and_bytes(
 
 
 def element_values(file: DataFile, progress: Progress | None = None) -> Iterator[list[Any]]:
-    """The elements of a JSON array, part by part; the same is raised, and told of the file.
+    """The elements of a JSON array, part by part; the same is raised, and reported of the file.
 
     Numbers, and names that appear twice, are read in ways of their own in parts that were not proved; texts are not.
     """

@@ -111,7 +111,7 @@ class QuestionFields:
         return written
 
     def _agreeing(self, question: Question, beside: Mapping[str, Raw]) -> frozenset[str]:
-        """The fields that are written as they stand in the metadata, since they say what the columns say."""
+        """The fields that are written as they are in the metadata, since they say what the columns say."""
         names: set[str] = set()
         for group, column in ((self.ids, "question_id"), (self.answers, "answer")):
             present = {n: beside[n] for n in group if n in beside}

@@ -51,7 +51,7 @@ class ConversionSettings:
     """How to convert; the words of ``ragdata convert``.
 
     ``values`` are options of the two converters by name; ``chunking`` those of the text splitter (empty: texts are not
-    split). ``source_format`` and ``name`` may be empty: found out, and the name of the source's folder. ``prepare``
+    split). ``source_format`` and ``name`` may be empty: detected, and the name of the source's folder. ``prepare``
     makes something of the tables before they are written (a graph of the texts, hard negatives), ``asker`` asks a
     language model for what the writer makes; ``prepared`` are the words in which it was asked for, for the manifest.
     """
@@ -103,7 +103,7 @@ class Source:
 
     @property
     def unreadable(self) -> list[str]:
-        """In words, what is not read of it: folders that nobody may look into, links that lead out."""
+        """In words, what is not read of it: folders that may not be looked into, links that lead out."""
         return list(dict.fromkeys(told for part in self.parts for told in part.unread))
 
     def files(self) -> list[tuple[str, Path]]:
@@ -282,8 +282,8 @@ def read_source(
 ) -> CanonicalTables:
     """A dataset as canonical tables, with the ids and values that an earlier conversion kept next to it.
 
-    Raises `RagdataError` where nobody may look into one of its folders; ``partly``: that is one of the ``losses``, and
-    the rest is read.
+    Raises `RagdataError` where one of its folders may not be looked into; ``partly``: that is one of the ``losses``,
+    and the rest is read.
     """
     _refuse_lonely(source)
     if source.unreadable and not partly:

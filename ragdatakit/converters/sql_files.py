@@ -66,7 +66,7 @@ def _literal(value: object) -> str:
 
 
 def is_empty(kind: pa.DataType) -> bool:
-    """Whether a column of this type, found out from its values, has nothing but nulls and objects without members."""
+    """Whether a column of this type, detected from its values, has nothing but nulls and objects without members."""
     import pyarrow as pa
 
     return bool(pa.types.is_null(kind) or (pa.types.is_struct(kind) and not kind.num_fields))

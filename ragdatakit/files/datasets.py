@@ -43,7 +43,7 @@ class Dataset:
 
     ``display`` is what the user called it; ``layout`` the name of the layout that matched (``"file"`` for a lone
     file); ``ignored`` are files that are where the framework would not look; ``unreadable`` the folders below it that
-    nobody may look into and where files of it may lie; ``outside`` the files that are left out, as links lead to them
+    may not be looked into and where files of it may lie; ``outside`` the files that are left out, as links lead to them
     out of the ``boundary``; ``options`` what a configuration file that led here adds (such
     as ``eval_loss_size``).
     """
@@ -76,7 +76,7 @@ class Dataset:
 
     @property
     def unread(self) -> list[str]:
-        """In words, what is not read of it: folders that nobody may look into, links that lead out."""
+        """In words, what is not read of it: folders that may not be looked into, links that lead out."""
         return [*map(not_looked_into, self.unreadable), *(not_followed(file.display) for file in self.outside)]
 
     def present_profiles(self) -> tuple[str, ...]:

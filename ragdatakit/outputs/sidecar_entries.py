@@ -108,7 +108,7 @@ class Entry:
 
 
 class _Told(msgspec.Struct, forbid_unknown_fields=True):
-    """An entry as it stands in the file."""
+    """An entry as it is in the file."""
 
     row: int = -1
     key: list[str | int | None] | None = None

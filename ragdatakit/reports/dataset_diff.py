@@ -196,7 +196,7 @@ def _compare_tables(
 
 def _is_unread(database: DatasetDatabase, table: str) -> bool:
     """Whether a table has no row because a file, or the rest of one, could not be read; fills it. Of a dataset with a
-    folder that nobody may look into no table is known."""
+    folder that may not be looked into no table is known."""
     if any(part.unreadable for part in database.parts):
         return True
     known = _unread(database)
@@ -281,7 +281,7 @@ def _compare_files(before: Compared, after: Compared, options: CompareOptions) -
 
 
 def _file(side: Compared, name: str, file: DataFile | None) -> tuple[int, str] | None:
-    """Size and digest. Raises `OSError` where it cannot be read, or may lie in a folder that nobody may look into."""
+    """Size and digest. Raises `OSError` where it cannot be read, or may lie in a folder that may not be looked into."""
     if file is None or not file.path.is_file():
         for part in side.parts:
             if any((part.root / name).is_relative_to(folder) for folder in part.unreadable):

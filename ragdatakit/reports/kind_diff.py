@@ -1,4 +1,4 @@
-"""Compare the records of the files of one kind, as they stand in the files."""
+"""Compare the records of the files of one kind, as they are in the files."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ragdatakit.schemas.summaries import Summary
 _QUANTILES = (50, 95)
 _MOST_VALUES = 20
 _LEAST_SHARE = 0.0005
-"""Shares that differ by less are not told: they move with every record."""
+"""Shares that differ by less are not shown: they move with every record."""
 _SHARES = ("note.coverage.", "graph.reachable.")
 
 

@@ -1,7 +1,8 @@
 """The words in which a format is declared: rules, fields, records, files, keys, references, layouts.
 
 Everything here is data. The checks, the JSON Schemas, the docs pages, the DuckDB views and the fault injector of the
-test suite are derived from it; only what these words cannot say is code in ``validators/<format>.py``.
+test suite are derived from it; only what these words cannot say is code in ``validators/<format>/``. A long module,
+because whoever declares a format wants all the words in one place.
 """
 
 from __future__ import annotations

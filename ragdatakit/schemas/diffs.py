@@ -220,9 +220,9 @@ class DatasetDiff:
 class DatasetPair:
     """A dataset below two folders that hold several, by its place below them, which is the same on both sides.
 
-    ``status`` is ``same`` (no record differs), ``changed``, ``added``, ``removed``, or ``unread``: nobody may look into
-    the folder in which the other side may have it. ``diff`` has all records of a dataset that only one side has as
-    added or removed, without examples; name and format of the other side are empty.
+    ``status`` is ``same`` (no record differs), ``changed``, ``added``, ``removed``, or ``unread``: the folder in
+    which the other side may have it may not be looked into. ``diff`` has all records of a dataset that only one side
+    has as added or removed, without examples; name and format of the other side are empty.
     """
 
     place: str

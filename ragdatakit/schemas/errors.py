@@ -8,7 +8,7 @@ from typing import Any
 
 
 class RagdataError(Exception):
-    """The run could not be done; the message says why in one line, for people."""
+    """The run failed; the message says why in one line, for people."""
 
     def __reduce__(self) -> Any:
         """As it is: the arguments of `__init__`, which makes the message, are not kept."""

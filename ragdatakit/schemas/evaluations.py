@@ -102,7 +102,7 @@ class CeilingCause:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The best that any retriever could reach on this dataset, by metric; 1.0 where nothing stands in the way."""
+    """The best that any retriever could reach on this dataset, by metric; 1.0 where nothing is in the way."""
 
     scores: Mapping[str, Share]
     causes: tuple[CeilingCause, ...]

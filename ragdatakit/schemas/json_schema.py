@@ -32,7 +32,7 @@ def file_schema(fmt: Format, file: File) -> dict[str, Any]:
 def whole_file_schema(fmt: Format, file: File) -> dict[str, Any]:
     """The schema of one whole file, as an editor sees it: an array, an object of records, or either of the two.
 
-    A file of lines, and a table, is no JSON document: its schema is that of a record.
+    A file of lines, and a table, is not a JSON document: its schema is that of a record.
     """
     if file.container not in ("json-array", "json-object", "json-wrapped", "json"):
         return file_schema(fmt, file)

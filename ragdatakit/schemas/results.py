@@ -52,7 +52,7 @@ class Report:
     """The result of `ragdatakit.validate`.
 
     ``counts`` has every finding that was wanted, by severity; ``by_rule`` by code. ``findings`` are those that were
-    kept (20 per rule unless told otherwise), ordered by file and line. ``unrecognised`` are data files below the given
+    kept (20 per rule unless set otherwise), ordered by file and line. ``unrecognised`` are data files below the given
     paths that belong to no dataset. ``quality_only``: the data are plain texts and tables, of which nothing is
     declared, so that quality alone was checked. ``selected`` are the rules that alone were checked, as they were asked
     for; empty: all. ``strict_files``: data files that were not checked count as a failure, too. ``ok`` is true when

@@ -223,7 +223,7 @@ class Summary:
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """A folder whose data is of no known format, next to datasets that are of one: how many files are there. None where
-    nobody may look into it."""
+    it may not be looked into."""
 
     path: str
     files: int | None

@@ -12,12 +12,12 @@ def many(number: int, noun: str, plural: str = "") -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """``text``, or its beginning and an ellipsis: at most so many characters."""
+    """``text``, or its beginning and an ellipsis: at most this many characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def quoted(text: str, most: int = 50) -> str:
-    """``text`` between quote marks, cut to at most so many characters."""
+    """``text`` between quote marks, cut to at most this many characters."""
     return f'"{shortened(text, most)}"'
 
 

@@ -121,7 +121,7 @@ class CsvRun(FileRun):
         self.whole = self.to_end = False
 
     def _readable_header(self) -> bool:
-        """Whether the rows can be looked at as far as the bytes of the header say; one that is no text is reported."""
+        """Whether the rows can be looked at as far as the bytes of the header say; one that is not text is reported."""
         row = self.reader.header_row
         assert row is not None
         _, problem = decoded_text(row.raw)

@@ -39,7 +39,7 @@ _UNUSABLE = ASIDE + _ANSWER
 
 
 def question_rows(files: list[DataFile], records: RecordReader) -> Iterator[Question]:
-    """The questions of all sets; a line that is no JSON is a question itself."""
+    """The questions of all sets; a line that is not JSON is a question itself."""
     for file in files:
         for number, line in enumerate(records.lines(file)):
             line = line.strip()

@@ -292,7 +292,7 @@ class ChunkWriting:
                 return
             if not isinstance(flat[name], str) and string_of(flat[name]) == title:
                 return
-        del self._titles[doc_id]  # told once, not for each chunk
+        del self._titles[doc_id]  # written once, not for each chunk
         if "documents" in self._tables.covered:
             why = "its chunks have other titles in their metadata"
             self._tables.losses.add("lost", "documents", "title", why, f"{doc_id}: {title}")

@@ -161,7 +161,7 @@ def _ids(block: ColumnBlock, file: DataFile, sources: list[str | None], texts: p
 
 
 def _metadata(block: ColumnBlock, data: bytes) -> tuple[pa.Array, dict[str, pa.Array]]:
-    """The objects as they stand in the lines, without white space between their parts; and their fields as columns.
+    """The objects as they are in the lines, without white space between their parts; and their fields as columns.
 
     They are found by their name. It can be that of nothing else, as no other value is an object, and these have none
     in them.

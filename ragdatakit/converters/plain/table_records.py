@@ -51,7 +51,7 @@ class TableRow:
 
     @property
     def document(self) -> str | None:
-        """The text of the document. Where rows are questions, too, one without a word in it is none."""
+        """The text of the document. Where rows are questions, too, one with no word in it is none."""
         text = self.text("text")
         empty = self.map.questions and text is not None and not text.strip() and not self.text("title")
         return None if empty else text
@@ -167,7 +167,7 @@ def _targets_in(row: TableRow, column: str) -> list[str]:
 
 
 def _grade(row: TableRow) -> int | None:
-    """The grade; 1 where there is none, None where it is no integer."""
+    """The grade; 1 where there is none, None where it is not an integer."""
     text = row.text("grade")
     if text is None or not text.strip():
         if row.map.documents and row.map.questions and "grade" not in row.map.columns:

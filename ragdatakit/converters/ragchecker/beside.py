@@ -1,4 +1,4 @@
-"""What lies apart from a dataset that becomes an input of RAGChecker: answers, right answers, a run."""
+"""What is kept apart from a dataset that becomes an input of RAGChecker: answers, right answers, a run."""
 
 from __future__ import annotations
 

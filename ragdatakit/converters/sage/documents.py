@@ -19,7 +19,7 @@ _TAKEN = frozenset(("id", "title", "contents", "text", "query", "question", KEPT
 
 
 def document_rows(files: Iterable[DataFile], records: RecordReader) -> Iterator[Document]:
-    """The documents. One without an id is called by its place from 0; one whose id was there before, by both."""
+    """The documents. One without an id is called by its place from 0; one whose id existed before, by both."""
     free = FreeNames(form="{}#{}")
     number = 0
     for file in files:

@@ -1,6 +1,6 @@
 """SAGE records of other generations made into documented ones, and documented ones into what today's operators read.
 
-A record is its fields, each value as it stands in the file: what nobody has to change keeps its exact form.
+A record is its fields, each value as it is in the file: what nobody has to change keeps its exact form.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def raw_of(value: Any) -> Raw:
 
 
 def items_of(raw: Raw | None) -> list[Raw] | None:
-    """The items of a JSON array; None where there is no value or it is no array."""
+    """The items of a JSON array; None where there is no value or it is not an array."""
     return _ITEMS.decode(raw) if raw is not None and bytes(raw)[:1] == b"[" else None
 
 

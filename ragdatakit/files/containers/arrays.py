@@ -33,7 +33,7 @@ _NAME = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
 TOO_LONG = "too long"
 TOO_BROKEN = "so much before this is broken that the rest was not read"
 MOST_OF_ANOTHER = 1 << 23
-"""Bytes that are looked at to say what a file is that is no array."""
+"""Bytes that are looked at to say what a file is that is not an array."""
 
 
 @dataclass(slots=True)
@@ -288,7 +288,7 @@ class WrappedSource(ArraySource):
             return None, 0
 
     def _take_member(self, reader: Buffer, value: int) -> bool:
-        """Note the member that begins here, and continue after it; False where it does not end or is no JSON."""
+        """Note the member that begins here, and continue after it; False where it does not end or is not JSON."""
         while True:
             scan = MemberScan(reader.data, 0, 0, 0, 0, reader.ended)
             end = scan._end_of_value(value, reader.data[value : value + 1]) if value < len(reader.data) else -1

@@ -29,7 +29,7 @@ def dumps(value: Any) -> str:
 
 
 def loads(text: str | bytes | Raw) -> Any:
-    """The value; integers are exact, a number that no float holds is infinite. Raises `ValueError` where it is no JSON,
+    """The value; integers are exact, a number that no float holds is infinite. Raises `ValueError` if it is not JSON,
     `RecursionError` where it is nested too deeply."""
     try:
         return _ANY.decode(text)
@@ -58,12 +58,12 @@ def without_halves(data: bytes) -> bytes:
 
 
 def fields_of(text: str | bytes | Raw) -> dict[str, Raw]:
-    """The fields of a JSON object, each value as it stands. Raises `msgspec.DecodeError` where it is no object."""
+    """The fields of a JSON object, each value as it stands. Raises `msgspec.DecodeError` where it is not an object."""
     return _OBJECT.decode(text)
 
 
 def string_of(raw: Raw | None) -> str | None:
-    """The text of a JSON string; None where there is no value or it is no string."""
+    """The text of a JSON string; None where there is no value or it is not a string."""
     if raw is None:
         return None
     try:

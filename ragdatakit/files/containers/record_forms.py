@@ -62,7 +62,7 @@ class JsonForm:
         return strict_json.decode(text)
 
     def value(self, text: str) -> Any:
-        """The decoded record; None where it is no JSON."""
+        """The decoded record; None where it is not JSON."""
         return self.decode(text).value
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:

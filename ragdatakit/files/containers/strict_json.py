@@ -35,7 +35,7 @@ class _Overflow(float):
 class Decoded:
     """What ``json.loads`` makes of a text, and the oddities in it.
 
-    ``error`` and ``position`` (0-based character) say why it is no JSON; then ``value`` is None. The lists hold JSON
+    ``error`` and ``position`` (0-based character) say why it is not JSON; then ``value`` is None. The lists hold JSON
     Pointers with the key, the literal or the surrogate at fault.
     """
 
@@ -66,7 +66,7 @@ def decode(text: str) -> Decoded:
 
 
 def _reason(text: str, error: json.JSONDecodeError) -> tuple[str, int]:
-    """Why a text is no JSON and where, in the same words on every version of Python."""
+    """Why a text is not JSON and where, in the same words on every version of Python."""
     before = text[: error.pos].rstrip()
     if text[error.pos : error.pos + 1] in ("}", "]") and before.endswith(","):
         return "a trailing comma", len(before) - 1

@@ -47,7 +47,7 @@ class Detected:
 def detect(path: Path, format_name: str | None = None, follow_links: bool = False) -> Detected:
     """Find every dataset at ``path``, whose files lie below it; with ``follow_links`` also where links lead out.
 
-    Raises `RagdataError` where there is none, or the path is missing; `UnreadableError` where nobody may look.
+    Raises `RagdataError` where there is none, or the path is missing; `UnreadableError` where permission is denied.
     """
     formats = (get_format(format_name),) if format_name else all_formats()
     boundary = boundary_of(path, follow_links)

@@ -155,7 +155,7 @@ def _dataset(path: Path, plain: Format, boundary: Boundary) -> Dataset:
 def _listed(path: Path, suffixes: tuple[str, ...], boundary: Boundary) -> tuple[bool, list[DataFile], list[DataFile]]:
     """Whether a path is a folder, the files there of these endings, and those that are not read: links that lead out.
 
-    Raises `RagdataError` where nobody may look.
+    Raises `RagdataError` where permission is denied.
     """
     if not _is_folder(path):
         named = path.name.lower().endswith(suffixes)

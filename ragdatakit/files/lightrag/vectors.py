@@ -36,7 +36,7 @@ class VectorRows(ArraySource):
     """The rows of one store as `parts`; afterwards what the store says of itself.
 
     ``dimension`` is None where there is none; ``found`` are the names of the members that were there and of the right
-    kind; ``error`` is why the file is no JSON, with ``error_line``. ``matrix_bytes`` is how many the matrix has, None
+    kind; ``error`` is why the file is not JSON, with ``error_line``. ``matrix_bytes`` is how many the matrix has, None
     where there is none; ``broken_base64`` that it is not what it should be. ``on_vectors`` gets rows of the matrix:
     the number of the first, and the array.
     """

@@ -131,7 +131,7 @@ def _beginnings(patterns: tuple[str, ...]) -> tuple[tuple[frozenset[str], frozen
 
 
 def unreadable_folders(root: Path) -> list[Path]:
-    """The folders of a tree that nobody may look into; none where it is a file."""
+    """The folders of a tree that may not be looked into; none where it is a file."""
     tree = Tree(root)
     if root.is_dir():
         for folder in tree.folders():
@@ -148,7 +148,7 @@ def size_of(path: Path) -> int:
 
 
 def not_looked_into(folder: Path | str) -> str:
-    """That nobody may look into a folder, in words."""
+    """That a folder may not be looked into, in words."""
     return f"{folder}: permission denied"
 
 

@@ -83,7 +83,7 @@ class _Source(msgspec.Struct):
 
 
 class _Document(msgspec.Struct):
-    """A manifest as it stands in the file, where anybody may have edited it."""
+    """A manifest as it is in the file, where anybody may have edited it."""
 
     version: Literal[1]
     ragdata: str

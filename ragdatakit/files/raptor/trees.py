@@ -329,7 +329,7 @@ class JsonTree:
         self.value = value
 
     def nodes(self) -> Iterator[TreeNode | Other]:
-        """All nodes, in the order of the file; what is no object has been reported."""
+        """All nodes, in the order of the file; what is not an object has been reported."""
         found = self.value.get("nodes")
         for place, fields in enumerate(found if isinstance(found, list) else ()):
             pointer = f"/nodes/{place}"

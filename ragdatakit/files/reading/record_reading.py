@@ -96,7 +96,7 @@ class RecordReader:
         self._told: set[tuple[str, int]] = set()
 
     def objects(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw]]:
-        """The records that are JSON objects, each as its fields, the values as they stand in the file."""
+        """The records that are JSON objects, each as its fields, the values as they are in the file."""
         for run in self._runs(file, container):
             together = run.objects()
             yield from together if together is not None else self._singly(file, run)

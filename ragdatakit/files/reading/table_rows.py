@@ -61,7 +61,7 @@ class CsvForm:
 
     @property
     def separator(self) -> str:
-        """The delimiter as a character; empty where it is to be found out."""
+        """The delimiter as a character; empty where it is to be detected."""
         return _DELIMITERS.get(self.delimiter, self.delimiter)
 
 

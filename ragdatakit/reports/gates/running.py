@@ -33,7 +33,7 @@ _Groups = dict[tuple[str, str, tuple[str, ...]], list[Expectation]]
 
 
 def import_library() -> Any:
-    """Great Expectations, told first to send nothing. Raises `MissingExtraError`."""
+    """Great Expectations, set first to send nothing. Raises `MissingExtraError`."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     os.environ.setdefault("TQDM_DISABLE", "1")
     try:

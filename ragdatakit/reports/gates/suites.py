@@ -1,4 +1,4 @@
-"""Suite files: Great Expectations' own JSON, told for which table it is; nothing in them is run as code."""
+"""Suite files: Great Expectations' own JSON, with the table that it is for; nothing in them is run as code."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ _PARTICLES = re.compile("(?<!共)和|[的了是在与與也就被把这這那]")
 
 
 class Mention(NamedTuple):
-    """A name as it stands in a text, from ``start`` (0-based, in characters)."""
+    """A name as it is in a text, from ``start`` (0-based, in characters)."""
 
     start: int
     name: str

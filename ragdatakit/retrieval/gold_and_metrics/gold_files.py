@@ -1,4 +1,4 @@
-"""Questions and judgements that lie apart from their corpus, in the JSON forms in which people keep them.
+"""Questions and judgements in files apart from their corpus, in the JSON forms in which people keep them.
 
 Judgements: one object by question, ``{"q1": {"d1": 2}, "q2": ["d3"]}``. Questions, with their judgements or without:
 one object a line (or an array of them) with ``id`` (``_id``, ``question_id``, ``query_id``, ``qid``), ``question``
@@ -52,7 +52,7 @@ def _read(path: Path, most: int) -> bytes:
 def read_gold_file(path: Path) -> tuple[list[Question], list[Qrel]]:
     """The questions and judgements of a JSON file; either may be empty.
 
-    Raises `RagdataError` where it is no JSON, or has something else in it; `OSError` where it cannot be read.
+    Raises `RagdataError` where it is not JSON, or has something else in it; `OSError` where it cannot be read.
     """
     data = _read(path, MOST_BYTES + 1).removeprefix(b"\xef\xbb\xbf")
     if len(data) > MOST_BYTES:

@@ -70,7 +70,7 @@ def _pair_problems(pairs: list[Any], golden: list[Golden]) -> Iterator[Problem]:
 
 
 def _meant(index: Any) -> int | None:
-    """The index that Python takes a value for which is no integer."""
+    """The index that Python takes a value for which is not an integer."""
     loose = isinstance(index, bool) or (isinstance(index, float) and index.is_integer() and index >= 0)
     return int(index) if loose else None
 

@@ -205,7 +205,7 @@ def _fragile(table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[RowPro
 
 
 def _number_attributes(table: CsvTable) -> Iterator[RowProblems]:
-    """Attributes that are nothing but numbers, chunk by chunk: there is no text to be parsed."""
+    """Attributes that are nothing but numbers, chunk by chunk: nothing needs parsing."""
     for first, _, kind in _runs(table.kinds.get("attributes", []), table.chunk_rows, table.rows):
         if kind != "text":
             facts = {"reason": f"every cell is {_KIND_IN_WORDS[kind]}, and pandas leaves no text to be parsed"}

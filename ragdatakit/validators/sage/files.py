@@ -35,7 +35,7 @@ def document_id(value: Any) -> str | None:
 
 
 def mapping_problems(value: Any, documents: int | None) -> Iterator[Problem]:
-    """An entry that is no number of a document; ``documents`` is how many there are, where that is known."""
+    """An entry that is not a number of a document; ``documents`` is how many there are, where that is known."""
     if type(value) is not int:
         yield Problem("mapping-not-integers", "", value)
     elif value < 0 or (documents is not None and value >= documents):
