@@ -17,8 +17,9 @@ import pytest
 import ragdatakit
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner import library as loading
-from ragdatakit.scanner.blocks import CANDIDATE, BlockScanner
+from ragdatakit.scanner.blocks import BlockScanner
 from ragdatakit.scanner.library import FUNCTIONS, engine_words, library, missing_reason
+from ragdatakit.scanner.notes import CANDIDATE
 from ragdatakit.scanner.plan import plan_blob
 from ragdatakit.scanner.predicates import (
     WHITE_SPACE,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.columnar.string_hash import hash_strings
+from ragdatakit.columnar.text_codes import codes_of_texts
 
 Codes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
@@ -153,9 +153,7 @@ class NumpyBatch:
 
 def _default_code(default: Any) -> np.uint64:
     if isinstance(default, str):
-        from ragdatakit.files.containers.arrow_columns import string_array
-
-        return np.uint64(hash_strings(string_array([default]))[0])
+        return np.uint64(codes_of_texts([default])[0])
     return np.uint64(0)
 
 
@@ -275,14 +273,11 @@ class NumpyIndex:
 
     def are_keys(self, texts: Sequence[str]) -> list[bool]:
         """Of each text whether it is a key."""
-        from ragdatakit.columnar.string_hash import hash_strings
-        from ragdatakit.files.containers.arrow_columns import string_array
-
         if self._finder is None or not texts:
             return [False] * len(texts)
         encodable = [text.isascii() or not any(0xD800 <= ord(c) < 0xE000 for c in text) for text in texts]
         known = [text if whole else "" for text, whole in zip(texts, encodable, strict=True)]
-        found = self.find(hash_strings(string_array(known))) >= 0
+        found = self.find(codes_of_texts(known)) >= 0
         return [whole and bool(there) for whole, there in zip(encodable, found, strict=True)]
 
     def missing(self, found: npt.NDArray[np.int32]) -> Rows:
