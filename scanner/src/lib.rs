@@ -9,6 +9,7 @@ mod columns;
 mod hash;
 mod isa;
 mod json;
+mod keys;
 mod lines;
 mod plan;
 mod predicates;
