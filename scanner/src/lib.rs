@@ -6,6 +6,8 @@
 
 mod boundary;
 mod columns;
+#[cfg(test)]
+mod fuzz;
 mod hash;
 mod isa;
 mod json;
