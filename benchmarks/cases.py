@@ -37,9 +37,9 @@ class Case:
 
     def command(self, folder: Path) -> list[str]:
         """The words to run; the sets and the environment of the peers lie in ``folder``."""
-        if self.tool == "python":
-            return [sys.executable, *self.words]
         path = str(folder / self.set.name) if self.set else ""
+        if self.tool == "python":
+            return [sys.executable, *(w.replace("{}", path) for w in self.words)]
         if self.tool == "ragdata":
             target = str(folder / CONVERTED)
             return [str(RAGDATA), *(w.replace("{}", path).replace("{target}", target) for w in self.words)]
@@ -55,6 +55,7 @@ def all_cases(scale: float, *, series: bool) -> list[Case]:
         *_arag(scale),
         *_gfm_rag(scale),
         *_sage(scale),
+        *_documents(scale),
         *_odd_files(scale),
         *_start(),
         *_convert(scale),
@@ -150,6 +151,35 @@ def _sage(scale: float) -> list[Case]:
         Case("SAGE: ragdata, 100 faults", group, faulty, words=words, against=floor, exit_code=1),
         Case("SAGE: jsonschema + orjson", group, tenth, "jsonschema_lines", ("sage",), floor, rounds=1, times=10,
              note="types; no stage compared with another, no numbers, no old names"),
+    ]  # fmt: skip
+
+
+DOCUMENTS = {
+    "LightRAG": ("lightrag", "lightrag"),
+    "RAGChecker": ("ragchecker", "ragchecker"),
+    "Contextual Retrieval": ("contextual-retrieval", "contextual"),
+}
+"""Formats of whole documents: format and kind of set."""
+
+
+def _documents(scale: float) -> list[Case]:
+    cases = []
+    for group, (format_, kind) in DOCUMENTS.items():
+        made, floor = Set(kind, scale), f"{group}: DuckDB"
+        peer = (str(HERE / "peers" / "duckdb_documents.py"), "{}")
+        note = "parses the same bytes (GraphML: expat), looks at no field"
+        cases += [
+            Case(floor, group, made, "python", peer, note=note),
+            Case(f"{group}: ragdata, clean", group, made, words=_validate(format_), against=floor),
+        ]
+    bad, tree, opened = Set("lightrag-all-bad", scale), Set("raptor", scale), "RAPTOR: unpickled"
+    return [
+        *cases,
+        Case("LightRAG: ragdata, all bad", "LightRAG", bad, words=_validate("lightrag"), against="LightRAG: DuckDB",
+             exit_code=1, rounds=1, note="sources, counts, and names of vectors are wrong in every record"),
+        Case(opened, "RAPTOR", tree, "python", (str(HERE / "peers" / "unpickle_tree.py"), "{}"),
+             note="what RAPTOR does, with stand-ins for its classes"),
+        Case("RAPTOR: ragdata", "RAPTOR", tree, words=_validate("raptor"), against=opened, note="never unpickled"),
     ]  # fmt: skip
 
 

@@ -84,6 +84,11 @@ class Figures:
             return statistics.median(a.seconds / b.seconds for a, b in pairs)
         return one.seconds / two.seconds
 
+    def cpu_times(self, name: str, other: str) -> float | None:
+        """How many times the processor seconds of ``other``: they hold on a busy machine, too."""
+        one, two = self._sound(name), self._sound(other)
+        return quotient(one.cpu_seconds, two.cpu_seconds) if one is not None and two is not None else None
+
     def work_times(self, name: str, other: str) -> float | None:
         """How many times the work of ``other``, without start and imports."""
         return quotient(self.work_seconds(name), self.work_seconds(other))

@@ -28,7 +28,7 @@ LEGEND = (
     "smaller set, its work seconds are multiplied and its memory stands for what it was given.",
 )
 
-HEAD = "| case | seconds | × | work s | × | CPU s | peak MB | × | runs | |"
+HEAD = "| case | seconds | × | work s | × | CPU s | × | peak MB | × | runs | |"
 
 
 def write_markdown(path: Path, figures: Figures, scores: dict[str, Score], facts: dict[str, Any]) -> None:
@@ -62,6 +62,7 @@ def write_json(path: Path, figures: Figures, scores: dict[str, Score], facts: di
             "cpu_seconds": m.cpu_seconds,
             "megabytes": m.megabytes,
             "times": figures.times(m.case.name, m.case.against),
+            "cpu_times": figures.cpu_times(m.case.name, m.case.against),
             "work_times": figures.work_times(m.case.name, m.case.against),
             "memory_times": figures.memory_times(m.case.name, m.case.against),
             "runs": [{k: v for k, v in asdict(s).items() if k not in ("output", "errors")} for s in m.samples],
@@ -121,7 +122,7 @@ def _case_tables(figures: Figures) -> Iterator[str]:
         yield f"## {group}"
         yield ""
         yield HEAD
-        yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+        yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
         for measured in figures.measured.values():
             if measured.case.group == group:
                 yield _row(figures, measured)
@@ -143,6 +144,7 @@ def _row(figures: Figures, measured: Measured) -> str:
         _seconds(figures.work_seconds(case.name)) if case.times == 1 else "–",
         _number(figures.work_times(case.name, case.against)) if case.times == 1 else "–",
         _seconds(measured.cpu_seconds) if case.times == 1 else "–",
+        _number(figures.cpu_times(case.name, case.against)) if case.times == 1 else "–",
         f"{measured.megabytes:.0f}",
         _number(figures.memory_times(case.name, case.against)),
         str(len(measured.samples)),

@@ -36,6 +36,7 @@ def targets(figures: Figures, scores: dict[str, Score]) -> list[Target]:
     """All targets, with what this run reached."""
     return [
         *_speed(figures),
+        *_documents(figures),
         *_peers(figures),
         *_growth(figures),
         *_conversions(figures),
@@ -57,6 +58,23 @@ def _speed(f: Figures) -> list[Target]:
     graph = f.times("GFM-RAG: ragdata, clean", "GFM-RAG: DuckDB scan")
     wanted.append(Target("GFM-RAG, clean, to the floor", 2.5, "×", graph))
     return [*wanted, Target("gz to plain", 1.5, "×", f.times("SPLADE: ragdata, gz", "SPLADE: ragdata, clean"))]
+
+
+def _documents(f: Figures) -> list[Target]:
+    """Formats of whole documents, by processor time."""
+    wanted = []
+    for group, times in (("LightRAG", 8.0), ("RAGChecker", 5.0), ("Contextual Retrieval", 6.0)):
+        own = f"{group}: ragdata, clean"
+        wanted += [
+            Target(f"{group}, CPU to parsing alone", times, "×", f.cpu_times(own, f"{group}: DuckDB")),
+            Target(f"{group}, peak memory", 400.0, "MB", f.megabytes(own)),
+        ]
+    return [
+        *wanted,
+        Target("LightRAG, peak memory, all bad", 400.0, "MB", f.megabytes("LightRAG: ragdata, all bad")),
+        Target("RAPTOR, CPU to unpickling", 4.0, "×", f.cpu_times("RAPTOR: ragdata", "RAPTOR: unpickled")),
+        Target("RAPTOR, peak memory", 200.0, "MB", f.megabytes("RAPTOR: ragdata")),
+    ]
 
 
 def _peers(f: Figures) -> list[Target]:

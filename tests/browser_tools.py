@@ -90,10 +90,7 @@ def open_page(
 ) -> Opened:
     """Open a file in a context of its own. A request for anything but the file is noted, and refused."""
     context = browser.new_context(
-        viewport={"width": width, "height": 800},
-        color_scheme=scheme,
-        java_script_enabled=script,
-        reduced_motion=motion,
+        viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=script, reduced_motion=motion
     )
     opened = Opened(context.new_page())
     address = file.as_uri()

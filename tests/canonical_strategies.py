@@ -75,13 +75,7 @@ def anything(draw: st.DrawFn) -> CanonicalTables:
     tables = _passages(draw, passage_ids)
     kind = "chunk" if "chunks" in tables else "document"
     questions = st.builds(
-        Question,
-        st.none(),
-        TEXT,
-        _maybe(TEXT),
-        st.lists(TEXT, max_size=2).map(tuple),
-        SPLITS,
-        _maybe(METADATA),
+        Question, st.none(), TEXT, _maybe(TEXT), st.lists(TEXT, max_size=2).map(tuple), SPLITS, _maybe(METADATA)
     )
     tables["questions"] = [
         draw(questions)._replace(question_id=draw(st.sampled_from([i, i, None]))) for i in question_ids

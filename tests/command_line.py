@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,13 +60,16 @@ class _Stream(io.TextIOWrapper):
         return buffer.getvalue().decode("utf-8")
 
 
-def run(*words: str | Path, terminal: bool = False, env: dict[str, str] | None = None) -> Outcome:
-    """Run in this process; ``terminal`` makes both outputs pass for one."""
+def run(
+    *words: str | Path, terminal: bool = False, env: dict[str, str] | None = None, cwd: Path | None = None
+) -> Outcome:
+    """Run in this process, in the folder ``cwd``; ``terminal`` makes both outputs pass for one."""
     out, err = _Stream(terminal), _Stream(terminal)
     settings = {"NO_COLOR": "", "FORCE_COLOR": "", "COLUMNS": "100", "TERM": "xterm", **(env or {})}
     arguments = mock.patch.object(sys, "argv", ["ragdata", *map(str, words)])
     code: Any = 0
-    with arguments, mock.patch.dict(os.environ, settings), redirect_stdout(out), redirect_stderr(err):
+    folder = chdir(cwd) if cwd else nullcontext()
+    with arguments, mock.patch.dict(os.environ, settings), folder, redirect_stdout(out), redirect_stderr(err):
         try:
             main()
         except SystemExit as stop:

@@ -37,10 +37,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out nine of ten broad tests, but for those that the command line names one by one."""
     if any("::" in word for word in config.args):
         return
-    kept = [item for item in items if item.get_closest_marker("broad") is None or broad.chosen(item.nodeid)]
-    left_out = set(items) - set(kept)
+    left_out = {item for item in items if not _is_run(item)}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-    items[:] = kept
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _is_run(item: pytest.Item) -> bool:
+    mark = item.get_closest_marker("broad")
+    return mark is None or broad.chosen(item.nodeid, *mark.args)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,7 +10,17 @@ from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.summaries import Summary
-from tests.summaries_made import all_summaries, corpus_summary, empty_summary, graph_summary, hostile_summary
+from tests.summaries_made import (
+    all_summaries,
+    claim_scores,
+    communities,
+    contexts,
+    corpus_summary,
+    empty_summary,
+    graph_summary,
+    hostile_summary,
+    tree,
+)
 
 EVIL = (
     "</script><script>window.obeyed=1</script><img src=x onerror=window.obeyed=2><svg onload=window.obeyed=3>"
@@ -61,15 +71,25 @@ def evil() -> tuple[list[Summary], Report]:
     summary.losses = [EVIL]
     summary.examples = [replace(summary.examples[0], row={"text": EVIL, EVIL: [EVIL]})]
     summary.neighbourhoods = replace(ring(4, {0: EVIL}), relations=(EVIL, "\ud800"), types=(EVIL,) * 4)
+    summary.hierarchy, summary.contexts, summary.claims = communities(EVIL), contexts(EVIL), claim_scores(EVIL)
     report = findings(6, EVIL)
     report.findings = [replace(f, path=EVIL, hint=EVIL, excerpt=Excerpt(EVIL, 3, 5)) for f in report.findings]
     return [summary, hostile_summary()], report
+
+
+def told_of_texts() -> list[Summary]:
+    """Communities with contexts, and a tree with claims."""
+    first, second = corpus_summary(), graph_summary()
+    first.hierarchy, first.contexts = communities(), contexts()
+    second.hierarchy, second.claims = tree(), claim_scores()
+    return [first, second]
 
 
 PAGES = {
     "corpus": lambda: summary_page([corpus_summary()], findings()),
     "graph": lambda: summary_page([graph_with(ring(40))]),
     "all": lambda: summary_page(all_summaries(), findings(250)),
+    "texts": lambda: summary_page(told_of_texts()),
     "empty": lambda: summary_page([empty_summary()], Report()),
     "none": lambda: summary_page([]),
     "evil": lambda: summary_page(*evil()),

@@ -23,10 +23,7 @@ MINIMAL = {
         '{"doc_id": 12, "text": "The museum opens at nine."}',
     ],
     "positives": ['{"qid": 1, "positive_doc_ids": [10]}', '{"qid": 2, "positive_doc_ids": [11]}'],
-    "triplets": [
-        '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}',
-        '{"qid": 2, "pos_doc_id": 11, "neg_doc_id": 12}',
-    ],
+    "triplets": ['{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}', '{"qid": 2, "pos_doc_id": 11, "neg_doc_id": 12}'],
     "scores": ['{"qid": 1, "scores": {"10": 6.5, "12": -3.0}}', '{"qid": 2, "scores": {"11": 5.25, "12": -2.5}}'],
 }
 

@@ -85,12 +85,7 @@ async def outcome(folder: Path, payload: Any = None, insert: bool = False, delet
             await _step(told, "insert", rag.ainsert_custom_kg(payload))
         for mode in MODES:
             param = QueryParam(
-                mode=mode,
-                top_k=5,
-                chunk_top_k=5,
-                enable_rerank=False,
-                hl_keywords=[HIGH],
-                ll_keywords=[LOW],
+                mode=mode, top_k=5, chunk_top_k=5, enable_rerank=False, hl_keywords=[HIGH], ll_keywords=[LOW]
             )
             found = await _step(told, mode, rag.aquery_data(QUERY, param))
             if found is not None:

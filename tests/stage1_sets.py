@@ -166,7 +166,7 @@ def path_questions(name: str = "PQ-2H.txt.gz") -> list[PathQuestion]:
 
 
 def within(triples: Iterable[Triple], hops: int, starts: Iterable[str]) -> dict[str, set[str]]:
-    """For each of some nodes those that lie at most so many edges, of either direction, away; itself, too.
+    """For each of some nodes those that lie at most this many edges, of either direction, away; itself, too.
 
     Sets are numbers with a bit per node: each round, a node takes over what its neighbours have.
     """

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragdatakit.schemas.evaluations import CheckedAnswer, ClaimPassage, ClaimScores, FailedClaim
+from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
 from ragdatakit.schemas.results import FileSummary
 from ragdatakit.schemas.summaries import (
     Bin,
     ColumnSummary,
+    ContextPair,
+    ContextSummary,
     Distribution,
     Example,
     Frequencies,
@@ -139,11 +143,7 @@ def graph_summary() -> Summary:
         frequencies=[
             Frequencies("nodes.type", "Types of nodes", (("entity", 3600), ("document", 400)), 2),
             Frequencies(
-                "edges.relation",
-                "Relations",
-                tuple((f"relation {n}", 3000 // n) for n in range(1, 9)),
-                40,
-                3847,
+                "edges.relation", "Relations", tuple((f"relation {n}", 3000 // n) for n in range(1, 9)), 40, 3847
             ),
         ],
         notes=[Note("graph.isolated", "12 nodes have no edge", 12, "warning")],
@@ -220,6 +220,45 @@ def empty_summary() -> Summary:
         files=[FileSummary("data/empty/corpus.jsonl", "corpus", None, 0)],
         file_splits=[None],
         tables=[TableSummary("documents", 0, {}, (ColumnSummary("doc_id", 0, 0, 0, 0),))],
+    )
+
+
+def communities(name: str = "Harbour", parts: int = 4) -> Hierarchy:
+    """Two communities, the first with parts; 3 of them are not shown."""
+    nodes = (
+        HierarchyNode("0", 0, f"# {name}\n\nShips and {name}.", name, 40, 8.5, parts + 3, parts + 3),
+        HierarchyNode("1", 0, "", "Lighthouse", 7),
+        *(
+            HierarchyNode(f"{n}", 1, f"Report {n} of {name}", f"{name} {n}", 9, 5.0, 0, 2, 0, 1)
+            for n in range(2, parts + 2)
+        ),
+    )
+    levels = (HierarchyLevel(0, 2, 1, 7, 23.5, 40, (0, 1)), HierarchyLevel(1, parts + 3, parts, 9, 9.0, 9, (2,)))
+    return Hierarchy("communities", levels, nodes, parts + 5, 2, measure="entities")
+
+
+def tree(text: str = "The reef was mapped by Mara.") -> Hierarchy:
+    """Two leaves below one summary, and a chunk below none."""
+    nodes = (
+        HierarchyNode("t:2", 1, text, children=2, leaves=2),
+        HierarchyNode("t:0", 0, f"First: {text}", parent=0, parents=1),
+        HierarchyNode("t:1", 0, f"Second: {text}", parent=0, parents=2),
+    )
+    levels = (HierarchyLevel(1, 1, 1, 2, 2.0, 2, (0,)), HierarchyLevel(0, 3, 3))
+    return Hierarchy("tree", levels, nodes, 4, 1, 1, 1)
+
+
+def contexts(text: str = "From the log of the reef.") -> ContextSummary:
+    """One chunk of two has a context."""
+    return ContextSummary(2, 1, 1, 1, 0.5, (ContextPair(text, None, text, f"{text} Mara mapped it.", "first"),))
+
+
+def claim_scores(text: str = "The reef lies south.") -> ClaimScores:
+    """One answer with a wrong claim that a passage says."""
+    failed = (FailedClaim("q1", "response", text, "wrong, and in a passage", (text,)),)
+    answers = (CheckedAnswer("q1", text, text, text, 3, (ClaimPassage(2, text, text),)),)
+    return ClaimScores(
+        "data", {"overall_metrics": {"precision": 50.0}}, {"precision": 1}, 1, failed=failed, answers=answers
     )
 
 

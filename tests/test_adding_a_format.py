@@ -176,14 +176,7 @@ def test_records_decode_as_the_guide_says(
             return iter(())
 
     declared = Format(
-        name="texts",
-        title="",
-        letters="TX",
-        description="",
-        homepage="",
-        files=(kind,),
-        rules=(),
-        layouts=(layout,),
+        name="texts", title="", letters="TX", description="", homepage="", files=(kind,), rules=(), layouts=(layout,)
     )
     module = SimpleNamespace(TEXTS=declared, Checks=Checks)
     monkeypatch.setitem(sys.modules, "texts_format", module)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ragdatakit
 from ragdatakit.validators import file_runs
+from tests.broad import examples
 
 DOTTED = "0:The lamp of Skarn weighs 3.5 tons in all."
 IDS = st.sampled_from(["1", "2", "3", "02", " 2", "x", "", "٣", "10"])
@@ -28,7 +29,7 @@ ELEMENTS: st.SearchStrategy[Any] = (
 
 @pytest.mark.parametrize("big", [False, True])
 @given(st.lists(ELEMENTS, max_size=12), st.booleans(), st.sampled_from([0, 1, 1000]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_the_report_does_not_depend_on_parts_and_batches(
     big: bool, tmp_path_factory: pytest.TempPathFactory, elements: list[Any], dotted: bool, dots: int
 ) -> None:

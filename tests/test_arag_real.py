@@ -13,8 +13,7 @@ from tests.upstream_data import UPSTREAM_DATA
 PACKED = UPSTREAM_DATA / "2wiki-hipporag"
 
 pytestmark = pytest.mark.skipif(
-    not (PACKED / "chunks.json.gz").is_file(),
-    reason=f"the published 2wikimultihop files are not there ({PACKED})",
+    not (PACKED / "chunks.json.gz").is_file(), reason=f"the published 2wikimultihop files are not there ({PACKED})"
 )
 
 

@@ -8,6 +8,8 @@ from random import Random
 
 import pytest
 
+from ragdatakit.files.containers.arrays import ArraySource
+from ragdatakit.files.containers.sources import Source
 from tests.arrays_of_elements import array, read, value
 from tests.columnar_mutations import TOKENS, tries
 
@@ -105,3 +107,16 @@ def test_lines_behind_a_break_are_read(seed: int, tmp_path: Path) -> None:
 
         sound = {e.line for e in found if not e.error and e.raw == rows[e.line - 2]}
         assert sound >= {2, 3, 4, 7, 8, 9}, data
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_long_elements_are_decoded_together(indent: int | None, tmp_path: Path) -> None:
+    passages = [{"id": n, "text": "a passage, {of} words " * 90} for n in range(9)]
+    rows = [{"id": str(n), "passages": passages, "labels": [["yes", "no"]] * 9} for n in range(60)]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows, indent=indent))
+
+    parts = list(ArraySource(Source(path, False, 1 << 19)).parts())
+
+    assert [part.proved for part in parts] == [True] * (len(parts) - 1) + [False]  # the last one has the bracket
+    assert [row for part in parts for row in (part.values or [json.loads(e.raw) for e in part.elements()])] == rows

@@ -14,6 +14,7 @@ import ragdatakit
 from ragdatakit import validate
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.retrieval_sets import RetrievalSet, read_back, retrieval_sets, written
 from tests.upstream_data import UPSTREAM_DATA
@@ -93,11 +94,9 @@ def test_fields_that_beir_does_not_know_are_plain_members_of_the_metadata(tmp_pa
     for target in ("sage", "trec", "datamind"):
         ragdatakit.convert(tmp_path / "in", tmp_path / target, to=target)
 
-    assert found["documents"] == [
-        Document("d1", "c", "T", '{"x":1,"lang":"en"}', ("lang", "doc_id", "title", "text")),
-    ]
+    assert found["documents"] == [Document("d1", "c", "T", '{"x":1,"lang":"en"}', ("lang", "doc_id", "title", "text"))]
     assert found["questions"] == [
-        Question("q1", "who", metadata='{"lang":"en"}', field_order=("question_id", "text", "lang")),
+        Question("q1", "who", metadata='{"lang":"en"}', field_order=("question_id", "text", "lang"))
     ]
     written = [p for t in ("sage", "trec", "datamind") for p in (tmp_path / t).rglob("*") if p.is_file()]
     texts = {p: p.read_text() for p in written if p.name != "ragdata.json"}
@@ -253,7 +252,7 @@ def test_what_cannot_be_read_is_told_once(tmp_path: Path) -> None:
 
 
 @given(made=retrieval_sets())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_nothing_changes_on_the_way(made: RetrievalSet) -> None:
     tables = made.tables()
     with written(tables, "beir") as folder:

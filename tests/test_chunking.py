@@ -17,6 +17,7 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.schemas.canonical import Document, Qrel
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+from tests.broad import examples
 from tests.conversion_tools import tables_of
 
 pytest.importorskip("semantic_text_splitter", reason="needs ragdatakit[split]")
@@ -64,7 +65,7 @@ def sized(options: ChunkOptions, text: str) -> int:
     return plain_tokens.count(text) if options.by == "tokens" else len(text)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(TEXTS, st.sampled_from(["tokens", "characters", "sentences"]), st.integers(1, 40))
 def test_pieces_without_overlap_are_the_text_without_blanks(text: str, by: str, size: int) -> None:
     options = ChunkOptions(by, size)  # type: ignore[arg-type]
@@ -79,7 +80,7 @@ def test_pieces_without_overlap_are_the_text_without_blanks(text: str, by: str, 
     assert spans == list(splitter(options)(text))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(TEXTS, st.integers(2, 30), st.data())
 def test_overlap_by_tokens_is_exact(text: str, size: int, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(1, size - 1))
@@ -96,7 +97,7 @@ def test_overlap_by_tokens_is_exact(text: str, size: int, data: st.DataObject) -
         assert plain_tokens.count(text[start:end]) <= size
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(TEXTS, st.integers(2, 60), st.data())
 def test_overlap_by_characters_is_at_most_as_asked(text: str, size: int, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(1, size - 1))
@@ -169,7 +170,7 @@ def test_sentences_of_a_long_text_are_those_of_its_parts() -> None:
     assert pieces == {"The ferry leaves at nine."}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(TEXTS | st.text(max_size=60))
 def test_plain_tokens_are_counted_as_they_are_found(text: str) -> None:
     begins = plain_tokens.starts(text)
@@ -179,7 +180,7 @@ def test_plain_tokens_are_counted_as_they_are_found(text: str) -> None:
     assert (len(begins) == 0) == (not text.strip())
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.text(st.characters(max_codepoint=127), max_size=200))
 def test_plain_tokens_of_ascii_are_words_and_marks(text: str) -> None:
     assert plain_tokens.count(text) == len(re.findall(r"\w{1,12}|[^\w\s]", text))

@@ -15,7 +15,7 @@ from ragdatakit.schemas.evaluations import FailedClaim
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, tables_of
 from tests.ragchecker_oracle import VERDICTS, cases
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 OUTPUTS = FIXTURES / "ragchecker" / "valid" / "outputs"
 
@@ -48,8 +48,8 @@ def test_an_output_is_evaluated(tmp_path: Path) -> None:
     assert scores.questions == {row["query_id"]: row["metrics"] for row in whole["results"]}
     assert (scores.rows, scores.misfits, scores.unchecked) == (2, 0, 0)
     assert scores.failed == (
-        FailedClaim("q1", "right answer", "the mapping was in 1931", "not said"),
-        FailedClaim("q2", "right answer", "It lies north of Port Hale.", "not said"),
+        FailedClaim("q1", "right answer", "the mapping was in 1931", "not said", ("d2",)),
+        FailedClaim("q2", "right answer", "It lies north of Port Hale.", "not said", ("d5",)),
         FailedClaim("q2", "response", "It lies south of Port Hale.", "wrong, in no passage"),
         FailedClaim("q2", "response", "It lies near the lamp.", "wrong, in no passage"),
     )
@@ -102,7 +102,7 @@ def test_other_answers_have_none() -> None:
     assert score_claims(tables_of(answers=[Answer("1", "x", metadata='{"a":"answer2response"}')])) == []
 
 
-@pytest.mark.skipif(not (UPSTREAM_DATA / "ragchecker").exists(), reason="the published samples are not there")
+@needs("ragchecker")
 def test_the_published_metrics() -> None:
     (scores,) = ragdatakit.evaluate(UPSTREAM_DATA / "ragchecker").claims
 

@@ -14,7 +14,7 @@ import ragdatakit
 from ragdatakit.files.contextual_retrieval.contexts import extractive_context
 from ragdatakit.retrieval.gold_and_metrics.metrics import measure
 from tests.command_line import run
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 REAL = UPSTREAM_DATA / "contextual-retrieval"
 WITH_CONTEXTS = Path(__file__).parent.parent / "fixtures" / "contextual-retrieval" / "valid" / "with-contexts"
@@ -117,7 +117,7 @@ def test_vectors_of_a_store_are_fused_with_terms(tmp_path: Path) -> None:
     assert [h["score"] for h in hits] == sorted((h["score"] for h in hits), reverse=True)
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL.name} is not beside the project")
+@needs("contextual-retrieval")
 def test_real_files_gain_by_contexts(tmp_path: Path) -> None:
     """The cookbook publishes 80.92 and 87.15 (Pass@5 and 10) for plain vectors, 86.43 and 93.21 for contextual ones."""
     found = {

@@ -14,7 +14,7 @@ import ragdatakit
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import run
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 COOKBOOK = Path(__file__).parent.parent / "fixtures" / "contextual-retrieval" / "valid" / "cookbook"
 REAL = UPSTREAM_DATA / "contextual-retrieval"
@@ -65,10 +65,7 @@ def test_files_become_tables() -> None:
         "rung",
         metadata='{"relative_path":"/harbour/signals.py","repo_name":"harbour"}',
     )
-    assert found["qrels"] == [
-        Qrel("q0001", "doc_1_chunk_1", 1, "chunk"),
-        Qrel("q0002", "doc_2_chunk_0", 1, "chunk"),
-    ]
+    assert found["qrels"] == [Qrel("q0001", "doc_1_chunk_1", 1, "chunk"), Qrel("q0002", "doc_2_chunk_0", 1, "chunk")]
     assert told == {"the place of the record, which has no id": 2}
 
 
@@ -181,6 +178,7 @@ def test_what_only_golden_copies_say_is_told(tmp_path: Path) -> None:
     folder(tmp_path, corpus, asked)
     with ragdatakit.read(tmp_path) as dataset:
         documents, questions = list(dataset.rows("documents")), list(dataset.rows("questions"))
+        chunks = list(dataset.rows("chunks"))
         losses = {(loss.table, loss.column): loss for loss in dataset.losses if loss.kind == "lost"}
 
     assert documents == [
@@ -188,11 +186,30 @@ def test_what_only_golden_copies_say_is_told(tmp_path: Path) -> None:
     ]
     assert len(questions) == 3
     assert {place: loss.count for place, loss in losses.items()} == {
-        ("chunks", "metadata"): 5,
+        ("chunks", "metadata"): 2,
         ("documents", "metadata"): 5,
     }
-    assert losses["chunks", "metadata"].examples[0] == 'q0001: hash_id "9f"'
+    assert losses["chunks", "metadata"].examples == ["q0002: meta 7", "q0002: rank 1"]
+    assert [chunk.metadata for chunk in chunks] == [None, '{"hash_id":"9f"}']
     assert losses["documents", "metadata"].examples == ["q0001: size 11", 'q0001: content "?"', "q0002: size 11"]
+
+
+def test_what_golden_copies_say_comes_back(tmp_path: Path) -> None:
+    def copy(index: int, text: str, word: str) -> dict[str, Any]:
+        return {"doc_uuid": "u1", "index": index, "content": text, "meta": {"hash_id": word}}
+
+    copies = [copy(0, "Lamp. ", "8e"), copy(1, "Bell.", "9f")]
+    golden = {"uuid": "u1", "content": "Lamp. Bell.", "chunks": copies, "meta": {"repo_name": "h", "num_chunks": 2}}
+    (tmp_path / "given").mkdir()
+    folder(tmp_path / "given", CORPUS, [{**ASKED, "golden_documents": [golden]}])
+    ways = (("contextual-retrieval",), ("beir", "--sidecar"), ("datamind", "--sidecar"), ("arag", "--sidecar"))
+    for number, (to, *words) in enumerate(ways):
+        there, back = tmp_path / f"there{number}", tmp_path / f"back{number}"
+        assert run("convert", "--to", to, *words, tmp_path / "given", there).code == 0
+        assert run("convert", "--to", "contextual-retrieval", there, back).code == 0
+        lines = (back / "evaluation_set.jsonl").read_text("utf-8").splitlines()
+        (found,) = json.loads(lines[0])["golden_documents"]
+        assert [chunk["meta"] for chunk in found["chunks"]] == [{"hash_id": "8e"}, {"hash_id": "9f"}], to
 
 
 def test_hostile_files_do_not_stop_it(tmp_path: Path) -> None:
@@ -222,7 +239,7 @@ def test_it_is_converted_by_one_command(tmp_path: Path) -> None:
     assert "q0002\tdoc_2_chunk_0\t1" in next((tmp_path / "out" / "qrels").iterdir()).read_text()
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL.name} is not beside the project")
+@needs("contextual-retrieval")
 def test_real_files() -> None:
     found, told = read(REAL, "")
 
@@ -232,9 +249,7 @@ def test_real_files() -> None:
         "questions": 248,
         "qrels": 306,
     }
-    assert told == {
-        "the place of the record, which has no id": 248,
-        "only the golden copy in a question has it": 2176,  # hash_id
-    }
+    assert told == {"the place of the record, which has no id": 248}
+    assert all(json.loads(chunk.metadata)["hash_id"] for chunk in found["chunks"])
     ids = {c.chunk_id for c in found["chunks"]}
     assert all(q.target_id in ids for q in found["qrels"])

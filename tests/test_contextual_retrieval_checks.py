@@ -15,13 +15,10 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.files.contextual_retrieval.vector_stores import (
-    UnsafeStoreError,
-    UnusableStoreError,
-    read_vector_store,
-)
+from ragdatakit.files.containers.pickles import PickleError
+from ragdatakit.files.contextual_retrieval.vector_stores import opened_store
 from ragdatakit.files.paths.boundary import ANYWHERE
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 REAL = UPSTREAM_DATA / "contextual-retrieval"
 CORPUS: list[Any] = [
@@ -104,7 +101,7 @@ def test_examples(case: str, big: bool, tmp_path: Path, monkeypatch: pytest.Monk
     assert all(f.pointer is not None and f.line for f in report.findings if f.code in ("CR101", "CR103", "CR008"))
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL.name} is not beside the project")
+@needs("contextual-retrieval")
 def test_real_files() -> None:
     """The files repeat licence headers as chunks, and two queries; all references resolve."""
     report = ragdatakit.validate(REAL, max_per_rule=0)
@@ -121,11 +118,10 @@ def test_stores_of_every_protocol_are_read(protocol: int, tmp_path: Path) -> Non
     path = tmp_path / "vector_db.pkl"
     path.write_bytes(pickle.dumps(STORE, protocol))
 
-    found = read_vector_store(path, ANYWHERE)
-
-    assert [list(v) for v in found.vectors] == STORE["embeddings"]
-    assert found.chunks == STORE["metadata"]
-    assert found.queries() == {}
+    with opened_store(path, ANYWHERE) as found:
+        assert [v.tolist() for v in found.vectors() if v is not None] == STORE["embeddings"]
+        assert list(found.chunks()) == STORE["metadata"]
+        assert found.queries() == {}
 
 
 class _Writes:
@@ -141,8 +137,9 @@ def test_code_in_a_store_is_not_run(protocol: int, tmp_path: Path) -> None:
     path = tmp_path / "vector_db.pkl"
     path.write_bytes(pickle.dumps({**STORE, "query_cache": _Writes(tmp_path / "made")}, protocol))
 
-    with pytest.raises(UnsafeStoreError):
-        read_vector_store(path, ANYWHERE)
+    with pytest.raises(PickleError) as told, opened_store(path, ANYWHERE):
+        pass
+    assert told.value.fault == "code"
     assert not (tmp_path / "made").exists()
 
 
@@ -192,5 +189,6 @@ def test_a_store_that_is_cut_anywhere_is_unusable(cut: int, tmp_path: Path) -> N
     path = tmp_path / "vector_db.pkl"
     path.write_bytes(data[: min(cut, len(data) - 1)])
 
-    with pytest.raises(UnusableStoreError):
-        read_vector_store(path, ANYWHERE)
+    with pytest.raises(PickleError) as told, opened_store(path, ANYWHERE):
+        pass
+    assert told.value.fault != "code"

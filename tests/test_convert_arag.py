@@ -16,6 +16,7 @@ from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas.canonical import Answer, Chunk, Document, Edge, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.datamind_profiles import account, errors, read_repository, records
 from tests.upstream_data import UPSTREAM_DATA
@@ -315,7 +316,7 @@ def _records(draw: st.DrawFn) -> list[dict[str, Any]]:
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(chunks=st.lists(TEXTS.map("x".__add__), min_size=1, max_size=5), questions=_records())
 @example(chunks=["x" * 200_000, "x:\u2028\x7f\x00"], questions=[])
 def test_arag_comes_back_from_datamind_byte_for_byte(chunks: list[str], questions: list[dict[str, Any]]) -> None:
@@ -338,7 +339,7 @@ def test_arag_comes_back_from_datamind_byte_for_byte(chunks: list[str], question
             assert (Path(scratch) / "back" / name).read_bytes() == (folder / name).read_bytes()
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     documents=st.lists(st.builds(Document, IDS, TEXTS, st.none() | TEXTS), max_size=6, unique_by=lambda d: d.doc_id),
     questions=st.lists(

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from tests.command_line import run, spawn
 
 CHUNKS = ["0:The lighthouse of Skarn was lit in 1871. It burned whale oil.", "1:Note: the keeper left in 1902."]
 QUESTIONS: list[dict[str, Any]] = [
@@ -28,17 +29,6 @@ QUESTIONS: list[dict[str, Any]] = [
     },
     {"id": "s2", "question": "When did the keeper leave?", "answer": "1902", "level": 1.50},
 ]
-
-
-def ragdata(*words: object, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "ragdatakit", *map(str, words)],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        **options,
-    )
 
 
 def write_arag(folder: Path, chunks: list[str] | None = None) -> Path:
@@ -70,21 +60,21 @@ def names_in(folder: Path) -> list[str]:
 def test_defaults_of_source_and_target(tmp_path: Path) -> None:
     write_arag(tmp_path / "skarn")
 
-    done = ragdata("convert", "--from", "arag", "--to", "datamind", cwd=tmp_path / "skarn")
+    done = run("convert", "--from", "arag", "--to", "datamind", cwd=tmp_path / "skarn")
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Nothing is lost." in done.stdout
+    assert done.code == 0, done.out + done.err
+    assert "Nothing is lost." in done.out
     assert ragdatakit.validate(tmp_path / "skarn" / "datamind").ok
     assert not [p for p in (tmp_path / "skarn").iterdir() if p.name.startswith(".")]
 
 
 def test_there_and_back_is_byte_equal(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn")
-    assert ragdata("convert", "--to", "datamind", source, tmp_path / "dm").returncode == 0
+    assert run("convert", "--to", "datamind", source, tmp_path / "dm").code == 0
 
-    done = ragdata("convert", "--to", "arag", tmp_path / "dm", tmp_path / "back")
+    done = run("convert", "--to", "arag", tmp_path / "dm", tmp_path / "back")
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.code == 0, done.out + done.err
     back = snapshot(tmp_path / "back")
     back.pop("ragdata.json")
     assert back == snapshot(source)
@@ -93,38 +83,38 @@ def test_there_and_back_is_byte_equal(tmp_path: Path) -> None:
 def test_dry_run_writes_nothing(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn")
 
-    done = ragdata("convert", "--to", "datamind", "--dry-run", source, tmp_path / "dm")
+    done = run("convert", "--to", "datamind", "--dry-run", source, tmp_path / "dm")
 
-    assert done.returncode == 0
-    assert "Nothing was written" in done.stdout
-    assert "chunks/" in done.stdout
+    assert done.code == 0
+    assert "Nothing was written" in done.out
+    assert "chunks/" in done.out
     assert names_in(tmp_path) == ["skarn"]
 
 
 def test_losses_are_told_and_strict_stops(tmp_path: Path) -> None:
     source = write_beir(tmp_path / "reef")
 
-    done = ragdata("convert", "--to", "arag", "--loss-report", tmp_path / "loss.json", source, tmp_path / "out")
-    strict = ragdata("convert", "--to", "arag", "--strict", source, tmp_path / "strict")
+    done = run("convert", "--to", "arag", "--loss-report", tmp_path / "loss.json", source, tmp_path / "out")
+    strict = run("convert", "--to", "arag", "--strict", source, tmp_path / "strict")
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "documents.title" in done.stdout
+    assert done.code == 0, done.out + done.err
+    assert "documents.title" in done.out
     report = json.loads((tmp_path / "loss.json").read_text())
     (losses,) = [c["losses"] for c in report["conversions"]]
     titles = next(loss for loss in losses if loss["column"] == "title")
     assert (titles["kind"], titles["count"], titles["examples"][0]) == ("lost", 2, "d1: Light")
-    assert strict.returncode == 1
-    assert "--strict was given" in strict.stdout
+    assert strict.code == 1
+    assert "--strict was given" in strict.out
     assert not (tmp_path / "strict").exists()
 
 
 def test_sidecar_restores_what_was_lost(tmp_path: Path) -> None:
     source = write_beir(tmp_path / "reef")
-    assert ragdata("convert", "--to", "arag", "--sidecar", source, tmp_path / "out").returncode == 0
+    assert run("convert", "--to", "arag", "--sidecar", source, tmp_path / "out").code == 0
 
-    done = ragdata("convert", "--to", "beir", tmp_path / "out", tmp_path / "back")
+    done = run("convert", "--to", "beir", tmp_path / "out", tmp_path / "back")
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.code == 0, done.out + done.err
     with ragdatakit.read(source) as before, ragdatakit.read(tmp_path / "back") as after:
         assert before.tables == after.tables
         for table in before.tables:
@@ -134,14 +124,14 @@ def test_sidecar_restores_what_was_lost(tmp_path: Path) -> None:
 def test_errors_stop_and_keep_going_leaves_out(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn", [*CHUNKS, "no id here"])
 
-    stopped = ragdata("convert", "--to", "datamind", source, tmp_path / "dm")
-    going = ragdata("convert", "--to", "datamind", "--keep-going", source, tmp_path / "dm")
+    stopped = run("convert", "--to", "datamind", source, tmp_path / "dm")
+    going = run("convert", "--to", "datamind", "--keep-going", source, tmp_path / "dm")
 
-    assert stopped.returncode == 1
-    assert "AR105" in stopped.stdout
-    assert "Nothing was written" in stopped.stdout
-    assert going.returncode == 0, going.stdout + going.stderr
-    assert "1 record: AR105" in going.stdout
+    assert stopped.code == 1
+    assert "AR105" in stopped.out
+    assert "Nothing was written" in stopped.out
+    assert going.code == 0, going.out + going.err
+    assert "1 record: AR105" in going.out
     with ragdatakit.read(tmp_path / "dm") as after:
         assert len(list(after.rows("chunks"))) == 2
 
@@ -151,13 +141,13 @@ def test_a_full_target_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "dm").mkdir()
     (tmp_path / "dm" / "mine.txt").write_text("mine")
 
-    refused = ragdata("convert", "--to", "datamind", source, tmp_path / "dm")
-    assert refused.returncode == 2
-    assert "is not empty" in refused.stderr
+    refused = run("convert", "--to", "datamind", source, tmp_path / "dm")
+    assert refused.code == 2
+    assert "is not empty" in refused.err
     assert snapshot(tmp_path / "dm") == {"mine.txt": b"mine"}
 
-    done = ragdata("convert", "--to", "datamind", "--overwrite", source, tmp_path / "dm")
-    assert done.returncode == 0
+    done = run("convert", "--to", "datamind", "--overwrite", source, tmp_path / "dm")
+    assert done.code == 0
     assert not (tmp_path / "dm" / "mine.txt").exists()
 
 
@@ -165,10 +155,10 @@ def test_the_source_is_never_replaced(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "all" / "skarn")
     before = snapshot(source)
 
-    done = ragdata("convert", "--to", "datamind", "--overwrite", source, tmp_path / "all")
+    done = run("convert", "--to", "datamind", "--overwrite", source, tmp_path / "all")
 
-    assert done.returncode == 2
-    assert "holds the source" in done.stderr
+    assert done.code == 2
+    assert "holds the source" in done.err
     assert snapshot(source) == before
 
 
@@ -176,12 +166,12 @@ def test_a_second_run_over_the_default_target(tmp_path: Path) -> None:
     """The target stands in the source's folder: what was written before is not read as a source."""
     source = write_arag(tmp_path / "skarn")
     words = ("convert", "--to", "datamind", "--overwrite")
-    assert ragdata(*words, cwd=source).returncode == 0
+    assert run(*words, cwd=source).code == 0
     first = snapshot(source / "datamind")
 
-    done = ragdata(*words, cwd=source)
+    done = run(*words, cwd=source)
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.code == 0, done.out + done.err
     assert snapshot(source / "datamind") == first
 
 
@@ -203,28 +193,28 @@ def test_a_second_run_over_the_default_target(tmp_path: Path) -> None:
 def test_wrong_words(tmp_path: Path, words: list[str], told: str) -> None:
     source = write_arag(tmp_path / "skarn")
 
-    done = ragdata("convert", *words, source, tmp_path / "dm")
+    done = run("convert", *words, source, tmp_path / "dm")
 
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 2
+    assert told in done.err
+    assert "Traceback" not in done.err
     assert names_in(tmp_path) == ["skarn"]
 
 
 def test_missing_source(tmp_path: Path) -> None:
-    done = ragdata("convert", "--to", "datamind", tmp_path / "none")
+    done = run("convert", "--to", "datamind", tmp_path / "none")
 
-    assert done.returncode == 2
-    assert "no such file or folder" in done.stderr
+    assert done.code == 2
+    assert "no such file or folder" in done.err
 
 
 def test_several_datasets_at_once(tmp_path: Path) -> None:
     write_arag(tmp_path / "all" / "skarn")
     write_arag(tmp_path / "all" / "north" / "reef")
 
-    done = ragdata("convert", "--to", "datamind", tmp_path / "all", tmp_path / "dm")
+    done = run("convert", "--to", "datamind", tmp_path / "all", tmp_path / "dm")
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.code == 0, done.out + done.err
     assert (tmp_path / "dm" / "skarn" / "ragdata.json").is_file()
     assert (tmp_path / "dm" / "north" / "reef" / "ragdata.json").is_file()
 
@@ -232,42 +222,42 @@ def test_several_datasets_at_once(tmp_path: Path) -> None:
 def test_the_manifest_is_the_same_each_time_and_verifies(tmp_path: Path) -> None:
     source = write_beir(tmp_path / "reef")
     for name in ("one", "two"):
-        assert ragdata("convert", "--to", "light-splade", "--sidecar", source, tmp_path / name).returncode == 0
+        assert run("convert", "--to", "light-splade", "--sidecar", source, tmp_path / name).code == 0
 
     assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two")
     manifest = json.loads((tmp_path / "one" / "ragdata.json").read_text())
     assert manifest["source"]["format"] == "beir"
     assert {f["path"] for f in manifest["source"]["files"]} == {"corpus.jsonl", "queries.jsonl", "qrels/test.tsv"}
     assert {f["path"] for f in manifest["files"]} | {"ragdata.json"} == set(snapshot(tmp_path / "one"))
-    verified = ragdata("verify", tmp_path / "one", "--source", source)
-    assert (verified.returncode, verified.stdout) == (0, "All files are as they were written.\n")
+    verified = run("verify", tmp_path / "one", "--source", source)
+    assert (verified.code, verified.out) == (0, "All files are as they were written.\n")
 
 
 def test_verify_tells_each_difference(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn")
     target = tmp_path / "dm"
-    assert ragdata("convert", "--to", "datamind", source, target).returncode == 0
+    assert run("convert", "--to", "datamind", source, target).code == 0
     chunks = target / "data" / "profiles" / "skarn" / "chunks" / "skarn.jsonl"
     chunks.write_bytes(chunks.read_bytes().replace(b"1871", b"1872"))
     (target / "data" / "bench" / "skarn.jsonl").unlink()
     (target / "note.txt").write_text("mine")
     (source / "questions.json").write_text("[]")
 
-    done = ragdata("verify", target, "--source", source)
+    done = run("verify", target, "--source", source)
 
-    assert done.returncode == 1
-    assert "missing   data/bench/skarn.jsonl" in done.stdout
-    assert "changed   data/profiles/skarn/chunks/skarn.jsonl: expected sha256" in done.stdout
-    assert "unlisted  note.txt" in done.stdout
-    assert "questions.json: expected sha256" in done.stdout
-    assert "3 files not as written." in done.stdout
+    assert done.code == 1
+    assert "missing   data/bench/skarn.jsonl" in done.out
+    assert "changed   data/profiles/skarn/chunks/skarn.jsonl: expected sha256" in done.out
+    assert "unlisted  note.txt" in done.out
+    assert "questions.json: expected sha256" in done.out
+    assert "3 files not as written." in done.out
 
 
 def test_verify_without_a_manifest(tmp_path: Path) -> None:
-    done = ragdata("verify", tmp_path)
+    done = run("verify", tmp_path)
 
-    assert done.returncode == 2
-    assert "no ragdata.json" in done.stderr
+    assert done.code == 2
+    assert "no ragdata.json" in done.err
 
 
 @pytest.mark.parametrize(
@@ -276,11 +266,11 @@ def test_verify_without_a_manifest(tmp_path: Path) -> None:
 def test_verify_with_a_damaged_manifest(tmp_path: Path, content: str) -> None:
     (tmp_path / "ragdata.json").write_text(content)
 
-    done = ragdata("verify", tmp_path)
+    done = run("verify", tmp_path)
 
-    assert done.returncode == 2
-    assert "cannot be read" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 2
+    assert "cannot be read" in done.err
+    assert "Traceback" not in done.err
 
 
 def test_verify_does_not_follow_a_manifest_out_of_the_folder(tmp_path: Path) -> None:
@@ -289,10 +279,10 @@ def test_verify_does_not_follow_a_manifest_out_of_the_folder(tmp_path: Path) -> 
     entry = {"path": "../secret", "records": None, "bytes": 6, "sha256": "0" * 64}
     (tmp_path / "in" / "ragdata.json").write_text(json.dumps({"version": 1, "ragdata": "0", "files": [entry]}))
 
-    done = ragdata("verify", tmp_path / "in")
+    done = run("verify", tmp_path / "in")
 
-    assert done.returncode == 2
-    assert "no path below the folder: '../secret'" in done.stderr
+    assert done.code == 2
+    assert "no path below the folder: '../secret'" in done.err
 
 
 def many_chunks(folder: Path, megabytes: int) -> Path:
@@ -329,14 +319,14 @@ def test_a_file_that_cannot_grow_leaves_the_old_dataset(tmp_path: Path) -> None:
     (tmp_path / "dm").mkdir()
     (tmp_path / "dm" / "old.txt").write_text("old")
 
-    done = ragdata(
+    done = spawn(
         "convert", "--to", "datamind", "--overwrite", source, tmp_path / "dm",
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000)),
+        first=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000)),
     )  # fmt: skip
 
-    assert done.returncode == 2
-    assert "File too large" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 2
+    assert "File too large" in done.err
+    assert "Traceback" not in done.err
     assert snapshot(tmp_path / "dm") == {"old.txt": b"old"}
     assert names_in(tmp_path) == ["dm", "skarn"]
 
@@ -352,10 +342,10 @@ def test_a_full_disk_leaves_the_old_dataset(tmp_path: Path) -> None:
         (disk / "dm").mkdir()
         (disk / "dm" / "old.txt").write_text("old")
 
-        done = ragdata("convert", "--to", "datamind", "--overwrite", source, disk / "dm")
+        done = run("convert", "--to", "datamind", "--overwrite", source, disk / "dm")
 
-        assert done.returncode == 2
-        assert "no space left" in done.stderr
+        assert done.code == 2
+        assert "no space left" in done.err
         assert snapshot(disk) == {"dm/old.txt": b"old"}
         assert names_in(disk) == ["dm"]
     finally:
@@ -367,50 +357,50 @@ def test_an_unreadable_source_leaves_nothing(tmp_path: Path) -> None:
     (source / "questions.json").unlink()
     (source / "questions.json").symlink_to("gone.json")
 
-    done = ragdata("convert", "--from", "arag", "--to", "datamind", source, tmp_path / "dm")
+    done = run("convert", "--from", "arag", "--to", "datamind", source, tmp_path / "dm")
 
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
+    assert done.code == 1
+    assert "Traceback" not in done.err
     assert names_in(tmp_path) == ["skarn"]
 
 
 def test_json_output(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn")
 
-    done = ragdata("convert", "--to", "datamind", "--output-format", "json", source, tmp_path / "dm")
+    done = run("convert", "--to", "datamind", "--output-format", "json", source, tmp_path / "dm")
 
-    document = json.loads(done.stdout)
+    document = json.loads(done.out)
     assert (document["written"], document["lossless"]) == (True, True)
     assert document["conversions"][0]["counts"] == {"chunks": 2, "questions": 2}
 
 
 def test_list_names_every_format() -> None:
-    done = ragdata("convert", "--list")
-    pair = ragdata("convert", "--list", "--from", "arag", "--to", "datamind")
+    done = run("convert", "--list")
+    pair = run("convert", "--list", "--from", "arag", "--to", "datamind")
 
-    assert done.returncode == pair.returncode == 0
-    assert all(name in done.stdout for name in ("arag", "datamind", "beir", "text", "table"))
-    assert "arag → datamind: exact" in pair.stdout
-    assert "--option metadata=" in pair.stdout
+    assert done.code == pair.code == 0
+    assert all(name in done.out for name in ("arag", "datamind", "beir", "text", "table"))
+    assert "arag → datamind: exact" in pair.out
+    assert "--option metadata=" in pair.out
 
 
 def test_no_progress_and_no_colour_without_a_terminal(tmp_path: Path) -> None:
     source = many_chunks(tmp_path / "skarn", 1)
 
-    done = ragdata("convert", "--to", "datamind", source, tmp_path / "dm")
+    done = run("convert", "--to", "datamind", source, tmp_path / "dm")
 
-    assert done.stderr == ""
-    assert "\x1b" not in done.stdout
+    assert done.err == ""
+    assert "\x1b" not in done.out
 
 
 def test_a_target_that_holds_files_of_the_source_is_refused(tmp_path: Path) -> None:
     source = write_beir(tmp_path / "reef")
     before = snapshot(source)
 
-    done = ragdata("convert", "--to", "trec", "--overwrite", source, source / "qrels")
+    done = run("convert", "--to", "trec", "--overwrite", source, source / "qrels")
 
-    assert done.returncode == 2
-    assert "holds a file of the source (qrels/test.tsv)" in done.stderr
+    assert done.code == 2
+    assert "holds a file of the source (qrels/test.tsv)" in done.err
     assert snapshot(source) == before
 
 
@@ -420,24 +410,24 @@ def test_texts_below_the_target_are_refused_too_but_not_what_was_written_there(t
     (tmp_path / "texts" / "sub" / "b.md").write_text("# B\n\nThe reef.\n")
     words = ("convert", "--from", "text", "--to", "datamind", "--overwrite", tmp_path / "texts")
 
-    refused = ragdata(*words, tmp_path / "texts" / "sub")
-    once, again = (ragdata(*words, tmp_path / "texts" / "dm") for _ in range(2))
+    refused = run(*words, tmp_path / "texts" / "sub")
+    once, again = (run(*words, tmp_path / "texts" / "dm") for _ in range(2))
 
-    assert refused.returncode == 2
-    assert "holds a file of the source (sub/b.md)" in refused.stderr
-    assert once.returncode == again.returncode == 0, once.stderr + again.stderr
-    assert "2 documents" in again.stdout
+    assert refused.code == 2
+    assert "holds a file of the source (sub/b.md)" in refused.err
+    assert once.code == again.code == 0, once.err + again.err
+    assert "2 documents" in again.out
 
 
 def test_another_target_beside_the_first(tmp_path: Path) -> None:
     """What stands below the source because it was converted from it is no second source."""
     write_arag(tmp_path / "skarn")
-    assert ragdata("convert", "--to", "datamind", cwd=tmp_path / "skarn").returncode == 0
+    assert run("convert", "--to", "datamind", cwd=tmp_path / "skarn").code == 0
 
-    done = ragdata("convert", "--to", "sage", cwd=tmp_path / "skarn")
+    done = run("convert", "--to", "sage", cwd=tmp_path / "skarn")
 
-    assert done.returncode == 0, done.stderr
-    assert "arag → sage" in done.stdout
+    assert done.code == 0, done.err
+    assert "arag → sage" in done.out
 
 
 @pytest.mark.parametrize(
@@ -451,13 +441,13 @@ def test_another_target_beside_the_first(tmp_path: Path) -> None:
 )
 def test_what_was_kept_aside_must_be_whole(tmp_path: Path, damage: Any, told: str) -> None:
     source = write_beir(tmp_path / "reef")
-    assert ragdata("convert", "--to", "light-splade", "--sidecar", source, tmp_path / "ls").returncode == 0
+    assert run("convert", "--to", "light-splade", "--sidecar", source, tmp_path / "ls").code == 0
     damage(tmp_path / "ls")
 
-    done = ragdata("convert", "--to", "beir", tmp_path / "ls", tmp_path / "back")
+    done = run("convert", "--to", "beir", tmp_path / "ls", tmp_path / "back")
 
-    assert done.returncode == 2
-    assert told in done.stderr
+    assert done.code == 2
+    assert told in done.err
     assert not (tmp_path / "back").exists()
 
 
@@ -467,20 +457,20 @@ def test_a_record_that_is_too_long_can_be_left_out(tmp_path: Path) -> None:
         file.write('{"_id":"d3","title":"","text":"' + "x" * 20_000_000 + '"}\n')
     words = ("convert", "--to", "trec", "--memory-limit", "64MiB", source, tmp_path / "out")
 
-    stopped, going = ragdata(*words), ragdata(*words, "--keep-going")
+    stopped, going = spawn(*words), spawn(*words, "--keep-going")
 
-    assert stopped.returncode == 1
-    assert "RD111" in stopped.stdout
-    assert going.returncode == 0, going.stderr
-    assert "1 record: RD111" in going.stdout
+    assert stopped.code == 1
+    assert "RD111" in stopped.out
+    assert going.code == 0, going.err
+    assert "1 record: RD111" in going.out
 
 
 def test_errors_say_the_option_of_this_command(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "picture.png").write_bytes(b"\x89PNG")
 
-    done = ragdata("convert", "--to", "beir", tmp_path / "other")
+    done = run("convert", "--to", "beir", tmp_path / "other")
 
-    assert done.returncode == 2
-    assert "--from" in done.stderr
-    assert "--format" not in done.stderr
+    assert done.code == 2
+    assert "--from" in done.err
+    assert "--format" not in done.err

@@ -16,6 +16,7 @@ from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Asset, Chunk, Document, Edge, Node, Qrel, Question, Relation
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.datamind_profiles import account, errors, read_repository, records
 
@@ -153,12 +154,7 @@ def test_chunks_of_arag_are_written_as_the_page_says(tmp_path: Path) -> None:
     write_tables(tables, "datamind", tmp_path)
 
     assert records(tmp_path / CHUNKS) == [
-        {
-            "id": "notes-0",
-            "text": " It: was lit.",
-            "source": "notes",
-            "metadata": {"source": "notes", "arag_id": "0"},
-        }
+        {"id": "notes-0", "text": " It: was lit.", "source": "notes", "metadata": {"source": "notes", "arag_id": "0"}}
     ]
     assert account(tables) == {("dropped", "chunks", None): 1}
 
@@ -410,7 +406,7 @@ NON_BLANK = TEXTS.map("x".__add__)
 OPTIONAL = st.none() | TEXTS
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.builds(
@@ -441,7 +437,7 @@ def test_chunks_come_back_as_they_were(chunks: list[Chunk], format_name: str) ->
         assert not len(tables.losses)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.builds(Document, TEXTS, NON_BLANK, OPTIONAL, OBJECTS, st.just(())),
@@ -459,7 +455,7 @@ def test_documents_come_back_as_they_were(documents: list[Document]) -> None:
         assert rows(read_repository(Path(folder))) == {"documents": documents}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.builds(
@@ -489,7 +485,7 @@ def test_graphs_come_back_as_they_were(edges: list[Edge], kind: str | None, attr
         assert rows(read_repository(Path(folder))) == {"nodes": nodes, "edges": edges}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.builds(

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ragdatakit.converters.datamind.sql import insert_rows, literal
 from ragdatakit.schemas.canonical import Asset, Document
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import tables_of
 from tests.datamind_profiles import account, errors, write_repository
 
@@ -62,7 +63,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 TRICKY = st.lists(st.sampled_from([*";:'\"\\\r\n\x00~^|@a1_$é ", "::", "\\:", "--", "/*"]), max_size=14).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.one_of(TEXTS, TRICKY), min_size=1, max_size=4))
 def test_any_text_survives_the_loader(texts: list[str]) -> None:
     sql = f"CREATE TABLE t ({', '.join(f'c{n} TEXT' for n in range(len(texts)))});\n{insert_rows('t', [tuple(texts)])}"
@@ -127,10 +128,7 @@ def test_csv_columns_are_typed_and_nothing_is_misread(tmp_path: Path) -> None:
                 ("name", "TEXT", 0, 0),
                 ("none", "TEXT", 0, 0),
             ],
-            [
-                (1, "007", 1.5, "2026-05-01 12:30:00", "O'Hara; :todo", None),
-                (-2, "1e3", 2.0, None, "", None),
-            ],
+            [(1, "007", 1.5, "2026-05-01 12:30:00", "O'Hara; :todo", None), (-2, "1e3", 2.0, None, "", None)],
         ],
     }
     assert not account(tables)
@@ -152,10 +150,7 @@ def test_json_lines_keep_their_types(tmp_path: Path) -> None:
         ("e", "TEXT"),
         ("f", "TEXT"),
     ]
-    assert table_rows == [
-        (1.0, 1, '[1,{"k":";"}]', 1, None, None),
-        (2.5, None, None, "one", "x:y :z", str(2**70)),
-    ]
+    assert table_rows == [(1.0, 1, '[1,{"k":";"}]', 1, None, None), (2.5, None, None, "one", "x:y :z", str(2**70))]
     assert {(loss.reason, loss.examples[0]) for loss in tables.losses} == {
         ("a nested value became JSON text", "log.c"),
         ("true and false became 1 and 0", "log.b"),
@@ -169,10 +164,7 @@ def test_integers_that_no_float_holds_stay_what_they_are(tmp_path: Path) -> None
 
     found, _ = written(tmp_path / "out", source)
 
-    assert found["log"] == [
-        [("a", "", 0, 0), ("b", "INTEGER", 0, 0)],
-        [(9007199254740993, 9007199254740993), (0.5, 1)],
-    ]
+    assert found["log"] == [[("a", "", 0, 0), ("b", "INTEGER", 0, 0)], [(9007199254740993, 9007199254740993), (0.5, 1)]]
 
 
 def test_parquet_types_have_their_match(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import ragdatakit
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from tests.command_line import run
 from tests.model_server import running_models
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 DOCUMENTS = {
     "Harbour log": "The tug Osprey towed the barge Lena into Port Hale. Captain Jane Moor signed.",
@@ -337,7 +337,7 @@ def test_from_python(tmp_path: Path) -> None:
 WIKI = UPSTREAM_DATA / "2wiki-hipporag"
 
 
-@pytest.mark.skipif(not WIKI.is_dir(), reason="needs the public datasets beside the project")
+@needs("2wiki-hipporag")
 def test_a_real_corpus(tmp_path: Path) -> None:
     """A part of 2WikiMultihopQA: the passages of sixty questions, and others."""
 

@@ -19,7 +19,7 @@ from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Ques
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.gfm_rag_sets import SAMPLE, write
 from tests.stage1_sets import graph_of, held_out_questions, knowledge_graph
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 LOG = {"Harbour log": "The tug Osprey towed the barge Lena into Port Hale."}
 STAGE1 = {
@@ -535,10 +535,7 @@ def test_a_node_of_gfm_rag_is_the_document_of_its_name(tmp_path: Path) -> None:
 
     write_tables(tables, "gfm-rag", tmp_path)
 
-    assert [(n.name, n.type) for n in rows(read_tables(tmp_path))["nodes"]] == [
-        ("lena", "entity"),
-        ("log", "document"),
-    ]
+    assert [(n.name, n.type) for n in rows(read_tables(tmp_path))["nodes"]] == [("lena", "entity"), ("log", "document")]
 
 
 @pytest.mark.parametrize(
@@ -572,7 +569,7 @@ def test_nothing_to_write(tmp_path: Path) -> None:
 # public data
 
 
-@pytest.mark.skipif(not (UPSTREAM_DATA / "gfm-rag-sample").is_dir(), reason="no public data beside the project")
+@needs("gfm-rag-sample")
 def test_the_fork_with_two_commas(tmp_path: Path) -> None:
     source = UPSTREAM_DATA / "gfm-rag-sample/fork-v1-double-comma/hotpotqa_test"
 
@@ -586,7 +583,7 @@ def test_the_fork_with_two_commas(tmp_path: Path) -> None:
     assert validate(tmp_path, profile="reasoner").counts["error"] == 0
 
 
-@pytest.mark.skipif(not (UPSTREAM_DATA / "kg-triples-small").is_dir(), reason="no public data beside the project")
+@needs("kg-triples-small")
 def test_public_triples_with_their_questions(tmp_path: Path) -> None:
     graph = knowledge_graph("umls")
     stage1 = graph_of(graph.train)

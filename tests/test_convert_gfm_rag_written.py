@@ -17,6 +17,7 @@ from ragdatakit.files.containers import json_text
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, StartNode
+from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.stage1_sets import load_with_pandas
 
@@ -86,7 +87,7 @@ def errors(folder: Path, *profiles: str) -> list[str]:
     return [f"{finding.code} {finding.message}" for finding in report.findings]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(graphs())
 def test_a_graph_comes_back_the_same_and_has_no_error(graph: dict[str, list[Any]]) -> None:
     """Names that would be misread are called otherwise, consistently; nothing else changes."""
@@ -102,7 +103,7 @@ def test_a_graph_comes_back_the_same_and_has_no_error(graph: dict[str, list[Any]
         assert not tables.losses.any_lost, list(tables.losses)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(graphs(), st.sampled_from(["reasoner", "gfm-rag"]))
 def test_the_profile_that_was_asked_for_has_no_error(graph: dict[str, list[Any]], profile: str) -> None:
     """Where the entity loader would be left without an edge, the conversion says so and writes nothing wrong."""
@@ -144,7 +145,7 @@ SAMPLES = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(graphs(), st.lists(SAMPLES, max_size=5, unique_by=lambda q: q.question_id), st.data())
 def test_questions_over_a_graph_come_back_the_same(
     graph: dict[str, list[Any]], questions: list[Question], data: Any
@@ -171,7 +172,7 @@ def test_questions_over_a_graph_come_back_the_same(
         assert sorted(found.get("qrels", []), key=str) == sorted(qrels, key=str)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_tables_are_written_without_an_error(data: Any) -> None:
     """Names that are unknown, repeated, missing or odd; parts of a dataset that are not there."""

@@ -24,10 +24,11 @@ from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Document, PairScore, Qrel, Question, Run, Triplet
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.light_splade_oracle import installed, silent_losses, verdict
 from tests.light_splade_tables import OPTIONS, any_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 MASTERS = ("query_master", "doc_master", "positive_lists")
 
@@ -92,7 +93,7 @@ def write_lines(path: Path, *lines: Any) -> None:
     path.write_bytes(gzip.compress(data) if path.name.endswith(".gz") else data)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(any_tables(), OPTIONS, st.sampled_from(["", "triplet", "distil"]))
 def test_whatever_is_written_is_valid_and_accounted_for(
     tables: CanonicalTables, options: dict[str, str], profile: str
@@ -148,7 +149,7 @@ def test_a_small_dataset_as_it_is_written(tmp_path: Path) -> None:
     assert {"kind": "passage", "id": 1, "was": "tide"} in records(tmp_path / "ragdata.ids.ndjson")
     assert not faults(tmp_path)
     assert out.files["train/triplets.ndjson"].records == 2
-    assert reasons(tables, "coerced", "documents") == {"the title stands before the text, with a blank between": 2}
+    assert reasons(tables, "coerced", "documents") == {"the title comes before the text, with a blank between": 2}
     assert reasons(tables, "renumbered", "passages") == {"the mapping is in ragdata.ids.ndjson": 4}
     assert not {kind for kind, _, _ in told(tables)} & {"dropped", "lost"}
 
@@ -222,10 +223,7 @@ def test_without_two_given_splits_one_is_made_by_hashes_of_ids(tmp_path: Path) -
 
     assert len(chosen) == 20
     assert _validated(tables, tmp_path / "b") == chosen
-    assert reasons(tables, "coerced", "qrels") == {
-        "test is written as train": 180,
-        "test is written as validation": 20,
-    }
+    assert reasons(tables, "coerced", "qrels") == {"test is written as train": 180, "test is written as validation": 20}
     assert len(_validated(_many(None), tmp_path / "c", **{"validation-ratio": "0.5"}) & chosen) == 20
     assert not faults(tmp_path / "b")
 
@@ -582,15 +580,8 @@ def test_a_data_config_leads_to_the_same_tables(tmp_path: Path) -> None:
     assert rows(read_tables(tmp_path / "data.yaml")) == rows(read_tables(tmp_path))
 
 
-def _real(name: str) -> Path:
-    path = UPSTREAM_DATA / name
-    if not path.is_dir():
-        pytest.skip(f"{path} is not on this machine")
-    return path
-
-
 def test_the_toy_dataset_comes_back_byte_for_byte(tmp_path: Path) -> None:
-    source = _real("light-splade-toy")
+    source = published("light-splade-toy")
 
     write_tables(read_tables(source), "light-splade", tmp_path / "split", documents="split")
     write_tables(read_tables(source), "light-splade", tmp_path / "pool")
@@ -633,7 +624,7 @@ def _beir(root: Path) -> CanonicalTables:
 
 
 def test_scifact(tmp_path: Path) -> None:
-    tables = _beir(_real("scifact-beir"))
+    tables = _beir(published("scifact-beir"))
 
     write_tables(tables, "light-splade", tmp_path, **{"random-negatives": "2"})
 
@@ -646,7 +637,7 @@ def test_scifact(tmp_path: Path) -> None:
 
 
 def test_nfcorpus(tmp_path: Path) -> None:
-    source = _real("nfcorpus-beir")
+    source = published("nfcorpus-beir")
     with ZipFile(source / "nfcorpus.zip") as packed:
         packed.extractall(tmp_path)
     tables = _beir(tmp_path / "nfcorpus")
@@ -662,7 +653,7 @@ def test_nfcorpus(tmp_path: Path) -> None:
 
 
 def test_the_faq_of_a_japanese_city(tmp_path: Path) -> None:
-    source = _real("localgovfaq-ja")
+    source = published("localgovfaq-ja")
 
     def load(name: str) -> Any:
         return json.loads(gzip.decompress((source / f"{name}.json.gz").read_bytes()))

@@ -22,7 +22,7 @@ import ragdatakit
 from ragdatakit.schemas.conversions import ConversionResult
 from tests import light_splade_oracle as light_splade
 from tests.stage1_sets import MENTION, knowledge_graph, load_with_pandas, names_of
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 PUBLISHED = {
     "chunks.json": "e92b8bcfcd2748100d60ad86819abe2e4cb318dc8d5f33b1aebdb0b4735c8aa8",
@@ -41,17 +41,14 @@ COUNTS_OF_MUSIQUE = {
     "relations": 5043,
     "triplets": 4145,
 }
+pytestmark = pytest.mark.broad(5)
+
 MAP_OF_FAQ = (
     "corpus.jsonl:id=id,text=text,queries.jsonl:question_id=id,question=question,"
     "qrels.csv:question_id=q,doc_id=d,grade=g"
 )
 
 Lost = dict[tuple[str, str, str | None], int]
-
-
-def needs(name: str) -> pytest.MarkDecorator:
-    folder = UPSTREAM_DATA / name
-    return pytest.mark.skipif(not folder.is_dir(), reason=f"the public data set is not there ({folder})")
 
 
 def converted(source: Path, target: Path, to: str, **words: Any) -> ConversionResult:

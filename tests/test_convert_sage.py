@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 import ragdatakit
 from ragdatakit.converters.sage.converter import CONVERTER
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import read_tables, write_tables
 from tests.sage_cases import DOCUMENTED, FULL, OPERATORS, OTHER, QUERY, SHORT, asked
 from tests.sage_records import TEXTS, documented_records
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "sage"
-RANDOM = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 NUMBERS = count()
 
 
@@ -112,10 +113,7 @@ OLDER: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
     (asked(question="q"), {}),
     (asked(question="r"), {"custom_question": "r"}),
     (asked(retrieval_results=[{"page_content": "a"}]), {"retrieval_results": results("a"), "retrieval_docs": ["a"]}),
-    (
-        asked(retrieval_results=results("a"), results=[]),
-        {"retrieval_results": results("a"), "retrieval_docs": ["a"]},
-    ),
+    (asked(retrieval_results=results("a"), results=[]), {"retrieval_results": results("a"), "retrieval_docs": ["a"]}),
     (asked(refining_results=["s"]), {"refining_results": results("s"), "refining_docs": ["s"]}),
 )
 

@@ -16,6 +16,7 @@ import ragdatakit
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Answer, Asset, Chunk, Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.sage_cases import FULL, OTHER, QUERY, SHORT
 from tests.sage_records import JSON, TEXTS, WORDS, documented_records
@@ -23,7 +24,7 @@ from tests.upstream_data import UPSTREAM_DATA
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "sage" / "valid"
 TWO_WIKI = UPSTREAM_DATA / "2wiki-hipporag"
-RANDOM = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 NUMBERS = count()
 
 
@@ -440,10 +441,7 @@ def test_nothing_to_write_is_told(tmp_path: Path) -> None:
 
 
 def test_a_mapping_does_not_outlive_documents_that_were_split(tmp_path: Path) -> None:
-    sources = {
-        "chunks": lambda: iter([Chunk("a", "a text")]),
-        "assets": lambda: iter([Asset("mapping.json", b"[0]")]),
-    }
+    sources = {"chunks": lambda: iter([Chunk("a", "a text")]), "assets": lambda: iter([Asset("mapping.json", b"[0]")])}
     tables = CanonicalTables("notes", "sage", sources, tables_of().losses)
     written(tmp_path, tables)
 

@@ -18,6 +18,7 @@ from ragdatakit.files.containers.csv_rows import CsvReader, locate_rows
 from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.missing import MISSING
+from tests.broad import examples
 
 NUMBER_LIKE = [
     *"1 01 +7 -0 1.5 18446744073709551615 9223372036854775807 9223372036854775808 -1 -9223372036854775808".split(),
@@ -32,7 +33,7 @@ def read(data: bytes, **options: Any) -> pd.DataFrame:
 
 
 @given(cells=st.lists(st.sampled_from(NUMBER_LIKE), min_size=1, max_size=5), cut=st.integers(0, 5))
-@settings(max_examples=1500)
+@settings(max_examples=examples(1500))
 def test_a_column_turns_into_what_pandas_makes_of_it(cells: list[str], cut: int) -> None:
     column = read(("name,b\n" + "".join(f"{c},x\n" for c in cells)).encode())["name"]
     scan, later = ColumnScan(), ColumnScan()
@@ -114,7 +115,7 @@ tables = st.tuples(
     block_bytes=st.sampled_from([4, 16, 1000]),
     columnar=st.booleans(),
 )
-@settings(max_examples=800)
+@settings(max_examples=examples(800))
 def test_records_are_cut_as_pandas_cuts_them(
     tmp_path_factory: pytest.TempPathFactory, text: str, block_bytes: int, columnar: bool
 ) -> None:

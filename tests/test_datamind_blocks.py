@@ -125,11 +125,7 @@ def test_keys_are_the_same_by_column_and_by_record(chunks: list[dict[str, Any]],
     for row, chunk in enumerate(chunks):
         chunk_id, text = v2_id(chunk), chunk["text"]
         wants_text = text.strip() and (all_texts or chunk_id is not None)
-        expected = {
-            "@v2_id": chunk_id,
-            "@v2_hash": v2_hash(chunk, "a.jsonl"),
-            "@text": text if wants_text else None,
-        }
+        expected = {"@v2_id": chunk_id, "@v2_hash": v2_hash(chunk, "a.jsonl"), "@text": text if wants_text else None}
         for name, value in expected.items():
             valid = batch.valid[name]
             assert (valid is None or bool(valid[row])) == (value is not None), name

@@ -26,6 +26,7 @@ from ragdatakit.schemas.canonical import TABLES, Asset, Document, Edge, Qrel, Qu
 from ragdatakit.schemas.diffs import DatasetDiff, Side, TableDiff
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.summaries import Distribution, Summary, TableSummary
+from tests.broad import examples
 from tests.browser_tools import launched, open_page
 from tests.command_line import FIXTURES, GOOD, run
 from tests.conversion_tools import tables_of
@@ -47,10 +48,7 @@ def write_beir(folder: Path, documents: dict[str, str] = DOCUMENTS, questions: d
 
 
 def compared(before: dict[str, Iterable[Any]], after: dict[str, Iterable[Any]], **options: Any) -> DatasetDiff:
-    with (
-        DatasetDatabase(tables_of(**before)) as old,
-        DatasetDatabase(tables_of(**after)) as new,
-    ):
+    with DatasetDatabase(tables_of(**before)) as old, DatasetDatabase(tables_of(**after)) as new:
         return compare_datasets(Compared(old, (), "a"), Compared(new, (), "b"), CompareOptions(**options))
 
 
@@ -112,7 +110,7 @@ def expected_of(name: str, before: list[Any], after: list[Any]) -> tuple[int, in
     return sum(added.values()) - changed, sum(removed.values()) - changed, changed
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(edited())
 def test_random_edits_are_found_exactly(case: tuple[str, list[Any], list[Any]]) -> None:
     name, before, after = case
@@ -152,6 +150,7 @@ def test_a_seeded_change_is_listed_and_nothing_else(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("folder", VALID, ids=lambda p: p.relative_to(FIXTURES).as_posix())
 def test_a_copy_is_equal(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / folder.name

@@ -298,7 +298,7 @@ def test_numbers_that_look_the_same_are_left_out_everywhere() -> None:
         (
             ["other/*"],
             ["README.md", "notes/first.bin"],
-            "--exclude other/*: there is no such file beside the datasets.",
+            "--exclude other/*: there is no such file next to the datasets.",
         ),
         (["queries.jsonl"], ["README.md", "notes/first.bin"], "--exclude queries.jsonl: there is no such file beside"),
     ],

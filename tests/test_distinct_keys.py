@@ -61,17 +61,12 @@ def peak(root: Path, command: str) -> int:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_memory_grows_with_the_bytes(command: str, tmp_path: Path) -> None:
-    peaks = []
-    for number in (25_000, 50_000):
-        root = tmp_path / str(number)
-        (root / "qrels").mkdir(parents=True)
-        (root / "corpus.jsonl").write_bytes(passages(number))
-        (root / "queries.jsonl").write_text('{"_id": "q1", "text": "when is high tide"}\n')
-        (root / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
-        peaks.append(peak(root, command))
+    (tmp_path / "qrels").mkdir(parents=True)
+    (tmp_path / "corpus.jsonl").write_bytes(passages(20_000))
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "when is high tide"}\n')
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
 
-    assert max(peaks) < 600 << 10  # before: 2 GB
-    assert peaks[1] < peaks[0] + (200 << 10)
+    assert peak(tmp_path, command) < 400 << 10  # with a column for each key: over 1 GiB
 
 
 def test_many_keys_are_not_decoded_by_columns() -> None:

@@ -116,6 +116,17 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert broken == []
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/adding-a-rule.md"])
+def test_modules_that_a_page_names_are_there(page: str) -> None:
+    text = (ROOT / page).read_text().replace("<format>", "light_splade").replace("<command>", "validate")
+    there = {
+        p.relative_to(ROOT).as_posix() for top in ("ragdatakit", "docs", "tests") for p in (ROOT / top).rglob("*.py")
+    }
+    named = set(re.findall(r"`([\w/.-]+\.py)`", text))
+
+    assert [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in there)] == []
+
+
 def test_an_example_is_run_and_its_output_filled_in() -> None:
     page = "```console\n$ ragdata --version\nragdata 0.0.0\n```\n\n```pycon\n>>> 6 * 7\n41\n```\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from ragdatakit.schemas.evaluations import Evaluation, RunResult, Sanity
 from tests.command_line import FIXTURES
 from tests.conversion_tools import tables_of
 from tests.evaluation_tools import QRELS, QUESTIONS, REEFS, ToldSearcher, passages_of, write_beir, write_lines
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")
@@ -337,13 +337,6 @@ def test_hostile_texts_and_ids(tmp_path: Path) -> None:
     assert scores(result) == pytest.approx({"mrr": (1 / 3 + 1) / 2, "recall@10": 0.75})
 
 
-def real(name: str, *more: Sequence[str]) -> Path:
-    path = UPSTREAM_DATA / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    return path
-
-
 @pytest.mark.parametrize(
     ("name", "options", "least"),
     [
@@ -354,7 +347,7 @@ def real(name: str, *more: Sequence[str]) -> Path:
     ids=["scifact", "cranfield", "cookbook"],
 )
 def test_published_numbers_are_reached(name: str, options: dict[str, str], least: dict[str, float]) -> None:
-    done = evaluated(real(name), modes=["bm25"], options=options, minimums=least)
+    done = evaluated(published(name), modes=["bm25"], options=options, minimums=least)
 
     (run,) = done.runs
     assert run.sanity.aligned
@@ -363,7 +356,7 @@ def test_published_numbers_are_reached(name: str, options: dict[str, str], least
 
 
 def test_a_wrong_join_is_flagged() -> None:
-    done = evaluated(real("cranfield"), modes=["bm25"], options={"topics": "number"})
+    done = evaluated(published("cranfield"), modes=["bm25"], options={"topics": "number"})
 
     assert done.runs[0].sanity.aligned is False
     assert [f.rule for f in done.findings if f.severity == "error"] == ["gold-not-aligned"]

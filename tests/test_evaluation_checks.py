@@ -115,10 +115,10 @@ def test_advice_for_topics_is_given_for_trec_alone() -> None:
 def test_questions_in_another_language_are_no_wrong_join() -> None:
     foreign = Sanity({"ndcg@10": 0.0}, None, False, without_token=2)
     bm25 = result(sanity=foreign, a={"x": None}, b={"y": None}, c={"z": None})
-    graph = result("graph", sanity=Sanity({}, None, False), a={"x": None})
+    others = [result(n, sanity=Sanity({}, None, False), a={"x": None}) for n in ("graph", "contextual", "lightrag-mix")]
     dense = result("dense", sanity=Sanity({}, None, False), a={"x": None})
 
-    (finding,) = check_evaluation(gold_of(ASKED), (bm25, graph), "data")
+    (finding,) = check_evaluation(gold_of(ASKED), (bm25, *others), "data")
 
     assert (finding.rule, finding.severity) == ("questions-without-term", "error")
     assert finding.message.startswith("2 of 3 questions have no term in the index;")

@@ -11,10 +11,11 @@ import pytest
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.endpoint import EndpointError
-from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions, extract_graph
-from ragdatakit.retrieval.extraction.model import ModelOptions, estimate
+from ragdatakit.retrieval.extraction.asking import Asker, ModelOptions
+from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions, count_requests, extract_graph
 from ragdatakit.retrieval.extraction.prompts import SYSTEM
 from ragdatakit.schemas.canonical import Document
+from ragdatakit.schemas.conversions import ExtractionEstimate
 from ragdatakit.schemas.errors import RagdataError
 from tests.conversion_tools import rows, tables_of
 from tests.model_server import KEY, Fault, ModelServer, refusal, running_models
@@ -39,11 +40,19 @@ def server() -> Iterator[ModelServer]:
 
 def asked(server: ModelServer, cache: Path, **more: Any) -> ExtractOptions:
     given: dict[str, Any] = {"model": "m", "base_url": server.url, "cache": cache, "retries": 0, "timeout": 5}
-    return ExtractOptions(extractor="openai", model=ModelOptions(**(given | more)))
+    prices, progress = more.pop("prices", (None, None)), more.pop("progress", None)
+    asker = Asker(ModelOptions(**(given | more)), progress, prices=prices)
+    return ExtractOptions(extractor="openai", asker=asker)
 
 
 def texts(number: int = len(TEXTS)) -> CanonicalTables:
     return tables_of(documents=TEXTS[:number])
+
+
+def estimated(options: ExtractOptions) -> ExtractionEstimate:
+    assert options.asker is not None
+    count_requests(texts(), options)
+    return options.asker.estimate()
 
 
 def lost(tables: CanonicalTables) -> list[str]:
@@ -76,12 +85,12 @@ def test_a_stopped_run_goes_on_where_it_was(server: ModelServer, tmp_path: Path)
         if done == 3:
             raise KeyboardInterrupt
 
-    options = asked(server, tmp_path, concurrency=1)
+    options = asked(server, tmp_path, concurrency=1, progress=stop)
     with pytest.raises(KeyboardInterrupt):
-        rows(extract_graph(texts(), ExtractOptions(extractor="openai", model=options.model, progress=stop)))
+        rows(extract_graph(texts(), options))
     done = len(server.calls)
     assert 3 <= done < len(TEXTS)
-    rows(extract_graph(texts(), options))
+    rows(extract_graph(texts(), asked(server, tmp_path, concurrency=1)))
     assert len(server.calls) <= len(TEXTS) + 1  # the one that was under way may be asked for again
 
 
@@ -167,7 +176,7 @@ def test_a_wrong_key_stops_at_once(server: ModelServer, tmp_path: Path, monkeypa
     assert "sk-wrong" not in str(caught.value)
     assert len(server.calls) <= 2
     monkeypatch.setenv("OWN_KEY", KEY)
-    assert rows(extract_graph(texts(), options))["nodes"]
+    assert rows(extract_graph(texts(), asked(server, tmp_path, api_key_env="OWN_KEY")))["nodes"]
 
 
 def test_too_many_failures_stop_the_run(server: ModelServer, tmp_path: Path) -> None:
@@ -189,23 +198,21 @@ def test_empty_passages_are_not_asked_for(server: ModelServer, tmp_path: Path) -
 
 
 def test_an_estimate_asks_nothing(server: ModelServer, tmp_path: Path) -> None:
-    model = asked(server, tmp_path).model
-    assert model is not None
-    told = estimate(texts(), model, 2.0, 10.0)
+    told = estimated(asked(server, tmp_path, prices=(2.0, 10.0)))
     assert (told.passages, told.cached, told.model) == (6, 0, "m")
     assert told.prompt_tokens > 6 * 50
     assert told.completion_tokens == 6 * 4
     assert told.cost == pytest.approx((told.prompt_tokens * 2 + told.completion_tokens * 10) / 1e6)
     assert not server.calls
     rows(extract_graph(texts(4), asked(server, tmp_path)))
-    after = estimate(texts(), model)
+    after = estimated(asked(server, tmp_path))
     assert (after.cached, after.cost) == (4, None)
     assert after.prompt_tokens * 3 == told.prompt_tokens
 
 
 @pytest.mark.parametrize(
     "given",
-    [{"concurrency": 0}, {"retries": -1}, {"timeout": 0}, {"max_tokens": 0}, {"most_failures": 2}, {"base_url": "x"}],
+    [{"concurrency": 0}, {"retries": -1}, {"timeout": 0}, {"max_tokens": -1}, {"most_failures": 2}, {"base_url": "x"}],
     ids=lambda given: next(iter(given)),
 )
 def test_options_that_make_no_sense(given: dict[str, Any]) -> None:

@@ -125,14 +125,8 @@ def place(target: Path, dataset: DatasetSummary, path: str) -> Path:
 
 
 @pytest.mark.broad
-def known_wrong(case: Case) -> object:
-    """Cases in which a frame says that there are no results, and the file has some that cannot be read."""
-    wrong = case.id in ("ragchecker/broken/duplicate-key", "ragchecker/broken/no-results-2")
-    marks = [pytest.mark.xfail(reason="a file of which nothing can be read is an empty frame")] if wrong else []
-    return pytest.param(case, marks=marks, id=case.id)
-
-
-@pytest.mark.parametrize("case", [known_wrong(case) for case in (*BROKEN, *VALID)])
+@pytest.mark.broad
+@pytest.mark.parametrize("case", [*BROKEN, *VALID], ids=lambda case: case.id)
 def test_a_model_says_what_the_validator_says(case: Case, tmp_path: Path) -> None:
     for one in seen(case, case.stand(tmp_path)):
         model = getattr(frames, frames.model_name(one.table.fmt.name, one.table.file.kind))
@@ -241,6 +235,22 @@ def test_one_object_is_one_row(tmp_path: Path) -> None:
     (tmp_path / "sample.json").write_text('{"query": "tides",\n "stages": [1, 2]}', encoding="utf-8")
 
     assert frames.read(tmp_path / "sample.json").to_dict("records") == [{"query": "tides", "stages": [1, 2]}]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"results": [{"query_id": "1"}], "results": []}', "has results 2 times, of which only one counts"),
+        ('{"input_data": [{"query_id": "1"}]}', "is not a JSON object with a list results"),
+        ('{"results": {"query_id": "1"}}', "is not a JSON object with a list results"),
+        ('[{"query_id": "1"}]', "is not a JSON object;"),
+    ],
+)
+def test_results_that_the_framework_does_not_read_are_no_table(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text(text)
+
+    with pytest.raises(RagdataError, match=told):
+        frames.read(tmp_path / "results.json", frames.RagcheckerResults)
 
 
 NO_TABLES = {
@@ -388,10 +398,7 @@ def test_members_of_an_object_are_rows(tmp_path: Path) -> None:
 
     frame = frames.read(path, frames.GfmRagDocuments)
 
-    assert frame.to_dict("list") == {
-        "title": ["Harbour log", "Tides", "Tides"],
-        "text": ["The tug", None, {"a": 1}],
-    }
+    assert frame.to_dict("list") == {"title": ["Harbour log", "Tides", "Tides"], "text": ["The tug", None, {"a": 1}]}
     assert said(frames.GfmRagDocuments, frame) == ({"document-not-text", "repeated-title"}, set())
 
 

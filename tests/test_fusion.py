@@ -21,11 +21,7 @@ def fused(given_rankings: dict[str, Sequence[int]], k: int = 10, **weights: floa
 
 
 def test_scores_are_sums_of_reciprocal_ranks() -> None:
-    assert fused({"bm25": [4, 7], "dense": [7, 9]}) == [
-        (7, 1 / 62 + 1 / 61),
-        (4, 1 / 61),
-        (9, 1 / 62),
-    ]
+    assert fused({"bm25": [4, 7], "dense": [7, 9]}) == [(7, 1 / 62 + 1 / 61), (4, 1 / 61), (9, 1 / 62)]
 
 
 def test_weights() -> None:

@@ -92,11 +92,7 @@ def test_references_by_kind_of_target() -> None:
 
 
 def test_a_first_suite_of_few_odd_or_no_values() -> None:
-    rows: Rows = {
-        "documents": [],
-        "pair_scores": [],
-        "chunks": [Chunk("c", "", ordinal=0)],
-    }
+    rows: Rows = {"documents": [], "pair_scores": [], "chunks": [Chunk("c", "", ordinal=0)]}
     suite = suite_of(rows)
 
     assert [e["kwargs"] for e in suite["expectations"][:2]] == [

@@ -171,13 +171,7 @@ EXAMPLES = (
             "relation-without-edges": "the edges with is_mentioned_in are gone",
         },
     ),
-    Example(
-        10,
-        "another case in an edge",
-        appended(edges="osprey,towed,Lena,{}\n"),
-        ("E20",),
-        ("dangling-endpoint",),
-    ),
+    Example(10, "another case in an edge", appended(edges="osprey,towed,Lena,{}\n"), ("E20",), ("dangling-endpoint",)),
     Example(11, "trailing commas", trailing_commas, ("E07",), ("shifted-columns",)),
     Example(
         12,

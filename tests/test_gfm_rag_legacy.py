@@ -16,10 +16,10 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators.gfm_rag.legacy import Triple, TripleLines, delimiter_of, lines_of, split_line
 from tests.gfm_rag_behaviour import SERIOUS, Kind
 from tests.gfm_rag_sets import changed, write
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 REAL = UPSTREAM_DATA / "gfm-rag-sample"
-needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="the published samples are not there")
+needs_real_data = needs("gfm-rag-sample")
 
 STAGE1 = "processed/stage1/"
 SAMPLE: dict[str, Any] = {

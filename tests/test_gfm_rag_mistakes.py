@@ -40,7 +40,7 @@ def test_another_separator_is_named_once(name: str, separator: str, words: str, 
     (finding,) = told(tmp_path, name, EXAMPLE[name].replace(",", separator))
 
     assert (finding.rule, finding.line) == ("missing-column", 1)
-    assert f"{words} stand between the columns, and pandas splits at commas" in finding.message
+    assert f"{words} separate the columns, and pandas splits at commas" in finding.message
 
 
 @pytest.mark.usefixtures("engine")

@@ -29,16 +29,14 @@ from tests.stage1_sets import (
     read_triples,
     within,
 )
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
+
+pytestmark = pytest.mark.broad(5)
 
 GRAPHS = ("umls", "kinships", "nations", "codex-s")
 
-needs_graphs = pytest.mark.skipif(
-    not (UPSTREAM_DATA / "kg-triples-small").is_dir(), reason=f"no kg-triples-small in {UPSTREAM_DATA}"
-)
-needs_questions = pytest.mark.skipif(
-    not (UPSTREAM_DATA / "pathquestion").is_dir(), reason=f"no pathquestion in {UPSTREAM_DATA}"
-)
+needs_graphs = needs("kg-triples-small")
+needs_questions = needs("pathquestion")
 
 
 def check(root: Path, profile: str = "", **words: Any) -> Report:

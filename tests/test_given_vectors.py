@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragdatakit.retrieval.vectors import given as vectors
+from ragdatakit.retrieval.vectors import vector_arrays, vector_lines
 from ragdatakit.retrieval.vectors.dense import DensePart
-from ragdatakit.retrieval.vectors.given import QueryVectors, vectors_kind
+from ragdatakit.retrieval.vectors.given import QueryVectors
 from ragdatakit.retrieval.vectors.sparse import SparsePart
+from ragdatakit.retrieval.vectors.vector_files import dense_blocks, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import Query
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 from tests.vector_tools import built, passages_of, write_lines
 
 ORDER = [3, 1, 0, 2, 4]
@@ -101,7 +102,8 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_of_dense_vectors(form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_ROWS", 2)
+    for module in (vector_lines, vector_arrays):
+        monkeypatch.setattr(module, "ROWS", 2)
     path = form(tmp_path)
     assert vectors_kind(path) == "dense"
     write_lines(tmp_path / "q.jsonl", [{"id": f"q{i}", "vector": np.eye(5)[i].tolist()} for i in range(5)])
@@ -283,7 +285,7 @@ def test_arrays_that_are_none(make: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("v.ids.txt", "a\nb\n", "has 5 vectors, and the file beside it 2 ids"),
+        ("v.ids.txt", "a\nb\n", "has 5 vectors, and the file next to it 2 ids"),
         ("v.ids.json", "{}", "not a JSON array of ids"),
         ("v.ids.json", "[", "cannot be read"),
         ("v.ids.json", "[1, null]", "not a JSON array of ids"),
@@ -333,7 +335,7 @@ def test_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_line_without_end_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(vector_lines, "LONGEST_LINE", 1000)
     (tmp_path / "v.jsonl.gz").write_bytes(gzip.compress(b" " * 100_000))
     with pytest.raises(RagdataError, match="a line longer than 1,000 bytes"):
         vectors_kind(tmp_path / "v.jsonl.gz")
@@ -348,7 +350,7 @@ def test_ids_are_looked_up_as_text(tmp_path: Path) -> None:
 
 def test_counts_of_blocks(tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
-    assert [len(b.vectors) for b in vectors.dense_blocks(of_lines(tmp_path), counts)] == [5]
+    assert [len(b.vectors) for b in dense_blocks(of_lines(tmp_path), counts)] == [5]
     assert not counts
 
 
@@ -361,9 +363,7 @@ def test_sparse_vectors_as_two_lists(tmp_path: Path) -> None:
 
 
 def test_vectors_that_graphrag_wrote() -> None:
-    folder = UPSTREAM_DATA / "graphrag" / "vectors"
-    if not folder.exists():
-        pytest.skip("the public datasets are not there")
+    folder = published("graphrag/vectors")
     names = pq.read_table(folder / "text_units.parquet")["id"].to_pylist()
     found = QueryVectors(folder / "embeddings.text_unit_text.parquet")
     shapes = {vector.shape for name in names if (vector := found.dense(name, "")) is not None}

@@ -89,7 +89,7 @@ def test_judgements_need_a_question(dataset: Path, tmp_path: Path) -> None:
 
 def test_a_judgement_that_stands_where_the_header_should_is_told_each_time(dataset: Path) -> None:
     judged(dataset / "qrels/test.tsv", "q1\td1\t1", "q2\td2\t1", header="")
-    told = "left out: 1 of qrels: it stands where the header should (q1 d1 1)"
+    told = "left out: 1 of qrels: it is where the header should be (q1 d1 1)"
     for _ in range(2):  # also where the index is there
         done = run("eval", dataset, "--split", "test", "--mode", "bm25")
         assert told in done.out.splitlines()
@@ -113,7 +113,7 @@ def test_faults_of_passages_name_ids(dataset: Path) -> None:
     with (dataset / "corpus.jsonl").open("a") as file:
         file.write('{"_id": "d2", "text": "again"}\n{"_id": "e1", "text": ""}\n{"_id": "e2", "text": ""}\n')
     told = run("index", dataset).out
-    assert "1 document has an id that stood before (d2); gold and paths mean the first one" in told
+    assert "1 document has an id that came before (d2); gold and paths mean the first one" in told
     assert "2 documents have no text and cannot be found (e1, e2)" in told
 
 

@@ -21,7 +21,7 @@ from ragdatakit.retrieval.passages import Passages, read_passages, write_passage
 from ragdatakit.schemas.canonical import Document, Edge, Node  # noqa: E402
 from ragdatakit.schemas.retrieved import PathStep, Query  # noqa: E402
 from tests.conversion_tools import tables_of  # noqa: E402
-from tests.upstream_data import UPSTREAM_DATA  # noqa: E402
+from tests.upstream_data import UPSTREAM_DATA, needs  # noqa: E402
 
 MUSIQUE = UPSTREAM_DATA / "hipporag" / "musique-cc-by-4.0"
 WIKI = UPSTREAM_DATA / "2wiki-hipporag"
@@ -181,7 +181,7 @@ def recall_at_5(ranker: GraphRanker, asked: list[tuple[Query, set[str]]]) -> flo
     return sum(len(f & gold) / len(gold) for f, (_, gold) in zip(found, asked, strict=True)) / len(asked)
 
 
-@pytest.mark.skipif(not WIKI.is_dir(), reason="needs the public dataset 2wiki-hipporag beside the project")
+@needs("2wiki-hipporag")
 def test_the_graph_of_names_on_2wiki(tmp_path: Path) -> None:
     """The names in the texts alone are above BM25 (0.66): measured 0.766."""
     with gzip.open(WIKI / "2wikimultihopqa_corpus.json.gz") as file:
@@ -195,7 +195,7 @@ def test_the_graph_of_names_on_2wiki(tmp_path: Path) -> None:
     assert recall_at_5(ranker, asked) >= 0.72
 
 
-@pytest.mark.skipif(not MUSIQUE.is_dir(), reason="needs the public dataset musique-cc-by-4.0 beside the project")
+@needs("hipporag/musique-cc-by-4.0")
 def test_openie_triples_of_musique(tmp_path: Path) -> None:
     """Published designs of the kind: 0.485 alone; measured 0.541."""
     tables = ragdatakit.read(MUSIQUE)._tables

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ragdatakit.columnar import numpy_graphs
 from ragdatakit.columnar.numpy_graphs import NumpyGraph
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph
+from tests.broad import examples
 
 Make = Callable[..., Graph]
 
@@ -102,7 +103,7 @@ def test_repeated_edges(make: Make, graph: Any) -> None:
 
 
 @both
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(case=asked(), by_node=st.booleans())
 def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool) -> None:
     graph, starts, targets, hops = case

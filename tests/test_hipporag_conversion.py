@@ -16,9 +16,10 @@ from ragdatakit import validate
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Triplet
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 VALID = sorted((FIXTURES / "hipporag" / "valid").iterdir())
 DOCUMENTS = (
@@ -300,7 +301,7 @@ NODES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(DOCUMENT_ROWS, QUESTION_ROWS, QRELS, TRIPLETS, EDGES, NODES, st.sampled_from(["notes", "hotpotqa"]))
 def test_whatever_is_written_is_sound(
     documents: list[Document],
@@ -338,9 +339,7 @@ def _check_again(tables: CanonicalTables) -> None:
 )
 def test_questions_with_their_passages_alone(file: str, name: str, gold: int, tmp_path: Path) -> None:
     """Published samples without a corpus: the passages of the questions are the corpus."""
-    source = UPSTREAM_DATA / "multihop-dev-samples" / f"{file}.jsonl.gz"
-    if not source.exists():
-        pytest.skip(f"{source} is not there")
+    source = published(f"multihop-dev-samples/{file}.jsonl.gz")
     with gzip.open(source, "rt", encoding="utf-8") as lines:
         questions = [json.loads(line) for line in lines]
     path = tmp_path / f"{name}.json"
@@ -358,9 +357,7 @@ def test_questions_with_their_passages_alone(file: str, name: str, gold: int, tm
 
 
 def test_the_training_sample_of_musique(tmp_path: Path) -> None:
-    source = UPSTREAM_DATA / "hipporag" / "musique-cc-by-4.0"
-    if not source.exists():
-        pytest.skip(f"{source} is not there")
+    source = published("hipporag/musique-cc-by-4.0")
     tables = read_tables(source, name="musique_train")
 
     write_tables(tables, "hipporag", tmp_path)
@@ -374,3 +371,28 @@ def test_the_training_sample_of_musique(tmp_path: Path) -> None:
     }
     assert rows(read_tables(tmp_path)) == found
     check_output(tmp_path, "musique_train")
+
+
+def test_triples_without_a_passage_go_where_both_ends_are_mentioned(tmp_path: Path) -> None:
+    """As in a graph of GFM-RAG, whose edges do not say where they come from."""
+    tables = tables_of(
+        documents=[Document("d1", "Joss left.", "One"), Document("d2", "Joss mapped the reef.", "Two")],
+        nodes=[Node("joss"), Node("reef"), Node("d2", "document"), Node("mara")],
+        edges=[
+            Edge("joss", "mapped", "reef"),
+            Edge("joss", "met", "mara"),
+            Edge("joss", "is_mentioned_in", "d1"),
+            Edge("joss", "is_mentioned_in", "d2"),
+            Edge("reef", "is_mentioned_in", "d2"),
+        ],
+    )
+    write_tables(tables, "hipporag", tmp_path)
+    (path,) = tmp_path.glob("openie_results_ner_*.json")
+    docs = json.loads(path.read_text())["docs"]
+    assert [doc["extracted_entities"] for doc in docs] == [["joss"], ["joss", "reef"]]
+    assert [doc["extracted_triples"] for doc in docs] == [[], [["joss", "mapped", "reef"]]]
+    told = {(loss.kind, loss.table, loss.reason): loss.count for loss in tables.losses}
+    assert told["derived", "edges", "the first passage that mentions both its ends"] == 1
+    assert told["dropped", "edges", "it does not say which passage it comes from"] == 1
+    assert told["coerced", "nodes", "a node that stands for a passage is its passage"] == 1
+    assert validate(tmp_path).ok

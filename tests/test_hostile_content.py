@@ -48,6 +48,7 @@ def append(path: Path, *lines: str) -> None:
         file.writelines(line.encode("utf-8", "surrogatepass") + b"\n" for line in lines)
 
 
+@pytest.mark.broad
 @each_file
 @pytest.mark.parametrize("kind", DEEP)
 def test_depth_of_ten_thousand(tmp_path: Path, case: str, name: str, kind: str) -> None:
@@ -59,6 +60,7 @@ def test_depth_of_ten_thousand(tmp_path: Path, case: str, name: str, kind: str) 
     assert "after" in outcome.out
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("name", ["chunks.json", "questions.json"])
 @pytest.mark.parametrize("kind", DEEP)
 @pytest.mark.parametrize("form", ["[{}]", "[\n{},\n1\n]", "{}"])
@@ -69,6 +71,7 @@ def test_depth_in_an_array(tmp_path: Path, name: str, kind: str, form: str) -> N
     assert endure(folder).code in (0, 1)
 
 
+@pytest.mark.broad
 @each_file
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_numbers_keys_and_values_without_end(tmp_path: Path, case: str, name: str, kind: str) -> None:
@@ -80,6 +83,7 @@ def test_numbers_keys_and_values_without_end(tmp_path: Path, case: str, name: st
     assert max(map(len, outcome.out.splitlines())) < 2_000
 
 
+@pytest.mark.broad
 @each_file
 @pytest.mark.parametrize("trick", TRICKS, ids=ascii)
 def test_tricks_on_the_terminal(tmp_path: Path, case: str, name: str, trick: str) -> None:

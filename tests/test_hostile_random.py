@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -13,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.schemas import all_formats
+from tests.broad import examples
 from tests.command_line import FIXTURES
 from tests.hostile import endure
 
-EXAMPLES = int(os.environ.get("RAGDATA_EXAMPLES", "60"))  # a thousand take minutes and find what sixty do not
-SETTINGS = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 CASES = ["light-splade/valid/both", "light-splade/valid/gz", "light-splade/valid/config"]
 CASES += ["arag/valid/predictions", "arag/valid/objects", "datamind/valid/repository", "datamind/valid/both-loaders"]
 FILES = [

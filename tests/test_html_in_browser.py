@@ -191,6 +191,41 @@ def test_every_text_stands_out_from_what_is_behind_it(opened: Any, scheme: str) 
     assert found["weak"] == []
 
 
+def test_boxes_of_a_hierarchy_are_walked_by_keys_and_lead_to_their_texts(opened: Any) -> None:
+    """One stop of the Tab key; what a box says is under the picture, and in the list without a script."""
+    shown = opened("texts")
+    page = shown.page
+    figure = page.locator("#d1-hierarchy figure")
+    boxes = figure.locator("a.box")
+    told = "document.activeElement.textContent"
+
+    assert boxes.evaluate_all("(all) => all.map((one) => one.tabIndex)") == [0, *[-1] * 5]
+    boxes.first.focus()
+    assert "Ships and Harbour." in figure.locator(".readout").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(told) == "Harbour 29"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(told) == "Harbour 39"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(told) == "Lighthouse7"
+    assert figure.locator(".readout").inner_text() == "no text"
+    boxes.nth(2).hover()
+    assert figure.locator(".readout").inner_text() == "Report 3 of Harbour"
+    boxes.nth(2).press("Enter")
+    page.locator("#d1-hierarchy-node-3 .text").wait_for(state="visible")
+    assert shown.texts("#d1-hierarchy .more") == ["3 more"]
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_no_label_leaves_its_box(opened: Any, width: int) -> None:
+    page = opened("texts", width=width).page
+
+    beyond = """(all) => all.filter((one) => one.querySelector("bdi").getBoundingClientRect().right >
+      one.getBoundingClientRect().right + 0.5).map((one) => one.textContent)"""
+    assert page.locator(".boxes foreignObject").evaluate_all(beyond) == []
+
+
 def test_one_walks_through_a_graph(opened: Any) -> None:
     shown = opened("graph")
     page = shown.page

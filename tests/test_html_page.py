@@ -98,7 +98,7 @@ def test_texts_that_would_be_obeyed_are_shown() -> None:
     page = summary_page(*evil())
     parsed = Parsed(page)
 
-    assert len(parsed.all("script")) == 3 + 2  # page, findings, neighbours; two blocks of data
+    assert len(parsed.all("script")) == 4 + 2  # page, findings, hierarchy, neighbours; two blocks of data
     assert not parsed.all("img")
     assert plain(EVIL) in parsed.text
     assert "\\u003c/script\\u003e" in page.decode()

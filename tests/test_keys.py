@@ -23,6 +23,7 @@ from ragdatakit.validators.python_keys import PythonConsistency, PythonIndex, sp
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.set_plan import key_columns
 from ragdatakit.validators.sets import SetChecks
+from tests.broad import examples
 
 DENSE = st.integers(0, 9)
 WIDE = st.one_of(st.integers(-3, 9), st.integers(-(2**63), 2**63 - 1), st.sampled_from([2**31, -(2**63), 2**63 - 1]))
@@ -83,7 +84,7 @@ def numbers(found: Any) -> list[int]:
 
 
 @given(st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_indexes_agree(data: st.DataObject) -> None:
     keys, integers = data.draw(KEYS)
     plain, typed = filled(data.draw(batches(keys)), integers)
@@ -104,7 +105,7 @@ def test_indexes_agree(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_consistencies_agree(data: st.DataObject) -> None:
     keys, integers = data.draw(KEYS)
     with pytest.MonkeyPatch.context() as patch:
@@ -123,7 +124,7 @@ def agree(data: st.DataObject, keys: Any, integers: bool) -> None:
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_consistencies_agree_where_names_share_places(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NumpyConsistency, "_BITS", 1)
@@ -139,7 +140,7 @@ def test_consistencies_agree_where_names_share_places(data: st.DataObject) -> No
 
 @given(st.lists(st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"])), TEXTS), max_size=6))
 @example(["İstanbul", "STRASSE", "straße", "ﬁre", 'a "b"  c', "\x1c a\x85b\u3000c", "ΑΣ", "Σ"])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_columns_are_spelled_as_names_are(names: list[str | None]) -> None:
     assert spelled(pa.array(names, pa.string())).to_pylist() == [None if n is None else spelling(n) for n in names]
 
@@ -164,15 +165,13 @@ KINDS = {
         "positives": records(qid=ID, positive_doc_ids=st.one_of(st.lists(ID, max_size=3), ID)),
         "triplets": records(qid=ID, pos_doc_id=ID, neg_doc_id=ID),
     },
-    "datamind": {
-        "triplets": records(subject=NAME, relation=NAME, object=NAME, subject_type=TYPE, object_type=TYPE),
-    },
+    "datamind": {"triplets": records(subject=NAME, relation=NAME, object=NAME, subject_type=TYPE, object_type=TYPE)},
 }
 
 
 @pytest.mark.parametrize("format_name", KINDS)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_set_checks_agree(format_name: str, data: st.DataObject) -> None:
     kinds = KINDS[format_name]
     several = format_name == "light-splade"

@@ -25,6 +25,15 @@ BANNED = {
     r"\bcould not be done\b": "failed",
     r"\btold apart\b": "distinguished",
     r"\b(is|are) told\b": "is reported",
+    r"\bstands? (beside|behind|before|among|between)\b": "is next to, follows, comes before, is among",
+    r"\btells? of\b": "mentions, reports",
+    r"\btold by (its|their)\b": "recognised by",
+    r"\bbut for\b(?! that)": "except for",
+    r"\bgo(es)? on (finding|reading|where)\b": "keeps finding, resumes",
+    r"\bthe same command again\b": "run the command again",
+    r"\blies? apart\b": "in a separate file",
+    r"\bat most so many\b": "at most this many",
+    r"\bmended\b": "fixed, repaired",
 }
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OF_DATA = "orchard"

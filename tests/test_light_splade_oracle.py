@@ -19,8 +19,7 @@ from tests.light_splade_oracle import Variant, installed, silent_losses, verdict
 from tests.light_splade_sets import MUTATIONS, generate, mutated
 
 pytestmark = pytest.mark.skipif(
-    not installed(),
-    reason="light-splade is not installed (pip install --no-deps light-splade==0.1.3)",
+    not installed(), reason="light-splade is not installed (pip install --no-deps light-splade==0.1.3)"
 )
 
 RULES: dict[str, set[str]] = {

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import shutil
+import tracemalloc
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -15,15 +18,13 @@ from ragdatakit.schemas.lightrag.example import EXAMPLE
 from ragdatakit.schemas.lightrag.format import GRAPH
 from ragdatakit.validators import dataset_run
 from tests.command_line import FIXTURES, run
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 REAL = ("lightrag-workdir", "nano-graphrag-workdir")
 
 
 def _unpacked(name: str, place: Path) -> Path:
-    source = UPSTREAM_DATA / name
-    if not source.is_dir():
-        pytest.skip(f"{source} is not there")
+    source = published(name)
     for file in source.iterdir():
         if file.suffix == ".gz":
             (place / file.stem).write_bytes(gzip.decompress(file.read_bytes()))
@@ -64,9 +65,7 @@ def test_the_real_directory_of_nano_graphrag_lacks_only_its_vectors(tmp_path: Pa
 
 @pytest.mark.parametrize("name", REAL)
 def test_packed_directories_are_read_and_told(name: str) -> None:
-    source = UPSTREAM_DATA / name
-    if not source.is_dir():
-        pytest.skip(f"{source} is not there")
+    source = published(name)
 
     report = validate(source)
 
@@ -132,6 +131,13 @@ def test_a_graph_of_entities_is_not_expanded(tmp_path: Path) -> None:
         (GRAPH, b"\x00\xff" * 100),
         (GRAPH, b"<" * 100_000),
         (GRAPH, b"<graphml>" * 50_000),
+        (GRAPH, b"<graphml><graph>" + b"<node id='a'>" * 50_000),
+        (
+            GRAPH,
+            EXAMPLE[GRAPH]
+            .encode()
+            .replace(b"<graphml", b"<!DOCTYPE g [<!ENTITY % p SYSTEM 'file:///etc/passwd'> %p;]><graphml", 1),
+        ),
         ("vdb_entities.json", b"[" * 100_000),
         ("vdb_entities.json", b'{"embedding_dim": 1e400, "data": [1,2,[]], "matrix": []}'),
         ("vdb_entities.json", b'{"embedding_dim": -4, "data": [], "matrix": ""}'),
@@ -148,6 +154,37 @@ def test_damage_is_a_finding_and_never_a_crash(name: str, content: bytes, tmp_pa
     assert outcome.code == 1
     assert "rule-crashed" not in rules
     assert any(f["severity"] == "error" and f["path"].endswith(name) for f in outcome.json["findings"])
+
+
+def test_a_packed_vector_is_not_unpacked_beyond_its_length(tmp_path: Path) -> None:
+    bomb = base64.b64encode(zlib.compress(bytes(100 << 20), 9)).decode()
+    rows = EXAMPLE["vdb_entities.json"].replace('"file_path"', f'"vector": "{bomb}", "file_path"', 1)
+    folder = _example(tmp_path, **{"vdb_entities.json": rows})
+    validate(folder)  # what is imported is not counted
+
+    tracemalloc.start()
+    report = validate(folder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert report.ok
+    assert peak < 16 << 20
+
+
+def test_an_attribute_is_found_whatever_stands_around_it(tmp_path: Path) -> None:
+    """Prefixes, other elements with the same text, quotes of both kinds, and a value that comes twice."""
+    graph = EXAMPLE[GRAPH].replace("<graphml xmlns=", "<g:graphml xmlns:g=").replace("</graphml", "</g:graphml")
+    for name in ("key", "graph ", "graph>", "node", "edge", "data"):
+        graph = graph.replace(f"<{name}", f"<g:{name}").replace(f"</{name}", f"</g:{name}")
+    old = '      <g:data key="d8">doc-821d40870c78899600d64971bc0497a4-chunk-000</g:data>'
+    new = "<!-- d8 --><g:data key=\"d8\">c0</g:data>\n   <g:data\n  key = 'd8' >c1</g:data>"
+    line = graph[: graph.index(old)].count("\n") + 1
+
+    report = validate(_example(tmp_path, **{GRAPH: graph.replace(old, new)}), select="unknown-source")
+
+    (found,) = report.findings
+    assert (found.value, found.pointer) == ("c1", "/edges/0/source_id")
+    assert found.line == line + 2
 
 
 def test_a_workspace_is_a_dataset_of_its_own(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ragdatakit.retrieval.lightrag.vector_store import VectorStore
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, write_tables
 from tests.lightrag_oracle import DIMENSION, Words
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 RECORDED = json.loads((Path(__file__).parent / "lightrag_contexts.json").read_text(encoding="utf-8"))
 
@@ -34,9 +34,7 @@ def _embedded(text: str) -> Any:
 def _folder(name: str, place: Path) -> Path:
     if name == "ingested":
         return FIXTURES / "lightrag" / "valid" / "ingested"
-    source = UPSTREAM_DATA / "lightrag-workdir"
-    if not source.is_dir():
-        pytest.skip(f"{source} is not there")
+    source = published("lightrag-workdir")
     write_tables(read_tables(source), "lightrag", place, form="directory")
     return place
 
@@ -69,6 +67,80 @@ def test_contexts_are_those_of_lightrag(name: str, tmp_path: Path) -> None:
 
     assert not wrong, "\n".join(wrong)
     assert len(recorded["rows"]) == 120
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_command_line_finds_the_same_over_the_vectors_of_the_directory(name: str, tmp_path: Path) -> None:
+    """Entities, relations and chunks, in the settings that the command line has: LightRAG's defaults."""
+    folder = _folder(name, tmp_path / "there")
+    usual = ("vector", 40, 20, [6000, 8000, 30000])
+    rows = [r for r in RECORDED[name]["rows"] if (r["pick"], r["top_k"], r["chunk_top_k"], r["budgets"]) == usual]
+    texts = {text for r in rows for text in (r["question"][0], *map(", ".join, r["question"][1:])) if text}
+    with (tmp_path / "vectors.jsonl").open("w") as file:
+        file.writelines(json.dumps({"id": t, "vector": _embedded(t).tolist()}) + "\n" for t in sorted(texts))
+    checked = 0
+
+    for mode in sorted({row["mode"] for row in rows}):
+        here = [row for row in rows if row["mode"] == mode]
+        with (tmp_path / "asked.jsonl").open("w") as file:
+            for number, (text, high, low) in enumerate(row["question"] for row in here):
+                file.write(json.dumps({"id": number, "text": text, "hl_keywords": high, "ll_keywords": low}) + "\n")
+        given = ("--questions", tmp_path / "asked.jsonl", "--query-vectors", tmp_path / "vectors.jsonl")
+        outcome = run("retrieve", folder, *given, "--mode", f"lightrag-{mode}", "-k", "20", "--explain", "--json")
+        assert outcome.code == 0, outcome.err
+        for row, query in zip(here, outcome.json["queries"], strict=True):
+            inside: dict[str, list[str]] = {kind: [] for kind in ("entity", "relation", "chunk")}
+            for item in query["candidates"]:
+                if not item["cut"]:
+                    inside[item["kind"]].append(item["name"])
+            assert [hit["id"] for hit in query["hits"]] == row["chunks"] == inside["chunk"]
+            assert inside["entity"] == row["entities"]
+            assert [set(n.split(" – ")) for n in inside["relation"]] == [set(pair) for pair in row["relations"]]
+            checked += 1
+
+    assert checked == len(rows) == 20
+
+
+def test_why_each_candidate_came_is_told() -> None:
+    folder = FIXTURES / "lightrag" / "valid" / "ingested"
+    words = ("retrieve", "--mode", "lightrag-mix", "-k", "1", "--explain", folder, "Who mapped the reef?")
+    text, told = run(*words).out, run(*words, "--json").json["queries"][0]["candidates"]
+
+    assert "Context: " in text
+    assert "by the search of entities, place 1" in text
+    assert "by degree" in text
+    assert {item["kind"] for item in told} == {"entity", "relation", "chunk"}
+    (entity, *_) = [item for item in told if item["kind"] == "entity"]
+    assert min(entity["score"], entity["tokens"]) > 0
+    chunks = [item for item in told if item["kind"] == "chunk"]
+    assert [item["cut"] for item in chunks] == ["", *["beyond the first 1"] * (len(chunks) - 1)]
+
+
+@pytest.mark.parametrize(
+    ("vectors", "told"),
+    [
+        ('{"id": "Who mapped the reef?", "vector": [1, 2]}', "has 2 dimensions, those of the dataset"),
+        ('{"id": "another", "vector": [1, 2]}', "has no vector for 'Who mapped the reef?'"),
+    ],
+)
+def test_vectors_of_questions_that_do_not_fit_are_refused(vectors: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "v.jsonl").write_text(vectors + "\n")
+    words = ("--mode", "lightrag-mix", "--query-vectors", tmp_path / "v.jsonl", "Who mapped the reef?")
+
+    outcome = run("retrieve", FIXTURES / "lightrag" / "valid" / "ingested", *words)
+
+    assert outcome.code == 2
+    assert told in outcome.err
+
+
+def test_a_graph_without_vectors_needs_an_embedder(tmp_path: Path) -> None:
+    (tmp_path / "v.jsonl").write_text('{"id": "pears", "vector": [1, 2]}\n')
+    words = ("--mode", "lightrag-mix", "--query-vectors", tmp_path / "v.jsonl", "pears")
+
+    outcome = run("retrieve", FIXTURES / "gfm-rag" / "valid" / "both-loaders", *words)
+
+    assert outcome.code == 2
+    assert "the dataset has no vectors of its entities, relations and chunks" in outcome.err
 
 
 def test_modes_of_retrieve_differ_over_words() -> None:

@@ -14,9 +14,10 @@ import pytest
 import ragdatakit
 from ragdatakit.files.containers.json_text import loads
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node
+from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import published
 
 VALID = FIXTURES / "lightrag" / "valid"
 INGESTED = VALID / "ingested"
@@ -64,8 +65,7 @@ def test_a_payload_comes_back_as_it_was(tmp_path: Path) -> None:
     given, written = (json.loads((p / "custom_kg.json").read_text()) for p in (VALID / "payload", tmp_path / "there"))
     assert [c["content"] for c in written["chunks"]] == [c["content"] for c in given["chunks"]]
     for part in ("entities", "relationships"):
-        wanted = [{k: v for k, v in item.items() if k != "file_path"} for item in given[part]]
-        assert written[part] == wanted
+        assert written[part] == given[part]
 
 
 def test_reports_are_summaries(tmp_path: Path) -> None:
@@ -141,6 +141,60 @@ def test_other_formats_are_converted_into_it(source: str, form: str, tmp_path: P
     assert _valid(there)
 
 
+MENTIONED: dict[str, Any] = {
+    "documents": [Document("d1", "Joss mapped the reef."), Document("d2", "Joss left."), Document("d3", "A reef.")],
+    "nodes": [Node("joss"), Node("reef"), Node("d1", "document"), Node("d2", "document", '{"cites":1}')],
+    "edges": [
+        Edge("joss", "mapped", "reef"),
+        Edge("joss", "is_mentioned_in", "d1"),
+        Edge("reef", "is_mentioned_in", "d1"),
+        Edge("joss", "is_mentioned_in", "d2"),
+        Edge("d2", "cites", "d1"),
+    ],
+}
+
+
+def test_mentions_are_sources_and_passages_are_chunks(tmp_path: Path) -> None:
+    tables = tables_of(**MENTIONED)
+    write_tables(tables, "lightrag", tmp_path / "there", form="directory")
+    found = rows(read_tables(tmp_path / "there"))
+    chunks = {chunk.text: chunk.chunk_id for chunk in found["chunks"]}
+
+    of = {node.name: loads(node.attributes or "{}").get("passages", []) for node in found["nodes"]}
+    assert of["joss"] == [chunks["Joss mapped the reef."], chunks["Joss left."]]
+    assert of["reef"] == [chunks["Joss mapped the reef."]]
+    assert set(of) == {"joss", "reef", "d1", "d2"}  # the nodes of documents stay where an edge joins them
+    (mapped,) = (edge for edge in found["edges"] if edge.relation == "mapped")
+    assert mapped.provenance == chunks["Joss mapped the reef."]
+    assert {edge.relation for edge in found["edges"]} == {"mapped", "cites"}
+
+    without = {**MENTIONED, "edges": MENTIONED["edges"][:-1]}
+    again = tables_of(**without)
+    write_tables(again, "lightrag", tmp_path / "again", form="directory")
+    assert [node.name for node in rows(read_tables(tmp_path / "again"))["nodes"]] == ["joss", "reef"]
+    assert [loss.count for loss in again.losses if "stands for a passage" in loss.reason] == [2]
+
+
+def test_relations_without_keywords_have_a_name(tmp_path: Path) -> None:
+    """As those of nano-graphrag are."""
+    for file in (VALID / "nano-graphrag").iterdir():
+        text = file.read_text("utf-8")
+        (tmp_path / file.name).write_text(text.replace('<data key="d7">survey</data>', ""), "utf-8")
+
+    tables = read_tables(tmp_path)
+
+    assert {edge.relation for edge in tables.peek("edges")} == {"related"}
+    assert [loss.reason for loss in tables.losses if loss.kind == "derived"] == ["the relation has no keywords"]
+
+
+def test_a_graph_without_texts_is_no_directory(tmp_path: Path) -> None:
+    tables = tables_of(nodes=[Node("joss"), Node("reef")], edges=[Edge("joss", "mapped", "reef")])
+    with pytest.raises(RagdataError, match="a working directory needs chunks"):
+        write_tables(tables, "lightrag", tmp_path / "there", form="directory")
+    write_tables(tables, "lightrag", tmp_path / "payload")
+    assert _valid(tmp_path / "payload")
+
+
 def test_texts_become_a_directory_with_a_graph_of_names(tmp_path: Path) -> None:
     there = tmp_path / "there"
     words = ("--extractor", "names", "--option", "form=directory")
@@ -152,9 +206,7 @@ def test_texts_become_a_directory_with_a_graph_of_names(tmp_path: Path) -> None:
 
 
 def test_a_packed_directory_is_converted(tmp_path: Path) -> None:
-    source = UPSTREAM_DATA / "lightrag-workdir"
-    if not source.is_dir():
-        pytest.skip(f"{source} is not there")
+    source = published("lightrag-workdir")
 
     outcome = run("convert", "--to", "lightrag", "--option", "form=directory", source, tmp_path / "there")
 

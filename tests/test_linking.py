@@ -14,6 +14,7 @@ pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
 
 from ragdatakit.retrieval.linking import LONGEST, MOST_ALIKE, NodeLinker, atoms
 from ragdatakit.retrieval.terms.tokens import Tokenizer
+from tests.broad import examples
 
 TOKENIZER = Tokenizer()
 
@@ -135,7 +136,7 @@ def test_texts_in_bulk_are_kept_apart() -> None:
 words = st.sampled_from(["sea", "north", "reef", "of", "the", "skarn", "東", "京", "データ", "x"])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.lists(words, min_size=1, max_size=4).map(" ".join), max_size=8), st.lists(words, max_size=12))
 def test_each_found_name_stands_in_the_text(names: list[str], text_words: list[str]) -> None:
     text = " ".join(text_words)

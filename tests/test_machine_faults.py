@@ -118,6 +118,7 @@ def test_streams_closed_at_the_start(words: str, closed: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.broad(3)
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep the limit")
 @pytest.mark.parametrize("kilobytes", [150_000, 500_000])
 @pytest.mark.parametrize(

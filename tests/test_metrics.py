@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ragdatakit.retrieval.gold_and_metrics.metrics import depth_of, mean_score, measure, metric, metric_names
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from tests.broad import examples
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 
@@ -54,7 +55,7 @@ GRADES = st.dictionaries(st.sampled_from(TARGETS), st.integers(-2, 4), min_size=
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(GRADES, st.lists(st.sampled_from(TARGETS), unique=True)), min_size=1, max_size=5))
 def test_metrics_are_as_defined(asked: list[tuple[dict[str, int], list[str]]]) -> None:
     grades = {f"q{n}": judged for n, (judged, _) in enumerate(asked)}

@@ -10,7 +10,6 @@ from ragdatakit.retrieval.extraction.names import (
     LONGEST,
     NameCounter,
     extract_names,
-    kept_names,
     known_key,
     mentions,
     name_key,
@@ -82,12 +81,14 @@ def test_no_name_has_an_empty_key(name: str) -> None:
 
 
 def test_kept_are_names_of_two_passages_and_titles() -> None:
-    kept = kept_names([("Ulm", ["Ulm", "Ada", "Bob"]), (None, ["ADA", "Ada", "Carl"])])
+    counter = NameCounter()
+    counter.add("Ulm", ["Ulm", "Ada", "Bob"])
+    counter.add(None, ["ADA", "Ada", "Carl"])
+    kept = counter.kept()
     assert [name for name in ("ulm", "ada", "bob", "carl") if name in kept] == ["ulm", "ada"]
     assert len(kept) == 2
     assert 7 not in kept
-    counter = NameCounter()
-    assert len(counter.kept()) == 0
+    assert len(NameCounter().kept()) == 0
 
 
 def test_a_name_is_known_by_its_end() -> None:

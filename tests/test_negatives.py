@@ -14,8 +14,9 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.negatives import NegativeOptions, mine_negatives, parse_negatives
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question, Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from tests.broad import examples
 from tests.conversion_tools import tables_of, write_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 SCIFACT = UPSTREAM_DATA / "scifact-beir"
 FERRIES = [
@@ -284,7 +285,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.data())
 def test_never_a_positive_nor_its_text_nor_empty(data: st.DataObject) -> None:
     ids = st.sampled_from(["d0", "d1", "d2", "d3", "d4", "d5"])
@@ -318,7 +319,7 @@ def test_never_a_positive_nor_its_text_nor_empty(data: st.DataObject) -> None:
         assert named - own - {""}  # of several records with the id, one at least is another text
 
 
-@pytest.mark.skipif(not SCIFACT.is_dir(), reason=f"{SCIFACT.name} is not beside the project")
+@needs("scifact-beir")
 def test_scifact() -> None:
     with ragdatakit.read(SCIFACT) as dataset:
         tables = dataset._tables

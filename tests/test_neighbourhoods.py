@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,3 +91,40 @@ def test_a_page_of_a_dataset_with_a_graph_has_it(tmp_path: Path) -> None:
     assert f"All {len(graph.names)} nodes and {len(graph.edges)} edges are on this page." in page
     assert 'id="d1-walk-data"' in page
     assert "/tmp/" not in page.replace(str(source), "")
+
+
+def test_a_node_is_shown_with_its_neighbours_whatever_its_case(tmp_path: Path) -> None:
+    folder = FIXTURES / "lightrag" / "valid" / "ingested"
+
+    text = run("report", folder, "--node", "joss alder").out
+    told = run("report", folder, "--node", "Joss Alder", "--json").json["datasets"][0]["around"]
+    markdown = run("report", folder, "--node", "Joss Alder", "--output-format", "markdown").out
+    run("report", folder, "--node", "Joss Alder", "--output-file", tmp_path / "page.html")
+
+    assert "Neighbourhood of Joss Alder" in text
+    assert "Kettle Reef" in text[text.index("Neighbourhood of") :]
+    assert (told["name"], told["degree"]) == ("Joss Alder", len(told["neighbours"]))
+    assert set(told["neighbours"][0]) == {"name", "relation", "forward", "type"}
+    assert "Neighbourhood of `Joss Alder`" in markdown
+    page = (tmp_path / "page.html").read_text()
+    data = json.loads(page[page.index('id="d1-walk-data">') + len('id="d1-walk-data">') :].partition("</script>")[0])
+    assert data["names"][data["first"]] == "Joss Alder"
+    assert data["texts"]
+
+
+def test_a_node_that_is_not_there_is_refused_with_some_that_are_like_it() -> None:
+    outcome = run("report", FIXTURES / "lightrag" / "valid" / "ingested", "--node", "alde")
+
+    assert outcome.code == 2
+    assert outcome.err == "ragdata: no node is called 'alde'; there is Joss Alder\n"
+
+
+def test_of_a_large_graph_a_node_that_was_asked_for_comes_along() -> None:
+    edges = [Edge(f"n{n}", "next", f"n{n + 1}") for n in range(LARGE)]
+
+    with DatasetDatabase(tables_of(edges=edges)) as database:
+        graph = read_neighbourhoods(database, "n7777")
+
+    assert graph is not None
+    assert graph.first == "n7777"
+    assert {("n7776", "next", "n7777"), ("n7777", "next", "n7778")} <= set(spelled(graph))

@@ -24,6 +24,7 @@ def deep(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return folder
 
 
+@pytest.mark.broad(3)
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

@@ -33,11 +33,7 @@ KINDS = {
     "fetch": declared.FetchOptions,
     "push": declared.PushOptions,
 }
-DELIBERATE = {
-    ("validate", "severity"): declared.SHOWN_SEVERITY,
-    ("report", "findings"): None,
-    ("convert", "to"): None,
-}
+DELIBERATE = {("validate", "severity"): declared.SHOWN_SEVERITY, ("report", "findings"): None, ("convert", "to"): None}
 """Where the command has another default, and which."""
 
 

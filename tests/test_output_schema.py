@@ -83,6 +83,7 @@ def accepted_damage(document: Any, schema: dict[str, Any]) -> list[str]:
     return [place for place, wrong in damaged(document, schema, schema) if checker.is_valid(wrong)]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("path", PATHS, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_reports_fit(path: Path) -> None:
     expected = path / "expected.json"

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.schemas.errors import RagdataError
-from tests.upstream_data import UPSTREAM_DATA
+from tests.broad import examples
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 np = pytest.importorskip("numpy", reason="needs ragdatakit[retrieval]")
 sparse = pytest.importorskip("scipy.sparse", reason="needs ragdatakit[retrieval]")
@@ -122,7 +123,7 @@ nodes_and_edges = st.integers(1, 12).flatmap(
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(graph=nodes_and_edges, damping=st.sampled_from([0.15, 0.5, 0.85]))
 def test_igraph_finds_the_same(
     directed: bool, graph: tuple[int, list[tuple[int, int, float]], dict[int, float]], damping: float
@@ -150,7 +151,7 @@ def test_igraph_finds_the_same_on_a_big_graph() -> None:
     assert ours == pytest.approx(igraph_scores(nodes, edges, seeds, 0.5, directed=False), abs=1e-6)
 
 
-@pytest.mark.skipif(not MUSIQUE.is_dir(), reason="needs the public dataset musique-cc-by-4.0 beside the project")
+@needs("hipporag/musique-cc-by-4.0")
 def test_igraph_finds_the_same_on_the_graph_of_a_public_dataset(tmp_path: Path) -> None:
     import ragdatakit
     from ragdatakit.retrieval.graphs.ranker import GraphPart

@@ -25,8 +25,9 @@ from ragdatakit.files.texts.front_matter import split_front_matter
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.conversion_tools import rows
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 REAL = UPSTREAM_DATA / "localgovfaq-ja"
 
@@ -562,11 +563,7 @@ def test_made_ids_are_the_same_in_all_tables_and_told_once(tmp_path: Path) -> No
             {},
             "the columns cannot be recognised; columns: t.csv has a, b; say what they are, for example --map",
         ),
-        (
-            "text,body\n1,2\n",
-            {},
-            "text may be text or body; columns: t.csv has text, body; .* --map text=text$",
-        ),
+        ("text,body\n1,2\n", {}, "text may be text or body; columns: t.csv has text, body; .* --map text=text$"),
         ("id,doc_id,text\n1,2,3\n", {}, "id may be id or doc_id"),
         ("id,text,question\n1,2,3\n", {}, r"id may be id \(of the text\) or id \(of the question\)"),
         ("a,b\n1,2\n", {"map": "text=c"}, "no column 'c'; columns: t.csv has a, b"),
@@ -623,7 +620,7 @@ def test_rows_of_another_width(tmp_path: Path) -> None:
     assert rows(tables)["documents"] == [Document("1", "one"), Document("2", "two", None, '{"x":"a"}')]
     assert told(tables) == [
         ("lost", "table", "x", "a column with the name of an earlier one", 1),
-        ("lost", "table", None, "cells behind the last column of the header", 1),
+        ("lost", "table", None, "cells after the last column of the header", 1),
     ]
 
 
@@ -653,7 +650,7 @@ def test_what_a_map_says() -> None:
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.tuples(CELLS.filter(bool), CELLS, CELLS.filter(bool)), min_size=1, max_size=8), st.data())
 def test_cells_of_every_form_come_as_they_are(
     tmp_path_factory: pytest.TempPathFactory, cells: Sequence[tuple[str, str, str]], data: st.DataObject
@@ -681,7 +678,7 @@ def test_cells_of_every_form_come_as_they_are(
     assert [(d.doc_id, d.text, json.loads(d.metadata)["note"]) for d in documents] == list(cells)
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real set localgovfaq-ja is not there")
+@needs("localgovfaq-ja")
 def test_real_questions_and_answers_of_a_city() -> None:
     found = table(REAL)
 
@@ -733,7 +730,7 @@ MAP_OF_WIKI = (
 )
 
 
-@pytest.mark.skipif(not WIKI.is_dir(), reason=f"the real set {WIKI.name} is not there")
+@needs("2wiki-hipporag")
 def test_real_questions_whose_gold_is_a_list_of_titles_in_a_third_file() -> None:
     found = table(WIKI, map=MAP_OF_WIKI)
 

@@ -18,6 +18,7 @@ from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
 from ragdatakit.validators.run_options import RunOptions
+from tests.broad import examples
 
 MARK = b"\xef\xbb\xbf"
 PLANTED = {
@@ -135,7 +136,7 @@ def check_column(finding: Finding, line: str) -> None:
 
 
 @given(layout=LAYOUTS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_lines(layout: Layout, tmp_path: Path) -> None:
     data = layout.data()
     path = tmp_path / f"query_master.ndjson{'.gz' if layout.zipped else ''}"
@@ -233,7 +234,7 @@ def question(plant: str, number: int, indent: int | None) -> bytes:
 
 
 @given(layout=ARRAYS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_elements(layout: ArrayLayout, tmp_path: Path) -> None:
     data = (MARK if layout.mark else b"") + b"[" + layout.before.encode()
     offsets = []

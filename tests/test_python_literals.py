@@ -263,7 +263,7 @@ def check_column(cells: list[str], column: Any) -> PlainCells:
 
     assert [cells[row] for row in proved if not judgements[row].clean] == []
     assert plain.filled.tolist() == [r not in suspects and j.kind == "dict" for r, j in enumerate(judgements)]
-    assert (plain.unportable, plain.first_unportable) == (len(unportable), unportable[0] if unportable else -1)
+    assert plain.python_only.tolist() == unportable
     rows = np.arange(0, len(cells), 3)
     assert has_content(column, rows, plain).tolist() == [judgements[row].has_content for row in rows.tolist()]
     return plain
@@ -309,7 +309,7 @@ def test_nulls_are_suspect() -> None:
 
     assert plain.suspects.tolist() == [0, 3, 4]
     assert plain.filled.tolist() == [False, False, True, False, False, True]
-    assert (plain.unportable, plain.first_unportable) == (1, 2)
+    assert plain.python_only.tolist() == [2]
     assert plain_cells(pa.array([None, None], pa.string())).suspects.tolist() == [0, 1]
 
 

@@ -34,9 +34,10 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.rules.quality import LETTERS, RULES
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run_options import RunOptions
+from tests.broad import examples
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import tables_of
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 SHOWN = {
     "few-words-text",
@@ -250,7 +251,7 @@ def decoded_wrongly(text: str) -> str | None:
         return None
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.sampled_from("é ü ñ ç ö à è’“”–—").filter(str.strip), min_size=4, max_size=8))
 def test_garbled_by_cp1252_is_told(letters: list[str]) -> None:
     wrong = decoded_wrongly("".join(f"ab{letter}cd " for letter in letters))
@@ -429,7 +430,7 @@ def test_reader_that_fails_is_told_once() -> None:
 WORDS = st.text(alphabet="ab 港\ud800\x00é", max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text("ab Z.,-1\x85ŒœÂÃâ€™“’é§°×²ØÙВГ вЂβ•─│ﬁ\ufffd港\xa0", max_size=6))
 def test_what_is_not_suspicious_is_not_odd_to_ftfy(text: str) -> None:
     assert not is_bad(text) or _SUSPICIOUS.search(text)
@@ -446,7 +447,7 @@ def test_answers_are_not_looked_for_where_gold_is_lost() -> None:
     assert checked(tables, "answer-not-in-texts") == []
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.data())
 def test_any_tables_are_checked(data: st.DataObject) -> None:
     ids = st.sampled_from(["1", "2", "", "港"])
@@ -464,9 +465,7 @@ def test_any_tables_are_checked(data: st.DataObject) -> None:
     assert "quality-not-checked" not in [f.rule for f in checked(tables)]
 
 
-@pytest.mark.skipif(
-    not (UPSTREAM_DATA / "scifact-beir").is_dir(), reason="the public datasets are not beside the project"
-)
+@needs("scifact-beir")
 def test_scifact() -> None:
     report = validate(UPSTREAM_DATA / "scifact-beir", select=LETTERS, max_per_rule=0)
 

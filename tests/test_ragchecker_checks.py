@@ -11,7 +11,7 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.schemas.ragchecker.metrics import METRICS, group_means, row_metrics
 from ragdatakit.validators import dataset_run
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 E, N = "Entailment", "Neutral"
 INPUT: dict[str, Any] = {
@@ -80,17 +80,9 @@ EXAMPLES: dict[str, tuple[Any, str, str]] = {
         "misshapen-labels",
         "error",
     ),
-    "a column for three passages": (
-        one(retrieved_context=INPUT["retrieved_context"] * 3),
-        "misshapen-labels",
-        "error",
-    ),
+    "a column for three passages": (one(retrieved_context=INPUT["retrieved_context"] * 3), "misshapen-labels", "error"),
     "labels without passages": ({"results": [without(OUTPUT, "retrieved_context")]}, "passages-left-out", "warning"),
-    "an input without passages": (
-        {"results": [without(INPUT, "retrieved_context")]},
-        "passages-not-given",
-        "error",
-    ),
+    "an input without passages": ({"results": [without(INPUT, "retrieved_context")]}, "passages-not-given", "error"),
     "a label set absent": ({"results": [without(OUTPUT, "answer2response")]}, "incomplete-labels", "warning"),
     "a group missing": (groups(), "unusable-groups", "error"),
     "a metric as text": (one(metrics={"precision": "1.0"}), "metric-as-text", "warning"),
@@ -197,7 +189,7 @@ def test_a_big_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyP
 REAL = UPSTREAM_DATA / "ragchecker"
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="the published samples are not there")
+@needs("ragchecker")
 def test_the_published_samples(tmp_path: Path) -> None:
     """The input is right. The output was written by an older version, whose groups the tool cannot read any more; with
     their new names nothing is wrong with it: every metric is what the labels give."""

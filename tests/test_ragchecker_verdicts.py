@@ -19,7 +19,7 @@ from ragdatakit.schemas.ragchecker.metrics import GROUPS, METRICS, group_means, 
 from tests.broad import chosen
 from tests.command_line import FIXTURES
 from tests.ragchecker_oracle import VERDICTS, cases, verdict
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 SILENT = {
     "unknown-label": "not entailed",
@@ -129,7 +129,7 @@ def test_what_is_written_is_loaded_by_the_tool(name: str, tmp_path: Path) -> Non
 
 
 @needs_the_tool
-@pytest.mark.skipif(not (UPSTREAM_DATA / "ragchecker").exists(), reason="the published samples are not there")
+@needs("ragchecker")
 def test_the_published_output_as_it_is_written_again(tmp_path: Path) -> None:
     """The tool stops at the published file; what is converted from it it evaluates, with the published means."""
     source = UPSTREAM_DATA / "ragchecker"

@@ -11,17 +11,18 @@ import pytest
 
 import ragdatakit
 from ragdatakit import validate
-from ragdatakit.converters.raptor.building import clusters, leaves_of, summary, summary_layers
+from ragdatakit.converters.raptor.building import clusters, leaves_of, summary_layers
 from ragdatakit.files.raptor.hashing import hashed
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.retrieval.extraction.summaries import summary
 from tests.command_line import FIXTURES, run
 from tests.raptor_cases import deep
 from tests.raptor_trees import pickled, sample_json, unpickled, write_json
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 CINDERELLA = UPSTREAM_DATA / "raptor" / "cinderella"
 SAMPLE_TEXT = UPSTREAM_DATA / "raptor" / "sample.txt"
-needs_data = pytest.mark.skipif(not CINDERELLA.exists(), reason="the demo tree of RAPTOR is not here")
+needs_data = needs("raptor/cinderella")
 
 
 def convert(source: Path, target: Path, *words: str, to: str = "raptor") -> Path:
@@ -224,3 +225,13 @@ def test_a_tree_is_taken_by_other_formats(target: str, tmp_path: Path) -> None:
     there = convert(FIXTURES / "raptor" / "valid" / "two-layers", tmp_path / "there", to=target)
 
     assert validate(there).ok
+
+
+def test_a_pickle_without_vectors_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/a.txt").write_text("Joss mapped the reef.", "utf-8")
+    words = ("convert", "--from", "text", "--to", "raptor", "-o", "form=pickle")
+    done = run(*words, tmp_path / "notes", tmp_path / "out")
+    assert (done.code, (tmp_path / "out").exists()) == (2, False)
+    assert "RAPTOR needs a vector for each node of a pickle" in done.err
+    assert run(*words, "-o", "vectors=hashing", tmp_path / "notes", tmp_path / "out").code == 0

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragdatakit.files.containers.pickle_opcodes import read_pickle
 from ragdatakit.files.raptor.hashing import hashed
-from ragdatakit.files.raptor.pickled_values import PickledValues
+from ragdatakit.files.raptor.pickled_names import ALLOWED
 from ragdatakit.files.raptor.trees import PickledTree, TreeNode
-from ragdatakit.retrieval.trees import Tree
+from ragdatakit.retrieval.trees import Selection, Tree
 from tests.command_line import FIXTURES, run
 from tests.raptor_oracle import RETRIEVED
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 CINDERELLA = UPSTREAM_DATA / "raptor" / "cinderella"
 FOUND: dict[str, Any] = json.loads(RETRIEVED.read_text(encoding="utf-8"))
-needs_data = pytest.mark.skipif(not CINDERELLA.exists(), reason="the demo tree of RAPTOR is not here")
+needs_data = needs("raptor/cinderella")
 ARAG = next((FIXTURES / "arag" / "valid").iterdir())
 TWO_LAYERS = FIXTURES / "raptor" / "valid" / "two-layers"
 
@@ -53,7 +54,7 @@ def test_vectors_of_the_tree_and_budgets_give_what_raptor_finds() -> None:
     from ragdatakit.files.texts import plain_tokens
 
     with CINDERELLA.open("rb") as file:
-        stored = PickledTree(PickledValues(file))
+        stored = PickledTree(read_pickle(file, ALLOWED))
         nodes = sorted((n for n in stored.nodes() if isinstance(n, TreeNode)), key=lambda n: n.index)
         own = np.array([stored.numbers(node.embeddings["OpenAI"]) for node in nodes])
     layers = np.array([0] * 33 + [1] * 7)
@@ -109,3 +110,47 @@ def test_given_vectors_are_searched_with_those_of_questions(tmp_path: Path) -> N
     words = ("--query-vectors", str(vectors), "--option", "keep-vectors=true")
 
     assert ids("collapsed", "reef?", 2, TWO_LAYERS, *words)[0] == "tree:2"
+
+
+TREE = Tree(
+    np.array([0, 0, 0, 1, 1]),
+    [[], [], [], [0, 1], [1, 2]],
+    np.array([10, 20, 30, 5, 5]),
+    np.array([[1.0, 0], [0.6, 0.8], [0, 1], [0.9, 0.43], [-1, 0]], np.float32),
+    [3, 4],
+)
+
+
+@pytest.mark.parametrize(
+    ("select", "nodes"),
+    [("top-k", [3, 4, 0, 1, 2]), ("near:0.5", [3, 0, 1]), ("far:0.5", [4, 2]), ("near:2", [3, 4, 0, 1, 2])],
+)
+def test_a_traversal_selects_by_place_or_by_distance(select: str, nodes: list[int]) -> None:
+    """Far is what RAPTOR's own selection by threshold takes: it compares distances as if they were similarities."""
+    assert [n for n, _ in TREE.traversal(np.array([1.0, 0]), 5, Selection.of(select))] == nodes
+
+
+@pytest.mark.parametrize("select", ["near", "near:x", "far:3", "nan:1", "near:nan"])
+def test_other_selections_are_refused(select: str) -> None:
+    outcome = run("retrieve", TWO_LAYERS, "pears", "--mode", "traversal", "--tree-select", select)
+
+    assert outcome.code == 2
+    assert "expected top-k, near:D" in outcome.err.replace("DISTANCE", "D")
+
+
+def test_children_in_a_circle_end() -> None:
+    tree = Tree(np.array([1, 1]), [[1], [0]], np.ones(2, int), np.eye(2), [0])
+
+    assert len(tree.traversal(np.array([1.0, 0]), 5)) == 2
+
+
+def test_why_each_node_was_found_is_told() -> None:
+    words = ("retrieve", TWO_LAYERS, "Who saw the lighthouse?", "-k", "2", "--explain")
+    text = run(*words, "--mode", "traversal").out
+    told = run(*words, "--mode", "collapsed", "--json").json["queries"][0]["candidates"]
+
+    assert "among the top layer" in text and "among the children of" in text
+    assert [item["place"] for item in told] == [1, 2]
+    assert all(item["why"].startswith("layer ") and item["tokens"] > 0 for item in told)
+    steps = list(TREE.collapsed_steps(np.array([1.0, 0]), 5, budget=16))
+    assert [bool(step.cut) for step in steps] == [False, False, True, True, True]

@@ -20,6 +20,7 @@ from ragdatakit.files.reading.record_reading import RecordReader, Refused
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Columns, Field, File, Record
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 
 _FIELDS = (Field(name="a", type="any", description=""), Field(name="b", type="any", description=""))
 _RECORD = Record(name="r", title="R", description="", fields=_FIELDS)
@@ -373,7 +374,7 @@ _CONTENT = st.lists(_PIECES, max_size=14).map(lambda pieces: "".join(pieces).enc
 
 
 @every_reader
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=_CONTENT, name=st.sampled_from(["a.jsonl", "a.json", "a.csv", "a.jsonl.gz"]), packed=st.booleans())
 @example(data=b"[" * DEEP, name="a.json", packed=False)
 @example(data=b'{"a":' * DEEP, name="a.jsonl", packed=False)

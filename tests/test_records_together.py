@@ -15,6 +15,7 @@ from ragdatakit.files.containers import record_runs
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import RecordReader, Refused
 from ragdatakit.schemas.conversions import Losses
+from tests.broad import examples
 from tests.conversion_tools import read_tables
 
 LINES = st.lists(
@@ -76,7 +77,7 @@ def _one_by_one(patch: pytest.MonkeyPatch) -> None:
 
 @given(LINES, st.booleans(), st.booleans())
 @example([b'{"a": 1}{"b": 2}', b'{"a":', b"1}"], True, False)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_lines_are_read_alike(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], ended: bool, refuses: bool
 ) -> None:
@@ -95,7 +96,7 @@ def test_lines_are_read_alike(
 
 
 @given(st.lists(VALUES, max_size=6), st.sampled_from([None, 2]), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_elements_are_read_alike(
     tmp_path_factory: pytest.TempPathFactory, values: list[Any], indent: int | None, refuses: bool
 ) -> None:
@@ -144,7 +145,7 @@ def test_refused_lines_are_counted_through_all_blocks(tmp_path: Path) -> None:
 )
 @example([{"_id": "d1", "text": "a"}])
 @example([{"text": "a", "metadata": {}, "title": None, "_id": "d1"}])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_documents_of_beir_are_read_alike(
     tmp_path_factory: pytest.TempPathFactory, documents: list[dict[str, Any]]
 ) -> None:

@@ -508,6 +508,7 @@ def test_hostile_records(tmp_path: Path, validator: Draft202012Validator) -> Non
     assert [c for c in markdown.out if unicodedata.category(c) in ("Cc", "Cf") and c != "\n"] == []
 
 
+@pytest.mark.broad
 @pytest.mark.skipif(not UPSTREAM_DATA.is_dir(), reason="the public datasets are not beside the project")
 @pytest.mark.parametrize("name", ["scifact-beir", "light-splade-toy"])
 def test_real_datasets(name: str, validator: Draft202012Validator) -> None:

@@ -24,6 +24,7 @@ from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 from ragdatakit.schemas.conversions import ConversionResult, Losses
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.canonical_strategies import (
     WORDS,
     answered,
@@ -200,7 +201,7 @@ def compared(tables: CanonicalTables, ordered: bool) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("trip", ROUND_TRIPS, ids=lambda t: "-".join((t.source, "by", t.target, *t.there.values())))
-@settings(max_examples=10)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_there_and_back_is_the_same(trip: RoundTrip, data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -215,7 +216,7 @@ def test_there_and_back_is_the_same(trip: RoundTrip, data: st.DataObject) -> Non
         assert compared(read_as(folder / "back", trip.source), trip.ordered) == compared(start, trip.ordered)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.sampled_from(FORMATS), st.sampled_from(FORMATS), anything())
 def test_there_and_back_with_a_sidecar_is_the_same(source: str, target: str, made: CanonicalTables) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -232,7 +233,7 @@ def test_there_and_back_with_a_sidecar_is_the_same(source: str, target: str, mad
     ("source", "target", "tables"),
     [("beir", "light-splade", graded_corpus()), ("light-splade", "beir", training_set())],
 )
-@settings(max_examples=10)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_there_and_back_by_light_splade_with_a_sidecar_is_the_same(
     source: str, target: str, tables: st.SearchStrategy[CanonicalTables], data: st.DataObject
@@ -251,7 +252,7 @@ def test_every_exact_pair_is_tried() -> None:
     assert {(trip.source, trip.target) for trip in ROUND_TRIPS} == EXACT.keys()
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(30))
 @given(training_set())
 def test_light_splade_holds_all_of_a_training_set(tables: CanonicalTables) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -15,6 +15,7 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import QueryError
+from tests.broad import ALL
 from tests.conversion_tools import tables_of
 
 python_table = pa.table({"a": [1]})
@@ -266,14 +267,13 @@ def test_what_the_database_tells_of_itself_is_refused(shared_database: DatasetDa
         "'^(pg_|duckdb_|pragma_|read_|current_(setting|user|query|database|role)|getvariable|getenv|glob|version|query)')"
     ).fetchall()
     assert len(views) > 20 and len(functions) > 50
-    for schema, view in views:
-        for sql in (f"from {schema}.{view}", f"from system.{schema}.{view}", f"describe {schema}.{view}"):
-            with pytest.raises(QueryError, match="is not available"):
-                parse_select(sql)
-    for (name,) in functions:
-        for sql in (f"from {name}('x')", f"select {name}('x')", f"select max({name}('x')) over ()"):
-            with pytest.raises(QueryError, match="is not available"):
-                parse_select(sql)
+    of_views = ("from {}.{}", "from system.{}.{}", "describe {}.{}")
+    of_functions = ("from {}('x')", "select {}('x')", "select max({}('x')) over ()")
+    for forms, named in ((of_views, views), (of_functions, functions)):
+        for number, names in enumerate(named):
+            for sql in forms if ALL else (forms[number % len(forms)],):
+                with pytest.raises(QueryError, match="is not available"):
+                    parse_select(sql.format(*names))
 
 
 def test_settings_are_locked_beyond_what_the_statement_says(database: DatasetDatabase) -> None:

@@ -14,6 +14,7 @@ from ragdatakit import validate
 from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators import dataset_run
+from tests.broad import examples
 from tests.command_line import FIXTURES
 from tests.sage_cases import DOCUMENTED, OPERATORS
 
@@ -91,6 +92,7 @@ def test_saved_pairs_are_records(text: str, tmp_path: Path) -> None:
     assert [f.rule for f in found] == ["record-is-array"] * 2
 
 
+@pytest.mark.broad
 def test_other_formats_keep_their_datasets() -> None:
     stolen = []
     for case in sorted(FIXTURES.glob("*/*/*")):
@@ -149,10 +151,7 @@ def test_generations_are_told_per_file(tmp_path: Path) -> None:
 
     told = [f.message.split(";")[0] for f in validate(tmp_path).findings if f.rule == "records-of-another-generation"]
 
-    assert told == [
-        "records as today's operators write them: 3 of 3",
-        "records older than the documentation: 1 of 2",
-    ]
+    assert told == ["records as today's operators write them: 3 of 3", "records older than the documentation: 1 of 2"]
     for_operators = validate(tmp_path, profile="operators").findings
     assert [Path(f.path).name for f in for_operators if f.rule == "records-of-another-generation"] == ["old.jsonl"]
 
@@ -174,7 +173,7 @@ DOCUMENTS = st.lists(
 
 
 @given(documents=DOCUMENTS, with_records=st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_documents_are_judged_by_both_engines_alike(
     documents: list[dict[str, Any]], with_records: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -18,6 +18,7 @@ from ragdatakit.schemas.sage.types import Question, RAGData, RefiningResult, Rer
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.sage.keys import KNOWN, generation, one_edit_apart
 from ragdatakit.validators.sage.record import says_nothing
+from tests.broad import examples
 from tests.sage_cases import DOCUMENTED, OPERATORS
 
 WORDS = st.text('abcdefg hij kléñ漢"\\/', min_size=1, max_size=12).map(lambda t: f"tide {t}x")
@@ -70,7 +71,7 @@ def _refined(draw: st.DrawFn, text: str) -> dict[str, Any]:
 
 
 @given(records=st.lists(documented_records(), min_size=1, max_size=4), indent=st.sampled_from([None, 1]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_documented_record_has_no_findings(
     records: list[dict[str, Any]], indent: int | None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -163,7 +164,7 @@ ANY_VALUE = st.recursive(
 
 
 @given(record=st.dictionaries(st.sampled_from([*sorted(KNOWN), "querry", "own"]), ANY_VALUE, max_size=8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_record_is_judged_by_both_engines_alike(
     record: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -299,6 +300,7 @@ answer["retrieval_time"] = "0.02"
 """
 
 
+@pytest.mark.broad
 def test_mypy_knows_the_types(tmp_path: Path) -> None:
     sound, wrong = tmp_path / "sound_operator.py", tmp_path / "wrong_operator.py"
     sound.write_text(OPERATOR, encoding="utf-8")

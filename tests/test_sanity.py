@@ -27,7 +27,7 @@ from ragdatakit.retrieval.gold_and_metrics.sanity import (
 from ragdatakit.retrieval.parts import Ranking
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas.retrieved import Query
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 
 class Words:
@@ -314,7 +314,7 @@ def test_the_pass_over_the_corpus_finds_what_each_text_has(tmp_path: Path) -> No
         assert in_corpus(asked, passages) == expected
 
 
-@pytest.mark.skipif(not (UPSTREAM_DATA / "cranfield").exists(), reason="the public datasets are not there")
+@needs("cranfield")
 def test_cranfield_joined_by_number_and_by_position(tmp_path: Path) -> None:
     pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")
     from ragdatakit.api.search import open_retriever

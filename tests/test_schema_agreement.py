@@ -26,6 +26,7 @@ from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import Field, File, Format, Record
 from ragdatakit.schemas.json_schema import file_schema, record_schema
 from ragdatakit.validators.records import RecordChecker
+from tests.broad import examples
 from tests.columnar_mutations import record_value
 from tests.faults.values import field_variants
 
@@ -34,10 +35,7 @@ if TYPE_CHECKING:
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 _CHECKER = Draft202012Validator.TYPE_CHECKER.redefine_many(
-    {
-        "integer": lambda checker, value: type(value) is int,
-        "number": lambda checker, value: type(value) in (int, float),
-    }
+    {"integer": lambda checker, value: type(value) is int, "number": lambda checker, value: type(value) in (int, float)}
 )
 Strict = extend(Draft202012Validator, type_checker=_CHECKER)  # type: ignore[no-untyped-call]
 
@@ -192,7 +190,7 @@ def values_for(field: Field) -> Any:
 
 @pytest.mark.parametrize("record", RECORDS)
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_they_agree_on_generated_records(record: Record, data: st.DataObject) -> None:
     checker, validator = of_record(record)
     objects = st.fixed_dictionaries({}, optional={f.name: values_for(f) for f in record.fields})

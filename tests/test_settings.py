@@ -22,11 +22,7 @@ from tests.command_line import GOOD, run
         ("pyproject.toml", "[tool.ragdata]\nmax_hops = 4\n", "the setting max_hops is not supported; give --max-hops"),
         ("pyproject.toml", "[[tool.ragdata.dataset]]\npath = 'x'\n", "unknown setting 'dataset' in {}"),
         ("ragdata.toml", "select = ['SP']\n", "{}: the setting select is not supported; give --select"),
-        (
-            "ragdata.toml",
-            "[quality]\nmost-token = 3\n",
-            "unknown setting 'most-token' in {}, did you mean most-tokens",
-        ),
+        ("ragdata.toml", "[quality]\nmost-token = 3\n", "unknown setting 'most-token' in {}, did you mean most-tokens"),
         ("ragdata.toml", "[quality]\nmost-tokens = 'x'\n", "expected an integer"),
         ("pyproject.toml", "[tool]\nragdata = 3\n", "{}: [tool.ragdata] is not a table"),
         ("pyproject.toml", "[tool.ragdata\n", "{} is not TOML"),

@@ -19,6 +19,7 @@ from ragdatakit.outputs.sidecars import FOLDER, put_back, restored_format, write
 from ragdatakit.schemas.canonical import Asset, Chunk, Document, Edge, Qrel, Question, Trace
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 
 Rows = dict[str, list[Any]]
 
@@ -66,7 +67,7 @@ def changed_rows(draw: st.DrawFn) -> tuple[str, list[Any], list[Any]]:
 
 
 @given(changed_rows())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_whatever_became_of_them_rows_come_back(case: tuple[str, list[Any], list[Any]]) -> None:
     table, rows, others = case
     with tempfile.TemporaryDirectory() as scratch:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ragdatakit.retrieval.terms.snippets import LOOKED_AT, one_line, snippet
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.retrieved import Snippet
+from tests.broad import examples
 
 pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
 
@@ -90,7 +91,7 @@ def test_only_the_beginning_of_a_long_passage_is_looked_at() -> None:
 
 
 @given(TEXTS, st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), st.integers(1, 80))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_text(passage: str, question: str, width: int) -> None:
     found = snippet(passage, question, TOKENIZER, width)
     line = one_line(passage)

@@ -71,8 +71,13 @@ def lines_until(line: int, act: Callable[[Path], None], target: Path) -> int:
 
 
 @pytest.mark.parametrize("act", [replace_file, replace_folder, use_scratch])
-def test_signal_at_any_line(act: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signal_at_any_line(
+    act: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     monkeypatch.setattr(stopping, "_after", lambda *_: None)  # what comes later finds the work done
+    gc.collect()
+    gc.freeze()  # each further collection looks at what is new only
+    request.addfinalizer(gc.unfreeze)
     lines = 1
     for line in count():  # of which 0 is none, so that all are counted
         if line > lines:

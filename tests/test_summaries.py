@@ -34,7 +34,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import Summary
 from tests.conversion_tools import tables_of
 from tests.stage1_sets import graph_of, knowledge_graph
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, published
 
 pd = pytest.importorskip("pandas")
 from tests import summary_oracle as oracle  # noqa: E402 - it needs pandas
@@ -117,6 +117,7 @@ def check_ids(summary: Summary, frames: dict[str, Any]) -> None:
 
 
 @pytest.mark.broad
+@pytest.mark.broad
 @pytest.mark.parametrize("path", VALID, ids=lambda p: f"{p.parents[1].name}-{p.name}")
 def test_fixtures_agree_with_pandas(path: Path) -> None:
     summaries = report(path)
@@ -126,11 +127,10 @@ def test_fixtures_agree_with_pandas(path: Path) -> None:
         assert json.dumps([e.row for e in summary.examples])
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(("name", "words"), REAL, ids=[name.split("/")[0] for name, _ in REAL])
 def test_real_data_agrees_with_pandas(name: str, words: dict[str, Any]) -> None:
-    path = UPSTREAM_DATA / name
-    if not path.exists():
-        pytest.skip(f"the public data set is not there ({path})")
+    path = published(name)
     (summary,) = report(path, **words)
     check(summary, path, **words)
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.command_line import run
 from tests.conversion_tools import rows as rows_of
 from tests.test_plain_sources import read
@@ -128,7 +129,7 @@ def tables_and_maps(draw: st.DrawFn) -> tuple[list[dict[str, str]], str]:
 
 
 @given(tables_and_maps())
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 def test_each_value_ends_in_a_table_or_in_the_account(drawn: tuple[list[dict[str, str]], str]) -> None:
     marked, words = drawn
     with TemporaryDirectory() as scratch:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ragdatakit.retrieval.terms import tokens
 from ragdatakit.retrieval.terms.tokens import LONGEST, Tokenizer
 from ragdatakit.schemas.errors import MissingExtraError, UnknownNameError
+from tests.broad import examples
 
 pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
 
@@ -107,7 +108,7 @@ def test_checksums_have_no_parts() -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_spans_point_at_what_they_claim(text: str) -> None:
     for tokenizer in (TOKENIZER, PLAIN):
         found = tokenizer.spans(text)
@@ -122,7 +123,7 @@ def test_spans_point_at_what_they_claim(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_tokens_are_fit_for_an_index(text: str) -> None:
     for token in TOKENIZER.tokens(text):
         assert token.encode("utf-8").decode() == token
@@ -131,7 +132,7 @@ def test_tokens_are_fit_for_an_index(text: str) -> None:
 
 
 @given(st.lists(TEXTS, max_size=6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_what_came_before_does_not_matter(texts: list[str]) -> None:
     fresh = Tokenizer()
     for text in [*texts, *texts]:
@@ -244,7 +245,7 @@ class TestJapanese:
         assert len(japanese.tokens("九時に船が出る" * 2_000)) >= 4 * 2_000
 
     @given(TEXTS)
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     def test_spans(self, japanese: Tokenizer, text: str) -> None:
         found = japanese.spans(text)
         assert [token for token, _, _ in found] == japanese.tokens(text)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ragdatakit.files.light_splade import training_samples
 from ragdatakit.files.light_splade.training_samples import Sample, TrainingSamples, permuted
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.light_splade_oracle import installed, verdict
 
 QUERIES = [{"qid": 2, "text": "tide times é"}, {"qid": 1, "text": "how to prune a pear tree"}]
@@ -229,7 +230,7 @@ def test_texts_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert peak < 8 << 20
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_any_order_of_ids(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     ids = data.draw(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30, unique=True))

@@ -12,7 +12,7 @@ from ragdatakit import validate
 from ragdatakit.files.containers.tagged_text import UNCLOSED, ElementFinder, TaggedReader, escape, unescape
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 CRANFIELD = UPSTREAM_DATA / "cranfield"
 
@@ -213,7 +213,7 @@ def test_topics_in_the_old_manner() -> None:
     assert text[start : start + length] == "Topic:  Reefs & piers"
 
 
-@pytest.mark.skipif(not CRANFIELD.is_dir(), reason="the public datasets are not here")
+@needs("cranfield")
 def test_a_public_collection() -> None:
     report = validate(CRANFIELD, severity="info")
 

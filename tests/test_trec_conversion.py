@@ -11,10 +11,11 @@ import ragdatakit
 from ragdatakit import validate
 from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
+from tests.broad import examples
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.retrieval_sets import RetrievalSet, read_back, retrieval_sets, written
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 CRANFIELD = UPSTREAM_DATA / "cranfield"
 
@@ -174,7 +175,7 @@ def test_lines_end_as_xml_reads_them(tmp_path: Path) -> None:
 
 
 @given(made=retrieval_sets(runs=True))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_nothing_changes_on_the_way(made: RetrievalSet) -> None:
     tables = made.tables()
     with written(tables, "trec") as folder:
@@ -198,7 +199,7 @@ def test_nothing_changes_on_the_way(made: RetrievalSet) -> None:
 
 
 @given(made=retrieval_sets())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_topics_as_a_table(made: RetrievalSet) -> None:
     tables = made.tables()
     with written(tables, "trec", **{"topic-file": "tsv"}) as folder:
@@ -270,7 +271,7 @@ def test_nothing_that_trec_knows_is_an_error_of_the_run(tmp_path: Path) -> None:
         write_tables(tables_of(), "trec", tmp_path)
 
 
-@pytest.mark.skipif(not CRANFIELD.is_dir(), reason="the public datasets are not here")
+@needs("cranfield")
 def test_a_public_collection(tmp_path: Path) -> None:
     tables = read_tables(CRANFIELD, topics="position")
     found = rows(tables)

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from ragdatakit import validate
 from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
+from tests.broad import examples
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 try:
@@ -133,7 +134,7 @@ TEXTS = st.lists(
 @needs_ir_datasets
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4), titles=st.lists(TEXTS, min_size=4, max_size=4))
 @example(texts=["</TEXT>\n</DOC>\n<DOC>\n<DOCNO>d9</DOCNO>"], titles=["</top>", "<num> Number: 9", "<3", "&copy=1"])
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_text_is_taken_for_markup(
     texts: list[str], titles: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -209,7 +210,7 @@ def test_what_was_written_before_is_read_as_before(tmp_path: Path) -> None:
 
 
 @needs_ir_datasets
-@pytest.mark.skipif(not CRANFIELD.is_dir(), reason="the public datasets are not here")
+@needs("cranfield")
 def test_a_public_collection_is_read_by_ir_datasets(tmp_path: Path) -> None:
     outcome = run("convert", CRANFIELD, tmp_path / "trec", "--to", "trec", "--option", "topics=position")
     documents = rows(read_tables(tmp_path / "trec"))["documents"]
@@ -254,7 +255,9 @@ def _mutated(lines: list[str], draw: Any) -> Iterator[str]:
 @pytest.mark.parametrize(("name", "parse"), [("qrels.txt", "parse_qrel"), ("run.bm25.txt", "parse_run")])
 @given(draw=st.data())
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_an_error_is_what_pytrec_eval_stops_at(
     name: str, parse: str, draw: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -23,7 +23,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import Summary
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import rows
-from tests.upstream_data import UPSTREAM_DATA
+from tests.upstream_data import UPSTREAM_DATA, needs
 
 GRAPHS = FIXTURES / "plain" / "graphs"
 REAL = UPSTREAM_DATA / "kg-triples-small"
@@ -411,7 +411,7 @@ def test_numbers_of_a_small_graph_are_those_of_pandas() -> None:
     agrees(summary, of_pandas([GRAPHS / "canals" / f"{split}.txt" for split in ("test", "train", "valid")]))
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the public knowledge graphs are not here")
+@needs("kg-triples-small")
 def test_numbers_of_real_graphs_are_those_of_pandas() -> None:
     summaries = ragdatakit.report(REAL, examples=0)
 

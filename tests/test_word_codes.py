@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ragdatakit.columnar import word_codes as module
 from ragdatakit.columnar.word_codes import DIGITS, word_codes
 from ragdatakit.files.texts.flat_text import flat_words
+from tests.broad import examples
 
 TEXTS = st.lists(st.text("abZ_1９ \n\x00é’ßµﬁ市役ー\u0301\ud800-", max_size=30), max_size=6)
 
@@ -26,7 +27,7 @@ def agree(texts: list[str]) -> None:
         assert bool(code & DIGITS) == any(character in "0123456789" for character in word)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TEXTS)
 def test_codes_are_those_of_the_words(texts: list[str]) -> None:
     agree(texts)

@@ -66,9 +66,7 @@ REFERENCES = {
         "train/positive_lists.ndjson": {"qid": "query_master"},
         "train/triplets.ndjson": {"qid": "query_master", "pos_doc_id": "doc_master", "neg_doc_id": "doc_master"},
     },
-    "gfm-rag": {
-        "processed/stage1/edges.csv": {"source": "nodes", "relation": "relations", "target": "nodes"},
-    },
+    "gfm-rag": {"processed/stage1/edges.csv": {"source": "nodes", "relation": "relations", "target": "nodes"}},
 }
 
 

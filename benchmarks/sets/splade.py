@@ -102,10 +102,7 @@ TINY: dict[str, list[dict[str, object]]] = {
         {"doc_id": 11, "text": "A slipway reaches two metres below low water."},
     ],
     "positive_lists": [{"qid": 1, "positive_doc_ids": [10]}, {"qid": 2, "positive_doc_ids": [11]}],
-    "triplets": [
-        {"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11},
-        {"qid": 2, "pos_doc_id": 11, "neg_doc_id": 10},
-    ],
+    "triplets": [{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11}, {"qid": 2, "pos_doc_id": 11, "neg_doc_id": 10}],
 }
 
 

@@ -86,5 +86,6 @@ def _is(node: ast.AST, name: str) -> bool:
         return node.name == name
     if isinstance(node, ast.Call):
         named = [k.value for k in node.keywords if k.arg in ("name", "rule")]
-        return any(isinstance(v, ast.Constant) and v.value == name for v in named)
+        heads = [a.value.split() for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        return any(isinstance(v, ast.Constant) and v.value == name for v in named) or any(name in h for h in heads)
     return False

@@ -297,9 +297,5 @@ def _language(name: str) -> str:
 def _example(fmt: Format) -> str:
     parts = []
     for name, content in fmt.example.items():
-        parts += [
-            f"`{name}`\n",
-            fence(content, _language(name)),
-            "",
-        ]
+        parts += [f"`{name}`\n", fence(content, _language(name)), ""]
     return "\n".join(parts)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.boundary import real_path
+from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike, Progress
 
@@ -21,9 +23,13 @@ if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.record_reading import Refused
     from ragdatakit.retrieval.preparation import Preparation
-    from ragdatakit.schemas.conversions import Conversion, ConversionResult, ExtractionEstimate
+    from ragdatakit.schemas.conversions import Conversion, ConversionResult
     from ragdatakit.schemas.results import Report
     from ragdatakit.validators.source_check import SourceCheck
+
+
+_UNITS = {"by": "tokens", "size": 1200, "overlap": 100}
+"""How documents are cut for a target that is made of a graph, where nothing is said: as GraphRAG cuts them."""
 
 
 @takes(ConvertOptions)
@@ -31,22 +37,16 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     """Write the datasets at ``source`` as datasets of the format ``to`` in the folder ``target`` (default: ``./<to>``).
 
     The source is validated first: errors stop the conversion (``refused``, nothing is written) unless ``keep_going``.
-    The output is written beside the target, validated, and moved into place when it is whole; the target has to be
+    The output is written next to the target, validated, and moved into place when it is whole; the target has to be
     empty or not there, unless ``overwrite``.
 
     Raises `RagdataError` where it cannot be done (a missing path, an unknown name, a target that is not empty), and
     `OSError` where it cannot be written.
     """
-    import time
 
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
-    from ragdatakit.converters.run import (
-        RAW,
-        find_sources,
-        refuse_target_in_source,
-        refuse_unknown_options,
-    )
+    from ragdatakit.converters.run import RAW, find_sources, refuse_target_in_source, refuse_unknown_options
     from ragdatakit.outputs.staging import refuse_target
     from ragdatakit.schemas.conversions import ConversionResult
 
@@ -71,16 +71,22 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     if not options.dry_run:
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
-    extractor = options.extractor
-    if options.source_format == RAW and not extractor and "edges" in get_converter(options.to).holds:
+    extractor, converter = options.extractor, get_converter(options.to)
+    if options.source_format == RAW and not extractor and "edges" in converter.holds:
         extractor = "names"
-    prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
+    if not wanted.chunking and found[0].format == "text" and converter.needs_graph:
+        wanted = replace(wanted, chunking=_UNITS)
+    if converter.needs_graph and not extractor and not options.negatives:
+        prepared = _preparation(found[0].format, wanted, "names", options.extraction or {}, "")
+        prepared = _where_no_graph(prepared) if prepared is not None else None
+    else:
+        prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
     if prepared is not None:
-        wanted = replace(wanted, prepare=prepared.prepare, prepared=prepared.words)
+        wanted = replace(wanted, prepare=prepared.prepare, asker=prepared.asker, prepared=prepared.words)
     result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
     conversion = _ConversionRun(where, found, wanted, result, overwrite=options.overwrite, strict=options.strict)
-    if options.dry_run and prepared is not None and prepared.estimate is not None:
-        conversion.estimate = prepared.estimate
+    if options.dry_run and prepared is not None and prepared.asker is not None:
+        conversion.estimated = prepared
     conversion.run(options.keep_going)
     result.seconds = time.perf_counter() - started
     return result
@@ -96,6 +102,17 @@ def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:
     return found, [name for name in targets if name in graph_targets()]
 
 
+def _where_no_graph(prepared: Preparation) -> Preparation:
+    """The same for sources that have no graph; others stay as they are."""
+    make = prepared.prepare
+    assert make is not None
+    return replace(prepared, prepare=lambda tables: tables if _has_graph(tables) else make(tables))
+
+
+def _has_graph(tables: CanonicalTables) -> bool:
+    return tables.any("edges") or tables.any("nodes") or not tables.any(tables.passages)
+
+
 def _preparation(
     source_format: str, options: ConversionSettings, extractor: str, extraction: Mapping[str, object], negatives: str
 ) -> Preparation | None:
@@ -105,13 +122,16 @@ def _preparation(
     from ragdatakit.converters import get_converter
     from ragdatakit.retrieval.preparation import make_preparation
 
+    target = get_converter(options.target_format)
     key = options.values.get("key", "auto")
     return make_preparation(
         extractor,
         extraction,
         negatives,
         target=options.target_format,
-        holds=get_converter(options.target_format).holds,
+        holds=target.holds,
+        described=target.described,
+        mentions=target.needs_graph,
         by_title=key == "title" or (key == "auto" and source_format == "hipporag"),
         seed=options.seed,
         progress=options.progress,
@@ -140,10 +160,10 @@ class _ConversionRun:
     ) -> None:
         self._path, self._found, self._options, self._result = path, found, options, result
         self._overwrite, self._strict = overwrite, strict
-        self.estimate: Callable[[CanonicalTables], ExtractionEstimate] | None = None
+        self.estimated: Preparation | None = None
 
     def run(self, keep_going: bool) -> None:
-        """Check and convert; ``result`` tells what became of it."""
+        """Check and convert; ``result`` says what became of it."""
         from ragdatakit.converters import get_converter
         from ragdatakit.converters.run import PLAIN, RAW, repairs_raw
         from ragdatakit.files.reading.record_reading import Refused
@@ -157,7 +177,8 @@ class _ConversionRun:
         values = converter.values(options.values, "read")
         repairs = repairs_raw(self._found) if options.source_format == RAW else converter.repairs
         wanted = (self._path, converter.name, repairs, values, options.memory_limit, options.follow_links)
-        if not keep_going and options.prepare is None and self._is_worth_a_process():
+        waits = options.prepare is not None or options.asker is not None  # nothing is paid for data with errors
+        if not keep_going and not waits and self._is_worth_a_process():
             with SourceCheck(*wanted) as check:
                 self._convert(refused, check)
             return
@@ -178,8 +199,8 @@ class _ConversionRun:
         from ragdatakit.outputs.staging import StagedFolder
 
         result = self._result
-        if self.estimate is not None:
-            self._estimate(refused)
+        if self.estimated is not None:
+            self._estimate(refused, self.estimated)
             return
         if result.dry_run:
             self._write(None, refused, check)
@@ -197,15 +218,21 @@ class _ConversionRun:
             staged.commit()
             result.written = True
 
-    def _estimate(self, refused: Refused) -> None:
-        """Say what asking a model would take, instead of asking it."""
-        from ragdatakit.converters.run import read_source
+    def _estimate(self, refused: Refused, prepared: Preparation) -> None:
+        """Say what asking a model would take, instead of asking it. What is asked while a dataset is written is counted
+        by writing it nowhere."""
+        from ragdatakit.converters.run import convert_dataset, read_source
         from ragdatakit.schemas.conversions import Losses
 
-        assert self.estimate is not None
+        assert prepared.asker is not None
         options = replace(self._options, prepare=None)
+        prepared.asker.only_count = True
         for source in self._found:
-            self._result.estimates.append(self.estimate(read_source(source, options, Losses(), refused)))
+            if prepared.count is not None:
+                prepared.count(read_source(source, options, Losses(), refused))
+            else:
+                convert_dataset(source, None, options, refused)
+            self._result.estimates.append(prepared.asker.estimate())
 
     def _write(self, top: Path | None, refused: Refused, check: SourceCheck | None) -> None:
         """Write all datasets below ``top`` (None: nowhere), while ``check`` may still look at the source."""
@@ -302,8 +329,6 @@ def _refuse_unchecked(top: Path, conversions: list[Conversion], report: Report) 
 
 def _checked_profile(options: ConversionSettings) -> str:
     """The profile to validate the output for: the one that was written, where the format declares it."""
-    from ragdatakit.schemas import get_format
-
     return options.profile if options.profile in get_format(options.target_format).profiles else ""
 
 

@@ -17,6 +17,7 @@ from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import unreadable_folders
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import DiffOptions, PathLike, Progress
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     from ragdatakit.api.results import DiffResult
@@ -34,9 +35,9 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
     Each is a path, or a git revision and a path in it (``HEAD~1:data``), which is read without touching the working
     tree. They may be of different formats: what is compared are the canonical tables. Where the paths hold several
     datasets, those of the same place below them are compared with each other (``pairs``), or only those that
-    ``dataset`` names. Files below two folders that belong to no dataset are compared by their bytes
-    (``other_files``), but for those that ``exclude`` names. What could not be read at all, so that it is not compared,
-    is in ``unread``.
+    ``dataset`` names. Files below two folders that belong to no dataset are compared by their bytes (``other_files``),
+    except for those that ``exclude`` names. What could not be read at all, so that it is not compared, is in
+    ``unread``.
 
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """
@@ -186,11 +187,7 @@ class _Comparing:
         return found
 
     def _pair(
-        self,
-        before: tuple[_Side, FoundDataset, str],
-        after: tuple[_Side, FoundDataset, str],
-        *,
-        checked: bool = False,
+        self, before: tuple[_Side, FoundDataset, str], after: tuple[_Side, FoundDataset, str], *, checked: bool = False
     ) -> DatasetDiff:
         from ragdatakit.reports.dataset_diff import compare_datasets
 
@@ -254,8 +251,8 @@ def _add_other_files(
         return
     for side, files in ((before, old), (after, new)):
         if files is not None and files.others:
-            told = f"{len(files.others):,} file{'s' * (len(files.others) != 1)} of no dataset"
-            found.notes.append(f"{side.path}: not compared: {told}: {names_told(files.others)}.")
+            others = many(len(files.others), "file")
+            found.notes.append(f"{side.path}: not compared: {others} of no dataset: {names_told(files.others)}.")
     found.notes.extend(passed_notes(*(files for files in (old, new) if files is not None)))
 
 

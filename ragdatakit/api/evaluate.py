@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from ragdatakit.api.keywords import takes
 from ragdatakit.api.results import EvaluationResult
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike
-from ragdatakit.schemas.retrieved import ALL_MODES
+from ragdatakit.schemas.retrieved import ALL_MODES, mode_hint
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -31,7 +32,7 @@ _ANSWER_DEPTHS = (1, 2, 5, 10, 20)
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The options of `evaluate` that had to be looked at, beside the others."""
+    """The options of `evaluate` that had to be looked at, besides the others."""
 
     options: EvaluateOptions
     modes: tuple[str, ...]
@@ -46,7 +47,7 @@ class _Wanted:
 
     @property
     def beside(self) -> DatasetOptions:
-        """How the files that are named beside the dataset are read."""
+        """How the files that are named next to the dataset are read."""
         return DatasetOptions(follow_links=self.options.follow_links)
 
 
@@ -89,8 +90,6 @@ def evaluate(options: EvaluateOptions, path: PathLike) -> EvaluationResult:
 
 
 def _paths(given: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
-    import os
-
     return (Path(given),) if isinstance(given, str | os.PathLike) else tuple(Path(p) for p in given)
 
 
@@ -98,7 +97,7 @@ def _known_modes(modes: str | Iterable[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(several_words(modes)))
     for mode in found:
         if mode not in ALL_MODES:
-            raise UnknownNameError("mode", mode, ALL_MODES)
+            raise UnknownNameError("mode", mode, ALL_MODES, hint=mode_hint(mode))
     return found
 
 

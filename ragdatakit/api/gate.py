@@ -12,7 +12,8 @@ from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.report import database_of
 from ragdatakit.api.sources import only_dataset
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.files.machine import refuse_little_space
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import (
     DATABASE_MEMORY,
     BatchOptions,
@@ -41,8 +42,6 @@ def gate(options: GateOptions, path: PathLike, suites: PathLike | Iterable[PathL
     that cannot be read. An expectation that cannot be checked is in the result as an error; the others are checked.
     Files that cannot be read whole are in ``unread`` of the result: it is no success then, whatever holds of the rest.
     """
-    from ragdatakit.files.machine import refuse_little_space
-
     refuse_little_space("columns")
     from ragdatakit.api.results import CheckedGate
     from ragdatakit.reports.gates.frames import GateFrames
@@ -92,18 +91,15 @@ def first_suite(options: SuiteOptions, path: PathLike) -> dict[str, Any]:
     """A suite made of today's data, as Great Expectations' JSON: `gate` passes on the same data.
 
     It has row counts, shares of empty and of distinct values, ranges, lengths of texts, sets of few values, unique
-    keys, and shares of references that are found. Needs no extra. Records that were left out are told in ``meta`` of
-    the suite, as ``ragdata_left_out``.
+    keys, and shares of references that are found. Needs no extra. Records that were left out are reported in ``meta``
+    of the suite, as ``ragdata_left_out``.
 
     Raises `RagdataError` as `read` does, and where a file of these tables cannot be read whole.
     """
-    from ragdatakit.files.machine import refuse_little_space
-
     refuse_little_space("columns")
     from ragdatakit.reports.gates.first_suite import first_suite as made
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.suites import check_table
-    from ragdatakit.schemas.errors import UnknownNameError
 
     tables = tuple(options.tables)
     for table in tables:
@@ -132,13 +128,10 @@ def batch(path: PathLike, table: str, columns: Sequence[str] = (), **options: An
     `BatchOptions`.
     """
     wanted = BatchOptions(**options)
-    from ragdatakit.files.machine import refuse_little_space
-
     refuse_little_space("columns")
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.running import GateLibrary
     from ragdatakit.reports.gates.suites import check_table
-    from ragdatakit.schemas.errors import UnknownNameError
 
     check_table(table)
     library = GateLibrary()

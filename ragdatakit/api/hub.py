@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import several_words
 from ragdatakit.api.keywords import takes
-from ragdatakit.hub.fetch import Fetched, Listing
-from ragdatakit.hub.push import Pushed, PushPlan
+from ragdatakit.hub.client import checked_repo
+from ragdatakit.hub.fetch import Fetched, FetchRequest, Listing, list_files
+from ragdatakit.hub.fetch import fetch as load
+from ragdatakit.hub.push import Pushed, PushPlan, plan_push
+from ragdatakit.hub.push import push as put
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, FetchOptions, PathLike, PushOptions
-
-if TYPE_CHECKING:
-    from ragdatakit.hub.fetch import FetchRequest
-    from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.texts import many
 
 __all__ = ["Fetched", "Listing", "PushPlan", "Pushed", "checked", "fetch", "listing", "planned", "push", "upload"]
 
@@ -30,22 +30,16 @@ def fetch(options: FetchOptions, source: str, folder: PathLike) -> Fetched:
     Raises `RagdataError` where the hub refuses or cannot be reached, a file is not what it should be, or the folder
     holds something else; `UnknownNameError` for an unknown name; `MissingExtraError` without the extra ``hub``.
     """
-    from ragdatakit.hub.fetch import fetch as load
-
     return load(_request(source, options), Path(folder), options.overwrite, options.progress)
 
 
 def listing(source: str, options: FetchOptions) -> tuple[str, Listing]:
     """The repository of a source, and the files that `fetch` would load. Raises as `fetch` does."""
-    from ragdatakit.hub.fetch import list_files
-
     request = _request(source, options)
     return request.repo, list_files(request)
 
 
 def _request(source: str, options: FetchOptions) -> FetchRequest:
-    from ragdatakit.hub.client import checked_repo
-    from ragdatakit.hub.fetch import FetchRequest
     from ragdatakit.schemas.public_datasets import public_dataset
 
     include, exclude = several_words(options.include), several_words(options.exclude)
@@ -86,7 +80,7 @@ def push(options: PushOptions, folder: PathLike, repo: str) -> Pushed:
     report = checked(folder, options)
     if not report.ok and not options.keep_going:
         errors = report.counts["error"]
-        raise RagdataError(f"{folder} has {errors:,} error{'s' * (errors != 1)}, so nothing was pushed; see validate")
+        raise RagdataError(f"{folder} has {many(errors, 'error')}, so nothing was pushed; see validate")
     return upload(planned(folder, repo, report, options), options)
 
 
@@ -105,20 +99,12 @@ def checked(folder: PathLike, options: PushOptions) -> Report:
 
 def planned(folder: PathLike, repo: str, report: Report, options: PushOptions) -> PushPlan:
     """Which files would go up, and the card. Raises `RagdataError` where there is nothing to push."""
-    from ragdatakit.hub.push import plan_push
-
     languages = several_words(options.languages)
     return plan_push(Path(folder), repo, report, options.title, options.license, languages, options.follow_links)
 
 
 def upload(plan: PushPlan, options: PushOptions, show_progress: bool = False) -> Pushed:
     """Do what was planned."""
-    from ragdatakit.hub.push import push as put
-
     return put(
-        plan,
-        private=options.private,
-        message=options.message,
-        revision=options.revision,
-        show_progress=show_progress,
+        plan, private=options.private, message=options.message, revision=options.revision, show_progress=show_progress
     )

@@ -31,9 +31,8 @@ def _files(out: Path, paths: Iterable[Path], options: SourceOptions) -> Iterator
     place = out.resolve()
     for path in paths:
         if path.is_file():
-            yield path
-        is_config = path.suffix in (".yaml", ".yml")
-        if not is_config and not (path.is_dir() and place.is_relative_to(path.resolve())):
+            yield path  # and what it names, where it is a configuration file
+        elif not (path.is_dir() and place.is_relative_to(path.resolve())):
             continue
         try:
             found = find_datasets([path], reading(options))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,14 +22,13 @@ if TYPE_CHECKING:
 def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
     """The rows of one SELECT over the datasets at ``path``, as an Arrow table in memory.
 
-    The canonical tables stand under their names, the files as they are in schema ``files``; where the path holds
+    The canonical tables are under their names, the files as they are in schema ``files``; where the path holds
     several datasets, behind their names (``"name".documents``, ``"name".files.corpus``), unless ``dataset`` says which
     is meant. Only the tables that the query names are read; it reaches no other files, no network, no Python variables.
     Raises `QueryError` (a `RagdataError` that knows the place in the query) for what is wrong with the query, and
     `RagdataError` as `read` does, and where a file that the query needs cannot be read whole. Records that could not be
-    read are told by a warning (`UserWarning`).
+    read are reported by a warning (`UserWarning`).
     """
-    import warnings
 
     import pyarrow as pa
 

@@ -1,6 +1,6 @@
 """A query is answered in a process of its own: it can be ended at any moment, and what it takes is bounded.
 
-The process opens the datasets, fills the tables and runs the query; this one hears of it what it tells, in order:
+The process opens the datasets, fills the tables and runs the query; this one hears from it, in order:
 ``progress``, ``at_work`` (the user's SQL begins or pauses), ``lost``, then ``tables`` or ``columns`` and many
 ``piece``, and at last ``end``, or ``error``.
 """
@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from ragdatakit.api.query_datasets import Question
+from ragdatakit.api.query_datasets import Question, lost_words, open_queries
 from ragdatakit.database.memory_bound import ENDED_ITSELF, MemoryBound
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.errors import QueryError, RagdataError
@@ -66,8 +66,8 @@ def asked(question: Question) -> Iterator[Answer]:
 
 
 class _Hearing:
-    """What the process tells; it is ended when the time of the user's SQL is over, which is one for all that is done of
-    it: it is bound to its tables, they are read, and it runs."""
+    """What the process reports; it is ended when the time of the user's SQL is over, which is one for all that is done
+    of it: it is bound to its tables, they are read, and it runs."""
 
     def __init__(self, stream: SideStream, question: Question, progress: Progress | None) -> None:
         self._stream, self._question, self._progress = stream, question, progress
@@ -83,13 +83,13 @@ class _Hearing:
         self._time(False)
 
     def next(self, kind: str) -> Any:
-        """What it tells of this kind; it tells nothing else before."""
+        """What it reports of this kind; it says nothing else before."""
         found = next(self.rest(kind), None)
         assert found is not None
         return found
 
     def rest(self, kind: str) -> Iterator[Any]:
-        """All that it tells of this kind, until its end."""
+        """All that it reports of this kind, until its end."""
         for told, what in self._told:
             if told == kind:
                 yield what
@@ -147,12 +147,11 @@ def _answer(send: Send, question: Question) -> None:
     else:
         send(("end", True))
         return
-    MemoryBound(0).lift()  # so that it can be told
+    MemoryBound(0).lift()  # so that it can be reported
     send(("error", told))
 
 
 def _tell_all(send: Send, question: Question) -> None:
-    from ragdatakit.api.query_datasets import lost_words, open_queries
     from ragdatakit.database.select_statements import parse_select
 
     bound = MemoryBound(question.options.memory_limit)
@@ -168,7 +167,7 @@ def _tell_all(send: Send, question: Question) -> None:
         send(("progress", (what, done, total)))
 
     select = None
-    if question.sql is not None:  # what is wrong with it is told before anything is read
+    if question.sql is not None:  # what is wrong with it is reported before anything is read
         at_work(True)
         select = parse_select(question.sql)
         at_work(False)

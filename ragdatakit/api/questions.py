@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ragdatakit.retrieval.gold_and_metrics.gold import Gold
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_gold
 from ragdatakit.retrieval.retriever import Retriever
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import DatasetOptions, Tell
-from ragdatakit.schemas.retrieved import Query
-
-if TYPE_CHECKING:
-    from ragdatakit.retrieval.gold_and_metrics.gold import GoldQuestion
-    from ragdatakit.schemas.retrieved import GoldPlace
+from ragdatakit.schemas.retrieved import GoldPlace, Query
 
 __all__ = [
     "AskedQuestions",
@@ -56,7 +51,6 @@ def gold_of(retriever: Retriever, asked: AskedQuestions, tell: Tell) -> Gold:
     Raises `RagdataError` where there are none.
     """
     from ragdatakit.api.search import with_gold
-    from ragdatakit.retrieval.gold_and_metrics.gold import read_gold
     from ragdatakit.retrieval.index.notes import GOLD, left_out
 
     tables = retriever.index.source.tables()
@@ -89,7 +83,7 @@ def gold_question(gold: Gold, asked: AskedQuestions) -> GoldQuestion:
 
 
 def gold_places(retriever: Retriever, gold: Gold, asked: AskedQuestions, mode: str, k: int) -> tuple[GoldPlace, ...]:
-    """Where the gold of the question stands that was asked for by its id."""
+    """Where the gold of the question is that was asked for by its id."""
     from ragdatakit.retrieval.explaining import DEPTH
     from ragdatakit.retrieval.explaining import gold_places as places
 

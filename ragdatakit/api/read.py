@@ -26,9 +26,9 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """A DuckDB database in memory, with one view for each kind of file of the datasets at ``path``.
 
-    A view has the fields of the records, and the columns ``split`` and ``file``; the view ``datasets`` tells the schema
+    A view has the fields of the records, and the columns ``split`` and ``file``; the view ``datasets`` shows the schema
     of each dataset (``main`` where there is only one). The views read the files anew with every query and coerce what
-    is damaged: they are for looking; what is wrong, `validate` tells. Raises `RagdataError` as `validate` does.
+    is damaged: they are for looking; what is wrong, `validate` shows. Raises `RagdataError` as `validate` does.
     """
     from ragdatakit.database.views import open_views
 
@@ -40,7 +40,7 @@ def read(options: ReadOptions, path: PathLike) -> DatasetDatabase:
     """The dataset at ``path`` as canonical tables (documents, chunks, questions, qrels, edges and so on).
 
     Tables come as DuckDB relations, Arrow tables, pandas frames or an iterator of rows. The data is taken as it is:
-    what is wrong with it `validate` tells; what could not be read is in ``losses``. Raises `RagdataError` where nothing
+    what is wrong with it `validate` shows; what could not be read is in ``losses``. Raises `RagdataError` where nothing
     is recognised, or several datasets are.
     """
     from ragdatakit.converters.run import read_source
@@ -52,11 +52,7 @@ def read(options: ReadOptions, path: PathLike) -> DatasetDatabase:
 
 
 def verify(
-    path: PathLike,
-    *,
-    source: PathLike | None = None,
-    follow_links: bool = False,
-    progress: Progress | None = None,
+    path: PathLike, *, source: PathLike | None = None, follow_links: bool = False, progress: Progress | None = None
 ) -> list[Difference]:
     """How the files below ``path`` differ from the manifests that ragdata wrote there; empty where nothing does.
 

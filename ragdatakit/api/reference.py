@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.schemas import FORMATS, all_formats, all_rules, find_rules, get_format
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike
 
@@ -24,8 +25,6 @@ def formats(name: str = "") -> list[dict[str, Any]]:
 
 def declared_formats(name: str = "") -> tuple[Format, ...]:
     """The declarations of all formats, or of one."""
-    from ragdatakit.schemas import all_formats, get_format
-
     return (get_format(name),) if name else all_formats()
 
 
@@ -43,8 +42,6 @@ def rules(*chosen: str) -> list[dict[str, Any]]:
 
 def chosen_rules(*chosen: str, format_name: str = "") -> tuple[list[tuple[Rule, Format | None]], str | None]:
     """The rules with their formats (None: of all), and the one format that was chosen among the words, if any."""
-    from ragdatakit.schemas import FORMATS, all_rules, find_rules, get_format
-
     of_format = get_format(format_name).name if format_name else None
     names = [of_format] if of_format else [name for name in chosen if name in FORMATS]
     of_format = names[0] if len(names) == 1 else None
@@ -76,7 +73,6 @@ def explain(rule: str) -> str:
 def explanation(rule: str, colour: bool = False) -> list[str]:
     """The same, line by line."""
     from ragdatakit.reports.reference import explanation_lines
-    from ragdatakit.schemas import find_rules
 
     def thresholds(summary: str) -> list[tuple[str, float, str]]:
         from ragdatakit.quality.options import thresholds_in
@@ -92,7 +88,6 @@ def schema(format: str, kind: str = "") -> dict[str, Any]:  # noqa: A002 - the w
 
     Raises `UnknownNameError`, and `RagdataError` where files of that kind hold no JSON records.
     """
-    from ragdatakit.schemas import get_format
     from ragdatakit.schemas.json_schema import file_schema
 
     fmt = get_format(format)
@@ -130,7 +125,6 @@ def init(format: str, folder: PathLike) -> list[Path]:  # noqa: A002 - the word 
     """
     from ragdatakit.files.paths.writing import write_whole
     from ragdatakit.outputs.staging import StagedFolder
-    from ragdatakit.schemas import get_format
 
     fmt, place = get_format(format), Path(folder)
     if place.exists() and any(place.iterdir()):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -38,7 +40,6 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
     read at all has a summary that says so. Data that is wrong gives a report all
     the same: what could not be read is in ``losses``.
     """
-    from contextlib import ExitStack, nullcontext
 
     from ragdatakit.api.results import Summaries
     from ragdatakit.converters.run import files_of
@@ -51,12 +52,13 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
     early = options.save is not None  # what may raise goes before a database is replaced
     findings = _findings(paths, found, options) if early else None
     guessed = not options.source_format and "map" not in wanted.values
-    read = {file for each in found for file in files_of(each.source)}  # what plain ones pass over, the losses tell
-    whole = () if names else paths  # what lies beside those that were chosen was not asked for
+    read = {file for each in found for file in files_of(each.source)}  # what plain ones pass over, the losses show
+    whole = () if names else paths  # what lies next to those that were chosen was not asked for
     summaries = Summaries(
         left_out=_once(each for p in whole for each in left_out_folders(p, options.follow_links)) if guessed else (),
         not_read=_once(each for p in whole for each in files_not_read(p, read)),
     )
+    similar: list[str] = []
     with DatabaseFile(Path(options.save)) if options.save is not None else nullcontext() as file:
         for each in found:
             started = time.perf_counter()
@@ -64,8 +66,9 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
                 try:
                     database = opened.enter_context(database_of(each, options.memory_limit))
                     summary = _summary(each, database, options)
+                    node = _node(database, options.node, summary, similar)
                     if options.neighbourhoods:
-                        summary.neighbourhoods = _neighbourhoods(database, options.progress)
+                        summary.neighbourhoods = _neighbourhoods(database, node, options.progress)
                     _label(each, summary)
                 except (RagdataError, OSError) as error:
                     if len(found) == 1 or not _is_of(each.source, error):
@@ -79,6 +82,9 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
             summary.name = each.name
             summary.seconds = time.perf_counter() - started
             summaries.append(summary)
+    if options.node and not any(summary.around for summary in summaries):
+        told = f"; there is {', '.join(dict.fromkeys(similar))}" if similar else ""
+        raise RagdataError(f"no node is called {options.node!r}{told}")
     summaries.findings = findings if early else _findings(paths, found, options)
     return summaries
 
@@ -120,7 +126,7 @@ _Beside = TypeVar("_Beside", "LeftOut", "NotRead")
 
 
 def _once(found: Iterable[_Beside]) -> list[_Beside]:
-    """What lies beside datasets, each once, where several paths hold it."""
+    """What lies next to datasets, each once, where several paths hold it."""
     places: dict[Path, _Beside] = {}
     for each in found:
         places.setdefault(real_path(Path(each.path)), each)
@@ -172,11 +178,7 @@ def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOpti
     from ragdatakit.reports.summaries import summarize
 
     summary = summarize(
-        database,
-        path=found.source.display,
-        examples=options.examples,
-        seed=options.seed,
-        progress=options.progress,
+        database, path=found.source.display, examples=options.examples, seed=options.seed, progress=options.progress
     )
     summary.files, summary.file_splits = count_files(own_parts(found.source, found.wanted), database, options.progress)
     summary.notes += _read_together(found, summary)
@@ -184,8 +186,7 @@ def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOpti
 
 
 def _label(found: FoundDataset, summary: Summary) -> None:
-    """Give hubs, relations and neighbourhoods the labels that files beside a plain graph have for them."""
-    from dataclasses import replace
+    """Give hubs, relations and neighbourhoods the labels that files next to a plain graph have for them."""
 
     from ragdatakit.files.detection.plain_sources import LABELS
 
@@ -224,9 +225,22 @@ def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
     return notes
 
 
-def _neighbourhoods(database: DatasetDatabase, progress: Progress | None) -> Neighbourhoods | None:
+def _node(database: DatasetDatabase, name: str, summary: Summary, similar: list[str]) -> str:
+    """The node that was asked for, with its neighbours in the summary; names like it go to ``similar``."""
+    if not name:
+        return ""
+    from ragdatakit.reports.neighbourhoods import find_node, read_node
+
+    found, others = find_node(database, name)
+    similar += others
+    if found:
+        summary.around = read_node(database, found)
+    return found
+
+
+def _neighbourhoods(database: DatasetDatabase, node: str, progress: Progress | None) -> Neighbourhoods | None:
     from ragdatakit.reports.neighbourhoods import read_neighbourhoods
 
     if progress is not None:
         progress("the graph's neighbourhoods", 0, 1)
-    return read_neighbourhoods(database)
+    return read_neighbourhoods(database, node)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import reading, several_words
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.sources import only_dataset
+from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import DatasetOptions, IndexOptions, PathLike, RetrieveOptions, RetrieverOptions
 
@@ -50,8 +53,6 @@ def open_retriever(options: RetrieverOptions, path: PathLike) -> Retriever:
 
 
 def _retriever(path: PathLike, options: RetrieverOptions) -> Retriever:
-    from ragdatakit.files.machine import refuse_little_space
-
     refuse_little_space("numbers")
     from ragdatakit.retrieval.retriever import Retriever
 
@@ -108,7 +109,8 @@ def with_gold(
     """The tables with the questions and the judgements of these files, read as ``how`` says, in place of their own.
 
     Without ``unit`` the judgements are of chunks where most of their ids are those of chunks in ``passages``, else of
-    documents. Judged questions that are nowhere told have no text. What is not read of the files is told in the losses.
+    documents. Judged questions that are nowhere given have no text. What is not read of the files is reported in the
+    losses.
     """
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.schemas.canonical import Question
@@ -187,7 +189,6 @@ def _gold_in(
 
 def dataset_source(path: PathLike, options: DatasetOptions) -> IndexSource:
     """The dataset at ``path`` as a source of an index, not read yet. Raises `RagdataError` as `read` does."""
-    from functools import cache
 
     from ragdatakit.converters.run import files_read, name_of
     from ragdatakit.retrieval.index.store import IndexSource
@@ -222,7 +223,6 @@ def dataset_source(path: PathLike, options: DatasetOptions) -> IndexSource:
 def _refuse_unknown_chunking(chunking: Mapping[str, object]) -> None:
     if not chunking:
         return
-    from dataclasses import fields
 
     from ragdatakit.converters.chunking import ChunkOptions
 

@@ -22,8 +22,8 @@ _TAKEN = ("main", "files", "memory", "temp", "system", "information_schema", "pg
 
 @dataclass(frozen=True, slots=True)
 class FoundDataset:
-    """A dataset at a path: ``name`` tells it from the others there, and is what reports call it; ``place`` is where it
-    is below the path, with ``/`` (empty: the path itself); ``wanted`` says how it is read."""
+    """A dataset at a path: ``name`` distinguishes it from the others there, and is what reports call it; ``place`` is
+    where it is below the path, with ``/`` (empty: the path itself); ``wanted`` says how it is read."""
 
     name: str
     place: str

@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("report", "Say what is in datasets: tables, shares, lengths, graphs, examples."),
     "index": ("index", "Build the search index of a dataset."),
     "retrieve": ("retrieve", "Search a dataset: what a retriever finds, and why it misses what it should find."),
-    "eval": ("eval", "Measure retrieval on a dataset, beside what it could reach and what chance reaches."),
+    "eval": ("eval", "Measure retrieval on a dataset, compared with its ceiling and with chance."),
     "query": ("query", "Query a dataset with SQL."),
     "diff": ("diff", "Compare two datasets, or two states of one: records, files and numbers."),
     "gate": ("gate", "Check a dataset against expectations (Great Expectations), or write a first suite of them."),

@@ -1,4 +1,4 @@
-"""Commands to a CI runner that stand in data: broken up in all that is printed, so that no runner carries them out.
+"""Commands to a CI runner that are in data: broken up in all that is printed, so that no runner carries them out.
 
 GitHub takes ``::command::`` at the beginning of a line (after blanks) and ``##[command]`` anywhere in one, Azure
 ``##vso[…]``, TeamCity ``##teamcity[…]``. Texts name the broken sign by its code, as they do with what a terminal would
@@ -24,7 +24,8 @@ _CODE = re.compile(rb"(<script\b.*?</script>|<style\b.*?</style>)", re.DOTALL | 
 
 
 def broken_up(data: bytes, form: Form = "text") -> tuple[bytes, int]:
-    """The data without commands, and how many there were. It begins a line, and no command goes on in what follows."""
+    """The data without commands, and how many there were. It begins a line, and no command continues in what
+    follows."""
     if form == "json":
         return _ANYWHERE.subn(rb"\\u0023", data)
     if form == "html":

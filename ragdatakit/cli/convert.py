@@ -10,8 +10,7 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, follow_links_option, read_words
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import ConvertOptions
 
@@ -52,7 +51,7 @@ _option = options_of(ConvertOptions)
     "--chunk-size",
     type=click.IntRange(0),
     metavar="N",
-    help="Cut documents into chunks of at most so many units (0: do not).",
+    help="Cut documents into chunks of at most this many units (0: do not).",
 )
 @click.option(
     "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."
@@ -69,22 +68,29 @@ _option = options_of(ConvertOptions)
 @click.option(
     "--extractor",
     type=click.Choice(["names", "openai"]),
-    help="Make a graph of the texts: of the names in them, or by a language model (an OpenAI-compatible server).",
+    help="Make a graph of the texts: of the names in them, or by a language model (an OpenAI-compatible server), which "
+    "also writes summaries (raptor) and contexts (contextual-retrieval).",
 )
 @click.option("--model", metavar="NAME", help="Extractor openai: the model to ask.")
 @click.option("--base-url", metavar="URL", help="The server of models (default: OpenAI's).")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that has its key [OPENAI_API_KEY].")
 @click.option("--linker", type=click.Choice(["bm25", "embeddings"]), help="How questions are linked that name no node.")
-@click.option("--embedder", metavar="KIND:MODEL", help="Linker embeddings: openai:MODEL, sentence-transformers:MODEL.")
-@click.option("--price-in", type=click.FloatRange(0), metavar="N", help="--dry-run: price of a million prompt tokens.")
-@click.option("--price-out", type=click.FloatRange(0), metavar="N", help="--dry-run: the same of reply tokens.")
+@click.option(
+    "--embedder",
+    metavar="KIND:MODEL",
+    help="Linker embeddings, and vectors with a model: openai:MODEL, sentence-transformers:MODEL.",
+)
+@click.option(
+    "--price-in", type=click.FloatRange(0), metavar="N", help="Price of a million prompt tokens, to estimate costs."
+)
+@click.option("--price-out", type=click.FloatRange(0), metavar="N", help="The same of reply tokens.")
 @click.option(
     "--extract",
     "extract",
     multiple=True,
     metavar="NAME=VALUE",
     help="Another option of the extractor: least, start-nodes, concurrency, timeout, retries, max-tokens, "
-    "most-failures, cache, analyzer, stemmer.",
+    "most-failures, document-tokens, cache, analyzer, stemmer.",
 )
 @_option(
     "--negatives",
@@ -97,7 +103,7 @@ _option = options_of(ConvertOptions)
 @_option("--dry-run", help="Write nothing; show the files, the counts and the losses.")
 @_option("--overwrite", help="Replace what is in DST, once the new content is whole.")
 @_option("--strict", help="Write nothing if anything would be lost (exit code 1).")
-@_option("--sidecar", help="Keep what the target cannot hold beside it; converting back restores it.")
+@_option("--sidecar", help="Keep what the target cannot hold in files next to it; converting back restores it.")
 @_option("--keep-going", help="Leave out records with errors instead of stopping.")
 @click.option(
     "--loss-report",
@@ -147,6 +153,11 @@ def _run(words: dict[str, Any]) -> ConversionResult:
     from ragdatakit.api.convert import convert
     from ragdatakit.cli.progress import terminal_progress
 
+    if words["extractor"] == "openai" and not words["dry_run"] and not words["quiet"]:
+        from ragdatakit.reports.conversion import asking_lines
+
+        for told in _run({**words, "dry_run": True}).estimates:  # before anything is sent
+            click.echo("\n".join(asking_lines(told)), err=True)
     with terminal_progress() as progress:
         options = given(ConvertOptions, words, **read_words(words), extraction=_extraction(words), progress=progress)
         return convert(words["source"], words["target"], **options)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from ragdatakit.cli.declared_options import given, options_of
+from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
+from ragdatakit.schemas.retrieved import MODES
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -35,7 +38,7 @@ _DATASET = (
         "--chunk-size",
         type=click.IntRange(0),
         metavar="N",
-        help="Cut documents into chunks of at most so many units, and take those instead.",
+        help="Cut documents into chunks of at most this many units, and take those instead.",
     ),
     click.option(
         "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."
@@ -59,7 +62,7 @@ _DATASET_NAMES = (
 )
 _SEARCH_NAMES = (
     *("analyzer", "stemmer", "embedder", "base_url", "api_key_env", "vectors", "query_vectors", "vector_store"),
-    *("graph", "damping", "fuse", "index_dir"),
+    *("graph", "damping", "fuse", "tree_select", "index_dir"),
 )
 """What the options are called that say what is searched, and how."""
 
@@ -75,7 +78,28 @@ SHARED_SECTIONS = {
     "How the dataset is read": _DATASET_NAMES,
     "How it is indexed and searched": (*_SEARCH_NAMES, "rebuild"),
 }
-"""Headings of the help, with what stands below them."""
+"""Headings of the help, with what is below them."""
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has its options below the headings of `sections`: heading and names of parameters. What is
+    in none of them is last, as Options."""
+
+    sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records = [
+            (param.name, param.get_help_record(ctx))
+            for param in self.get_params(ctx)
+            if isinstance(param, click.Option)
+        ]
+        heading_of = {name: heading for heading, names in self.sections.items() for name in names}
+        for heading in (*self.sections, "Options"):
+            listed = [record for name, record in records if record and heading_of.get(name or "", "Options") == heading]
+            if listed:
+                with formatter.section(heading):
+                    formatter.write_dl(listed)
+
 
 _option = options_of(SearchOptions)
 _SEARCH = (
@@ -102,11 +126,23 @@ _SEARCH = (
         help="Graph mode: the dataset's own graph, one of the names in the texts, or what there is.",
     ),
     _option("--damping", metavar="P", show_default=True, help="Graph mode: the probability to walk on."),
+    _option(
+        "--community-level",
+        metavar="N",
+        show_default=True,
+        help="GraphRAG's modes: the lowest level of communities to look at; 0 is the top.",
+    ),
     click.option(
         "--fuse",
         metavar="MODE=WEIGHT,…",
         default="",
         help="Hybrid mode: what to fuse, as bm25=1,graph=0.5 (default: bm25 and each of the others that there is).",
+    ),
+    _option(
+        "--tree-select",
+        metavar="HOW",
+        show_default=True,
+        help="Mode traversal: top-k; near:D, nodes at most the distance D away; far:D, as RAPTOR's own threshold does.",
     ),
     click.option(
         "--index-dir",
@@ -218,10 +254,6 @@ def repeated_words() -> list[str]:
 
 def fuse_words(text: str) -> dict[str, float]:
     """``bm25=1,graph=0.5`` as weights by mode; a mode without a number has the weight 1."""
-    import math
-
-    from ragdatakit.schemas.errors import UnknownNameError
-    from ragdatakit.schemas.retrieved import MODES
 
     known = [mode for mode in MODES if mode != "hybrid"]
     found: dict[str, float] = {}

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -13,12 +14,7 @@ import click
 from ragdatakit.schemas.options import LEAST_MEMORY, Limits
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12} | {
-    "ki": 2**10,
-    "mi": 2**20,
-    "gi": 2**30,
-    "ti": 2**40,
-}
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12} | {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 class Size(click.ParamType[int]):
@@ -50,6 +46,38 @@ class DataPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+def words_after_path(words: dict[str, Any], name: str) -> None:
+    """PATH is the current folder where it is left out. Take the one word that is given for what follows PATH, such as
+    SQL, where it is a text and no path.
+
+    ``words`` have ``path`` and ``name``. Raises `click.UsageError` where the word may be either.
+    """
+    path = words["path"]
+    if path is None:
+        words["path"] = Path()
+    elif words[name] is None and not path.exists():
+        text = str(path)
+        if text == "-" or any(c.isspace() for c in text):
+            words["path"], words[name] = Path(), text
+        elif "/" not in text and "." not in text:
+            raise click.UsageError(
+                f"no such file or folder: {text} (is it {name.upper()}? Give PATH before it: . {text})"
+            )
+
+
+class _Choice(click.Choice[str]):
+    """One of some names; of others, ``hint`` may know what to say."""
+
+    def __init__(self, choices: tuple[str, ...], hint: Callable[[str], str] | None) -> None:
+        super().__init__(choices)
+        self._hint = hint
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if self._hint is not None and (told := self._hint(str(value))):
+            self.fail(f"{value!r}: {told}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def options_of(kind: type) -> Callable[..., Callable[[_Function], _Function]]:
     """`click.option` for the fields of the dataclass ``kind``: what an attribute of the option does not say is taken
     from the field that is called like its parameter. `given` takes the values."""
@@ -70,7 +98,7 @@ def _attributes(field: Field[Any]) -> dict[str, Any]:
     if limits is not None:
         found["type"] = _type(limits)
     elif choices is not None:
-        found["type"] = click.Choice(choices)
+        found["type"] = _Choice(choices, field.metadata["hint"])
     if field.default not in (MISSING, None, ()) and not (choices and not field.default):
         found["default"] = _size(field.default) if isinstance(found.get("type"), Size) else field.default
     return found

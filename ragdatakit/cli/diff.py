@@ -12,8 +12,7 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import DiffOptions
 
@@ -34,30 +33,24 @@ _option = options_of(DiffOptions)
     "--exclude",
     multiple=True,
     metavar="PATTERN",
-    help="Files beside the datasets that do not count, as README.md, '*.log' or 'notes/*'.",
+    help="Files next to the datasets that do not count, such as README.md, '*.log' or 'notes/*'.",
 )
 @click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    metavar="TABLE=COLUMN,…",
-    help="Find the records of a table again by these columns.",
+    "--key", "keys", multiple=True, metavar="TABLE=COLUMN,…", help="Find the records of a table again by these columns."
 )
 @_option(
     "--max-records",
     "records",
     show_default=True,
     metavar="N",
-    help="Show at most so many added, removed and changed records of a table; all are counted.",
+    help="Show at most this many added, removed and changed records of a table; all are counted.",
 )
 @_option("--metrics/--no-metrics", "metrics", help="Compare the numbers of the two reports, too (default: do).")
 @output_options(_FORMS)
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when they differ.")
 @_option(
-    "--memory-limit",
-    show_default=True,
-    help="How much each database may hold in memory; the rest goes to the disk.",
+    "--memory-limit", show_default=True, help="How much each database may hold in memory; the rest goes to the disk."
 )
 @dataset_name_option
 @dataset_options
@@ -100,7 +93,7 @@ def command(**words: Any) -> int:
     if found.unread:
         from ragdatakit.reports.diff.text import unread_told
 
-        told = "" if form == "text" and out is None else f": {unread_told(found)}"  # the last line tells it
+        told = "" if form == "text" and out is None else f": {unread_told(found)}"  # the last line shows it
         click.echo(f"ragdata: not everything was compared{told}", err=True)
         return 2
     return 1 if found.different and not words["exit_zero"] else 0

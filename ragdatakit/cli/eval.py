@@ -13,6 +13,7 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import (
     SHARED_SECTIONS,
+    SectionedCommand,
     dataset_name_option,
     dataset_options,
     not_empty,
@@ -22,12 +23,11 @@ from ragdatakit.cli.dataset_options import (
     search_options,
 )
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.old_spellings import old_spelling
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
-from ragdatakit.cli.sections import SectionedCommand
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import MOST_RESULTS, EvaluateOptions
+from ragdatakit.schemas.retrieved import ALL_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.evaluations import Evaluation
@@ -53,8 +53,6 @@ class _Command(SectionedCommand):
     }
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        from ragdatakit.schemas.retrieved import ALL_MODES
-
         given = list(args)
         places = [n for n, word in enumerate(given[:-1]) if word == "--mode" or word.startswith("--mode=")]
         behind = {n + (2 if given[n] == "--mode" else 1) for n in places}
@@ -89,25 +87,16 @@ class _Command(SectionedCommand):
     metavar="NAME,…",
     help="recall@K, ndcg@K, success@K, precision@K, pass@K, mrr, mrr@K, map, map@K.",
 )
-@_option(
-    "--depth",
-    show_default=True,
-    help="Results per question (at least the largest K).",
-)
-@_option(
-    "--split",
-    metavar="NAME",
-    callback=not_empty,
-    help="The questions of this split (default: test, or all).",
-)
+@_option("--depth", show_default=True, help="Results per question (at least the largest K).")
+@_option("--split", metavar="NAME", callback=not_empty, help="The questions of this split (default: test, or all).")
 @_option("--unit", help="What is judged (default: what is searched).")
 @click.option("--runs", type=_THERE, multiple=True, metavar="FILE", help="Evaluate runs: TREC, SAGE records, …")
 @click.option(
     "--compare", nargs=2, metavar="A B", help="A paired test of two modes, runs or run files (is B better than A?)."
 )
 @click.option("--answers", type=_THERE, multiple=True, metavar="FILE", help="Score answers: A-RAG, DataMind, SAGE.")
-@click.option("--qrels", type=_THERE, metavar="FILE", help="Judgements that lie apart: TREC, BEIR, JSON.")
-@click.option("--questions", type=_THERE, metavar="FILE", help="Questions that lie apart (with gold, or without).")
+@click.option("--qrels", type=_THERE, metavar="FILE", help="Judgements in a separate file: TREC, BEIR, JSON.")
+@click.option("--questions", type=_THERE, metavar="FILE", help="Questions in a separate file (with gold, or without).")
 @click.option(
     "--min",
     "minimums",

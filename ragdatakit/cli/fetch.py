@@ -31,7 +31,7 @@ def command(**words: Any) -> None:
 
     NAME is one of `ragdata fetch --list`, or hf:OWNER/NAME[@REVISION] for any dataset of the Hugging Face hub. Files
     come at one commit, are checked, and are put in place together; the commit and each file's SHA-256 go into
-    DIR/ragdata.json. The same command again goes on where a run was interrupted. HF_ENDPOINT, HF_TOKEN and
+    DIR/ragdata.json. Run the command again to resume an interrupted download. HF_ENDPOINT, HF_TOKEN and
     HF_HUB_OFFLINE hold.
 
     \b

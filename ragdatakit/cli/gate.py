@@ -12,15 +12,13 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import GateOptions, SuiteOptions
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.gates import GateResult
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
 _FORMS = ("text", "json", "html")
 _LEAST_WIDTH, _MOST_WIDTH = 60, 160
 _option = options_of(GateOptions)
@@ -65,11 +63,7 @@ _RUNS = ("suites", "output_format", "as_json", "data_docs", "sample_rows", "fail
     help="Exit with 1 from this severity on (default: info, which is all).",
 )
 @_option("--sample-rows", type=click.IntRange(1), default=None, metavar="N", help="Check at most N rows of a table.")
-@_option(
-    "--memory-limit",
-    show_default=True,
-    help="The most that the columns of one expectation may take.",
-)
+@_option("--memory-limit", show_default=True, help="The most that the columns of one expectation may take.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("-v", "--verbose", is_flag=True, help="Also the expectations that hold.")
 @dataset_name_option

@@ -18,10 +18,10 @@ from ragdatakit.cli.dataset_options import (
     search_options,
 )
 from ragdatakit.cli.declared_options import DataPath
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import RetrieverOptions
+from ragdatakit.schemas.retrieved import MODES, TREE_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.api.questions import Retriever
@@ -61,7 +61,6 @@ def command(**words: Any) -> int:
     if words["show_list"] or words["prune"]:
         return _look_after(words)
     from ragdatakit.reports.retrieval import index_json, index_lines
-    from ragdatakit.schemas.retrieved import MODES, TREE_MODES
 
     modes = [mode.strip() for mode in words["modes"].split(",") if mode.strip()]
     retriever = opened(words["path"] or Path(), words, modes, tell=say if words["as_json"] else None)

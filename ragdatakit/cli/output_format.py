@@ -1,12 +1,15 @@
-"""The form of an output: the one that was asked for, else the one that the name of its file tells."""
+"""The options of an output: its form, which is what was asked for or what the name of the file says, and its place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from ragdatakit.cli.declared_options import given
+from ragdatakit.schemas.options import SourceOptions
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -30,7 +33,7 @@ _OTHERS = frozenset(
 def output_options(forms: Sequence[str], what: str = "How to print") -> Callable[[_Function], _Function]:
     """The options ``--output-format``, ``--json`` and ``--output-file`` of a command that has these forms, the usual
     one first. ``what`` begins the help. `chosen_form` takes their values."""
-    given = (
+    options = (
         click.option(
             "--output-format",
             type=click.Choice(forms),
@@ -46,7 +49,7 @@ def output_options(forms: Sequence[str], what: str = "How to print") -> Callable
     )
 
     def add(function: _Function) -> _Function:
-        for option in reversed(given):
+        for option in reversed(options):
             function = option(function)
         return function
 
@@ -63,13 +66,13 @@ def chosen_form(words: dict[str, Any], forms: Sequence[str]) -> str:
     return output_form(form, words["output_file"], forms)
 
 
-def output_form(given: str | None, file: Path | None, forms: Sequence[str]) -> str:
-    """One of ``forms``: ``given``, else what the ending of ``file`` stands for, else the first.
+def output_form(chosen: str | None, file: Path | None, forms: Sequence[str]) -> str:
+    """One of ``forms``: ``chosen``, else what the ending of ``file`` stands for, else the first.
 
     Raises `click.UsageError` for an ending that stands for a form that is not among them.
     """
-    if given is not None:
-        return given
+    if chosen is not None:
+        return chosen
     ending = file.suffix.lower() if file is not None else ""
     found = next((form for form in forms if ending in _ENDINGS.get(form, ())), None)
     if found is None and (ending in _OTHERS or any(ending in endings for endings in _ENDINGS.values())):
@@ -79,3 +82,20 @@ def output_form(given: str | None, file: Path | None, forms: Sequence[str]) -> s
             f"{known} or .txt, or choose one with --output-format {'|'.join(forms)}"
         )
     return found or forms[0]
+
+
+def check_place(
+    out: Path | None, paths: Iterable[Path | str], option: str = "--output-file", read: dict[str, Any] | None = None
+) -> None:
+    """Raise `click.UsageError` where ``out`` is in no folder, or is a file of the datasets at ``paths``: it would be
+    replaced. ``read`` says how these are read (`read_words`)."""
+    if out is None:
+        return
+    if not out.absolute().parent.is_dir():
+        raise click.UsageError(f"{option}: there is no folder {out.absolute().parent}")
+    if not out.is_file():
+        return
+    from ragdatakit.api.output_files import is_of_data
+
+    if is_of_data(out, map(Path, paths), SourceOptions(**given(SourceOptions, read or {}))):
+        raise click.UsageError(f"{option}: {out} is a file of the data itself")

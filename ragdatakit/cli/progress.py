@@ -15,7 +15,7 @@ _NAME = 60
 def terminal_progress(at_once: str = "") -> Iterator[Callable[[str, int, int], None] | None]:
     """What shows progress on stderr while the block runs; None where that is no terminal.
 
-    ``at_once`` stands there from the beginning, for work that is known to take long and tells nothing.
+    ``at_once`` is there from the beginning, for work that is known to take long and says nothing.
     """
     if not sys.stderr.isatty():
         yield None
@@ -41,7 +41,7 @@ class ProgressLine:
         self._began = self._started
 
     def show(self, path: str, done: int, total: int) -> None:
-        """``done`` of ``total`` bytes are read; the time left is that of this work, be it a second pass over a file."""
+        """``done`` of ``total`` bytes are read; the time left is that of this work, or of a second pass over a file."""
         now = time.monotonic()
         if done < self._done:
             self._began = now

@@ -11,7 +11,7 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.old_spellings import old_spelling
+from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import PushOptions
 from ragdatakit.visible_text import visible_text
 
@@ -39,7 +39,7 @@ _option = options_of(PushOptions)
 def command(**words: Any) -> int:
     """Check the data in DIR and upload it to the dataset repository OWNER/NAME, with a card, in one commit.
 
-    The card (README.md) tells format, files, counts, the result of the check, and what `datasets.load_dataset` is to
+    The card (README.md) shows format, files, counts, the result of the check, and what `datasets.load_dataset` is to
     read. Of a card that is there, your own words stay. Hidden files, pickles and what is built from the data stay at
     home. HF_TOKEN and HF_ENDPOINT hold. Exit code: 0 pushed, 1 the check found errors, 2 failed.
 

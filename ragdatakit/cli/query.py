@@ -15,17 +15,15 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
-from ragdatakit.cli.path_default import words_after_path
+from ragdatakit.cli.declared_options import DataPath, given, options_of, words_after_path
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.schemas.errors import QueryError
 from ragdatakit.schemas.options import QueryOptions
 
 if TYPE_CHECKING:
     from ragdatakit.api.query_process import Answer
     from ragdatakit.reports.query_output import Chunks
-    from ragdatakit.schemas.errors import QueryError
 
 _FORMS = ("table", "csv", "json", "ndjson", "markdown", "parquet")
 _LEAST_WIDTH, _USUAL_LIMIT = 40, 100
@@ -41,17 +39,11 @@ _option = options_of(QueryOptions)
     "--limit",
     type=click.IntRange(0),
     metavar="N",
-    help=f"At most so many rows (0: all; default: {_USUAL_LIMIT} for a printed table, else all).",
+    help=f"At most this many rows (0: all; default: {_USUAL_LIMIT} for a printed table, else all).",
 )
+@_option("--timeout", metavar="SECONDS", help="Stop the query after so long.")
 @_option(
-    "--timeout",
-    metavar="SECONDS",
-    help="Stop the query after so long.",
-)
-@_option(
-    "--memory-limit",
-    show_default=True,
-    help="How much the database may hold in memory; the rest goes to the disk.",
+    "--memory-limit", show_default=True, help="How much the database may hold in memory; the rest goes to the disk."
 )
 @click.option(
     "--defuse-formulas", is_flag=True, help="CSV: put an apostrophe before texts that a spreadsheet would run."
@@ -73,7 +65,6 @@ def command(**words: Any) -> int:
     from ragdatakit.api.query_datasets import Question
     from ragdatakit.api.query_process import asked
     from ragdatakit.cli.progress import terminal_progress
-    from ragdatakit.schemas.errors import QueryError
 
     sql = _check(words)
     as_batches = words["output_format"] == "parquet"
@@ -171,7 +162,7 @@ def _width(out: Path | None) -> int:
 
 def _tell_losses(answer: Answer, shows_faults: bool) -> None:
     """What is missing in the answer, on stderr: records and datasets that could not be read; not what the list of the
-    tables tells itself, where it is one that ``shows_faults``."""
+    tables itself shows, where it is one that ``shows_faults``."""
     from ragdatakit.reports.query_output import cell_text
 
     faults = tuple(table.fault for table in answer.tables if table.fault and shows_faults)

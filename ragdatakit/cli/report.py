@@ -12,8 +12,7 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_names_option, dataset_options, read_words
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import ReportOptions
 
@@ -33,9 +32,7 @@ _option = options_of(ReportOptions)
 @click.option("--save-database", type=_FILE, metavar="FILE", help="Leave the tables in a DuckDB file, too.")
 @click.option("--overwrite", is_flag=True, help="Replace the database that is there.")
 @click.option(
-    "--findings/--no-findings",
-    default=None,
-    help="Also what `ragdata validate` finds (default: in HTML only).",
+    "--findings/--no-findings", default=None, help="Also what `ragdata validate` finds (default: in HTML only)."
 )
 @click.option(
     "--details/--no-details", default=None, help="Show each dataset whole (default: where there are at most 3)."
@@ -44,9 +41,10 @@ _option = options_of(ReportOptions)
     "--examples",
     show_default=True,
     metavar="N",
-    help="Random rows of each table to look at, beside the first, the longest and the shortest.",
+    help="Random rows of each table to look at, besides the first, the longest and the shortest.",
 )
 @_option("--seed", show_default=True, metavar="N", help="Chooses those rows.")
+@_option("--node", metavar="NAME", help="Show this node of the graph with its neighbours; a page begins with it.")
 @_option("--memory-limit", metavar="SIZE", help="What tables may take before they go to the disk.")
 @click.option("-q", "--quiet", is_flag=True, help="Only what there is, and the warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="Also all files, values and examples.")

@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import (
-    dataset_name_option,
-    dataset_options,
-    not_empty,
-    read_words,
-    search_options,
-)
-from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.index import opened
-from ragdatakit.cli.old_spellings import old_spelling
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
-from ragdatakit.cli.path_default import words_after_path
+from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, not_empty, read_words, search_options
+from ragdatakit.cli.declared_options import DataPath, given, options_of, words_after_path
+from ragdatakit.cli.index import opened, say
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import RetrieveOptions
+from ragdatakit.schemas.retrieved import EXPLAINED_MODES, Query
 
 if TYPE_CHECKING:
     from ragdatakit.api.questions import AskedQuestions, Gold, Retriever
-    from ragdatakit.schemas.retrieved import GoldPlace, Query
+    from ragdatakit.schemas.retrieved import GoldPlace
 
 _FORMATS = ["text", "json", "trec", "sage"]
 _LEAST_WIDTH, _MOST_WIDTH = 40, 120
@@ -50,13 +43,17 @@ class _QuestionFile(click.Path):
 @_option(
     "--mode",
     show_default=True,
-    help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG does.",
+    help="How to search: terms, learned-sparse or dense vectors, the graph, several of these, or as LightRAG or "
+    "GraphRAG does.",
 )
 @click.option(
     "--id", "question_id", metavar="ID", help="Search by this question of the dataset (or of FILE), and mark its gold."
 )
 @click.option(
-    "--explain", is_flag=True, help="With --id: why gold passages are not found: their ranks, texts and terms."
+    "--explain",
+    is_flag=True,
+    help="With --id: why gold passages are not found: their ranks, texts and terms. "
+    "Modes of trees, LightRAG and GraphRAG: why each candidate was found, and what budgets leave out.",
 )
 @click.option("--all-questions", is_flag=True, help="Search by all questions of the dataset.")
 @click.option(
@@ -140,8 +137,10 @@ def _check(words: dict[str, Any]) -> None:
         raise click.UsageError(f"{' and '.join(given)} do not go together; give one")
     if words["question"] is not None and not words["question"].strip():
         raise click.UsageError("the question is empty")
-    if words["explain"] and words["question_id"] is None:
-        raise click.UsageError("--explain goes with --id: only a question of the dataset has gold")
+    if words["explain"] and words["question_id"] is None and words["mode"] not in EXPLAINED_MODES:
+        raise click.UsageError(
+            "--explain goes with --id (only a question of the dataset has gold), or with a mode of a tree or framework"
+        )
     if words["qrels"] is not None and words["question_id"] is None:
         raise click.UsageError("--qrels goes with --id: gold is marked for one question")
     if words["split"] and not words["all_questions"] and words["question_id"] is None:
@@ -162,7 +161,6 @@ def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
     if words["question_id"] is None and not words["all_questions"]:
         return None
     from ragdatakit.api.questions import gold_of
-    from ragdatakit.cli.index import say
 
     return gold_of(retriever, _asked(words), say)
 
@@ -175,7 +173,6 @@ def _asked(words: dict[str, Any]) -> AskedQuestions:
 
 def _queries(words: dict[str, Any], gold: Gold | None) -> list[Query]:
     from ragdatakit.api.questions import file_queries, gold_question
-    from ragdatakit.schemas.retrieved import Query
 
     if words["question"] is not None:
         return [Query(words["question"])]
@@ -188,7 +185,7 @@ def _queries(words: dict[str, Any], gold: Gold | None) -> list[Query]:
 
 
 def _head(retriever: Retriever, words: dict[str, Any]) -> None:
-    """What is searched, beside the hits."""
+    """What is searched, besides the hits."""
     if words["output_format"] == "text" and words["output_file"] is None:
         from ragdatakit.reports.retrieval import head_line
 
@@ -201,7 +198,7 @@ def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
     colour = wants_colour() and words["output_file"] is None
     width = min(max(shutil.get_terminal_size((100, 24)).columns, _LEAST_WIDTH), _MOST_WIDTH)
     for number, query in enumerate(queries):
-        found = retriever.search(query, words["mode"], words["k"])
+        found = retriever.search(query, words["mode"], words["k"], words["explain"])
         places = _places(retriever, gold, words)
         lines = retrieval_lines(found, places, colour=colour, width=width, explain=words["explain"])
         yield "".join(f"{line}\n" for line in (*([""] if number else []), *lines)).encode("utf-8", "backslashreplace")
@@ -215,13 +212,13 @@ def _json(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
 
     yield json_head(retriever.index.summary(), words["mode"], words["k"])
     for number, query in enumerate(queries):
-        found = retriever.search(query, words["mode"], words["k"])
+        found = retriever.search(query, words["mode"], words["k"], words["explain"])
         yield json_query(found, _places(retriever, gold, words), number == 0)
     yield JSON_TAIL
 
 
 def _places(retriever: Retriever, gold: Gold | None, words: dict[str, Any]) -> tuple[GoldPlace, ...] | None:
-    """Where the gold of a question stands, for the one question that is asked by its id."""
+    """Where the gold of a question is, for the one question that is asked by its id."""
     if gold is None or words["question_id"] is None:
         return None
     from ragdatakit.api.questions import gold_places

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ragdatakit.cli.old_spellings import old_spelling
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.synonyms import old_spelling
 
 _FORMS = ("text", "json")
 

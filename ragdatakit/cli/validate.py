@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,10 +16,9 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import file_hint, follow_links_option
 from ragdatakit.cli.declared_options import DataPath, given, options_of
-from ragdatakit.cli.old_spellings import old_spelling
-from ragdatakit.cli.output_format import chosen_form, output_options
-from ragdatakit.cli.output_place import check_place
+from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ValidateOptions
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _option = options_of(ValidateOptions)
 @_option("--ignore", multiple=True, metavar="RULE", help="Not these rules.")
 @_option("--severity", default=SHOWN_SEVERITY, show_default=True, help="The least severe findings to report.")
 @_option(
-    "--max-per-rule", show_default=True, help="Print at most so many findings of one rule (0: all); all are counted."
+    "--max-per-rule", show_default=True, help="Print at most this many findings of one rule (0: all); all are counted."
 )
 @output_options(_FORMS)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")
@@ -89,7 +89,6 @@ def command(**words: Any) -> int:
     ragdata validate config/data/toy_triplet_data.yaml
     ragdata validate data/ --profile v1 --output-format json
     """
-    import gc
 
     from ragdatakit.api.engine import slow_words
     from ragdatakit.api.validate import check

@@ -8,6 +8,7 @@ import click
 
 from ragdatakit.cli.dataset_options import follow_links_option
 from ragdatakit.cli.declared_options import DataPath
+from ragdatakit.schemas.texts import many
 
 
 @click.command("verify", short_help="Check files against their manifest.")
@@ -31,7 +32,7 @@ def command(folder: Path, source: Path | None, follow_links: bool) -> int:
         click.echo(f"{difference.state:9} {visible_text(difference.path)}{facts}")
     faults = sum(d.state != "unlisted" for d in found)
     if faults:
-        click.echo(f"{faults:,} file{'s' * (faults != 1)} not as written.")
+        click.echo(f"{many(faults, 'file')} not as written.")
         return 1
     click.echo("All files are as they were written.")
     return 0

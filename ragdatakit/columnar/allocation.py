@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import itertools
 import os
 import sys
 import threading
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as glibc's malloc.h has them
 _turns = itertools.count()
 
 
@@ -18,13 +19,10 @@ def keep_freed_memory() -> None:
     """Tell glibc's allocator to reuse the memory of one block for the next (once; elsewhere nothing happens).
 
     First touch of fresh pages is what costs most on virtual machines. By default every allocation above 128 KB is
-    mapped afresh and unmapped again, so that each block of a file pays for
-    page faults anew; measured: a quarter of the whole time.
+    mapped and unmapped again, so that each block of a file pays for page faults: measured, a quarter of the whole time.
     """
     if not sys.platform.startswith("linux"):
         return
-    import ctypes
-
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):

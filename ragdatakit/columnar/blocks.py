@@ -27,7 +27,7 @@ pa.set_memory_pool(pa.system_memory_pool())  # gives back more than the default 
 
 _LF, _CR, _OPEN, _CLOSE = 10, 13, 123, 125
 _TYPES = {"integer": pa.int64(), "number": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
-_SAFE = 2**53
+_SAFE = 2**53  # beyond it Arrow's float64 rounds integers that Python keeps, so the two ways would disagree
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class ColumnBlock:
 
 
 def can_decode(record: Record) -> bool:
-    """Whether records of this kind can be told column by column (objects with keys of their own cannot)."""
+    """Whether records of this kind can be checked column by column (objects with keys of their own cannot)."""
     return record.shape == "object" and all(f.values is None for f in record.fields)
 
 
@@ -116,7 +116,7 @@ class ColumnarDecoder:
                 if field.required:
                     return False
                 if not field.nullable and data.count(b'"%b"' % field.name.encode()) != len(column) - column.null_count:
-                    return False  # an explicit null cannot be told from a missing key
+                    return False  # an explicit null cannot be distinguished from a missing key
             if not _column_fits(field, column):
                 return False
         if self._record.extra == "ignore":
@@ -210,7 +210,7 @@ def _is_plain(column: Any) -> bool:
 def _lines(data: bytes) -> tuple[npt.NDArray[np.int64], bool] | None:
     """Where the lines end, if every line starts with ``{`` and ends with ``}`` and nothing but LF or CR LF ends one.
 
-    In valid JSON a line feed between ``}`` and ``{`` can only stand between objects: within an array a comma is
+    In valid JSON a line feed between ``}`` and ``{`` can only be between objects: within an array a comma is
     needed, and a string holds no raw line feed. So objects are lines.
     """
     if not data.startswith(b"{"):
@@ -228,7 +228,7 @@ def _lines(data: bytes) -> tuple[npt.NDArray[np.int64], bool] | None:
 
 
 def _same_beginnings(data: bytes, ends: npt.NDArray[np.int64]) -> bool:
-    """Whether all lines begin with the same eight bytes, so that one line tells the first field of all."""
+    """Whether all lines begin with the same eight bytes, so that one line shows the first field of all."""
     words = np.ndarray((max(len(data) - 7, 0),), "<u8", data, strides=(1,))
     starts = ends[:-1] + 1
     return bool(len(words)) and bool((words[np.minimum(starts, len(words) - 1)] == words[0]).all())
@@ -247,7 +247,7 @@ class _IntegerTemplate:
     """Records of integers only: each line is the same text around other digits.
 
     The first line gives the pieces of text between the numbers (after a regular expression made from the declaration
-    has proved it). The block is clean if between its runs of digits nothing stands but these pieces, in turn: each is
+    has proved it). The block is clean if between its runs of digits there is nothing but these pieces, in turn: each is
     compared eight bytes at a time. The numbers are then read eight digits at a time.
     """
 
@@ -316,7 +316,7 @@ Words = npt.NDArray[np.uint64]
 
 
 def _stands_before(words: Words, piece: bytes, starts: Offsets, stops: Offsets) -> bool:
-    """Whether exactly ``piece`` stands between each number's end and the next one's start (8 bytes into the data)."""
+    """Whether exactly ``piece`` is between each number's end and the next one's start (8 bytes into the data)."""
     size = len(piece)
     if not bool((starts - stops == size).all()):
         return False

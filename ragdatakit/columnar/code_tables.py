@@ -42,7 +42,7 @@ class RepeatSieve:
         self._places[place[self._last[small] != order]] = 2
 
     def candidates(self, codes: Codes) -> Rows:
-        """Positions of the codes, of all that came in, that may stand twice."""
+        """Positions of the codes, of all that came in, that may appear twice."""
         return np.flatnonzero(self._places[(codes >> np.uint64(64 - self._BITS)).view(np.int64)] == 2)
 
 
@@ -70,7 +70,7 @@ class RankTable:
         return RankTable(ids, least, span) if span <= max(32 * len(ids), 1 << 20) and span < 1 << 31 else None
 
     def has_repeats(self, codes: Codes) -> bool:
-        """Whether any of the keys stands twice: only the first of its positions is in the table."""
+        """Whether any of the keys appears twice: only the first of its positions is in the table."""
         return not np.array_equal(self.positions(codes), np.arange(len(codes), dtype=np.int32))
 
     def positions(self, codes: Codes) -> npt.NDArray[np.int32]:

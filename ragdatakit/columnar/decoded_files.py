@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from ragdatakit.files.containers.arrays import ArraySource
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.sources import Block, Source
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 """Called with a file's name, the bytes of it that were read, and its size."""
-_AHEAD = 4
+_AHEAD = 4  # blocks that are held, decoded in a thread while SQL takes the one before
 
 
 class Unproved(Exception):
@@ -81,7 +83,7 @@ def line_blocks_and_bytes(
 def element_values(file: DataFile, progress: Progress | None = None) -> Iterator[list[Any]]:
     """The elements of a JSON array, part by part; the same is raised, and told of the file.
 
-    Numbers, and names that stand twice, are read in ways of their own in parts that were not proved; texts are not.
+    Numbers, and names that appear twice, are read in ways of their own in parts that were not proved; texts are not.
     """
     elements = ArraySource(_source(file))
     count = 0
@@ -129,8 +131,6 @@ def incoming(
 
 
 def _value(element: Element) -> Any:
-    import orjson
-
     if element.error:
         raise Unproved
     try:

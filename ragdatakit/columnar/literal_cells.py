@@ -1,7 +1,7 @@
 """A column of Python literals proved harmless at once, so that only what is out of the ordinary is judged cell by cell.
 
 The proof is a regular expression for each form that the cells have (which keys, in which order), learnt from a sample
-and matched by Arrow. As the keys stand in it, none of them repeats; a value may be any text, finite number, None, True,
+and matched by Arrow. As the keys are in it, none of them repeats; a value may be any text, finite number, None, True,
 False, or list of these. What is not matched is no fault yet, but a cell for `python_literals.judge`.
 """
 
@@ -23,8 +23,8 @@ from ragdatakit.files.containers.python_literals import judge
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-_SAMPLE = 300
-_ROUNDS = 6
+_SAMPLE = 300  # cells, spread over the column, from which forms are learnt
+_ROUNDS = 6  # cells of no known form are a sample for new ones; what is still unmatched then is judged one by one
 _MOST_SLOTS = 80  # values in all forms of one round together: what the expression's size grows with
 _WORTH_A_ROUND = 1000  # cells that judging one by one takes longer for than a look at the column
 
@@ -87,16 +87,6 @@ class PlainCells:
     suspects: Rows
     filled: Mask
     python_only: Rows = field(default_factory=lambda: np.empty(0, np.int64))
-
-    @property
-    def unportable(self) -> int:
-        """How many cells are proved to be Python and not JSON."""
-        return len(self.python_only)
-
-    @property
-    def first_unportable(self) -> int:
-        """The first of them, -1 if there is none."""
-        return int(self.python_only[0]) if len(self.python_only) else -1
 
 
 class LearntForms:

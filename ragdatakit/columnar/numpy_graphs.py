@@ -21,12 +21,12 @@ Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 16  # edges looked at together, whose arrays fit the cache
 _SIEVED = 1 << 14  # few enough for their own little table to tell most of a chunk's edges apart
-_DOWNWARD_ROUNDS = 3
-_WORDS = 4  # 64 questions each: what one look at a node's row of 32 bytes tells
+_DOWNWARD_ROUNDS = 3  # most graphs are done by then; a long chain takes a round for each edge if it goes on so
+_WORDS = 4  # 64 questions each: what one look at a node's row of 32 bytes shows
 _WORTH_SORTING = 3000  # questions from which sorting the edges by node costs less than looking through them again
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio: neighbouring node numbers fall far apart
 
 
 class NumpyGraph:
@@ -144,17 +144,14 @@ class NumpyGraph:
         turned = backward[order]
         new_kind = new_part | np.r_[True, turned[1:] != turned[:-1]]
         ordered = rows[order]
-        # rows are in order within a kind, so the first of a kind stands where it begins
+        # rows are in order within a kind, so the first of a kind is where it begins
         firsts = np.repeat(ordered[new_kind], np.diff(np.r_[np.flatnonzero(new_kind), len(rows)]))
         part = np.cumsum(new_part) - 1
         first_of = np.full((int(part[-1]) + 1, 2), np.iinfo(np.int64).max)
         first_of[part, turned.astype(np.intp)] = firsts
         other = first_of[part, 1 - turned.astype(np.intp)]
         again, back = ordered != firsts, other < ordered
-        return RepeatedEdges(
-            *_by_row(ordered[again], firsts[again]),
-            *_by_row(ordered[back], other[back]),
-        )
+        return RepeatedEdges(*_by_row(ordered[again], firsts[again]), *_by_row(ordered[back], other[back]))
 
     def unreachable(
         self, starts: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], max_hops: int | None = None

@@ -19,6 +19,7 @@ Codes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.bool_]
 
+# Each step of `mix` can be undone: pairs that share a code differ afterwards, too, and close codes are far apart.
 _ODD_1 = np.uint64(0x9E3779B97F4A7C15)
 _ODD_2 = np.uint64(0xD6E8FEB86659FD93)
 _SHIFT = np.uint64(32)
@@ -40,7 +41,7 @@ class NumpyBatch:
     """Key columns of consecutive records as codes.
 
     ``columns`` maps a name to its codes; ``valid`` to a mask of the readable ones (None: all); ``lists`` maps a list
-    column to (codes of all items, number of the record in this batch that each item stands in), ``headed`` to
+    column to (codes of all items, number of the record in this batch that each item is in), ``headed`` to
     the records whose list has an item, where some items cannot be read. ``spelled`` has codes
     of the columns whose spelling is compared, reduced to what spelling does not change. ``table`` are the rows of a
     CSV block as they were read, ``key_names`` its keys as text (``spelled_as_keys``: nothing else than the cells);
@@ -62,7 +63,7 @@ class NumpyBatch:
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
 
     def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
-        """Codes of a column, or of several mixed, and the rows they stand in (a range where all are readable)."""
+        """Codes of a column, or of several mixed, and the rows they are in (a range where all are readable)."""
         if fields not in self._made:
             self._made[fields] = self._make(fields)
         codes, owners = self._made[fields]
@@ -237,7 +238,7 @@ class NumpyIndex:
             self._codes = codes
 
     def _candidates(self) -> tuple[Codes, Rows]:
-        """Codes that may stand twice, and their positions."""
+        """Codes that may appear twice, and their positions."""
         assert self._sieve is not None
         codes, places, before = [np.empty(0, np.uint64)], [_NO_ROWS], 0
         for chunk in self._chunks:
@@ -264,7 +265,7 @@ class NumpyIndex:
         self._repeats = (later[clash], earlier[clash])
 
     def repeats(self) -> tuple[Rows, Rows]:
-        """Rows whose key stood in an earlier row, and those earlier rows."""
+        """Rows whose key was in an earlier row, and those earlier rows."""
         return self._repeats
 
     def find(self, codes: Codes) -> npt.NDArray[np.int32]:

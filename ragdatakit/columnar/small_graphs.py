@@ -1,4 +1,4 @@
-"""What the shape of a small graph tells: its parts, its idle nodes, its repeated edges, what lies within a few hops.
+"""What the shape of a small graph shows: its parts, its idle nodes, its repeated edges, what lies within a few hops.
 
 Nodes and relations are numbers from 0; -1 stands for a name that is not defined, and an edge with one is no edge. For
 millions of edges `ragdatakit.columnar.numpy_graphs` answers the same questions with the same words.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-_QUESTIONS_AT_ONCE = 1024
+_QUESTIONS_AT_ONCE = 1024  # a bit each of an int per node: one walk over the edges serves them all
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.scanner.library import library
+from ragdatakit.schemas.texts import encodable
 
 
 def codes_of_texts(texts: Sequence[str | None]) -> npt.NDArray[np.uint64]:
@@ -16,17 +17,10 @@ def codes_of_texts(texts: Sequence[str | None]) -> npt.NDArray[np.uint64]:
         from ragdatakit.columnar.string_hash import hash_strings
         from ragdatakit.files.containers.arrow_columns import string_array
 
-        return hash_strings(string_array([encodable(text) for text in texts]))
+        return hash_strings(string_array([None if text is None else encodable(text) for text in texts]))
     from ragdatakit.scanner.blocks import text_codes
 
     data = [b"" if text is None else text.encode("utf-8", "backslashreplace") for text in texts]
     offsets = np.zeros(len(data) + 1, np.int32)
     np.cumsum([len(text) for text in data], out=offsets[1:])
     return text_codes(b"".join(data), offsets)
-
-
-def encodable(text: str | None) -> str | None:
-    """A text without the half characters that Arrow cannot hold."""
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""The words of many texts as numbers, made at once in numpy: what `flat_words` tells word by word takes five times as
+"""The words of many texts as numbers, made at once in numpy: what `flat_words` shows word by word takes five times as
 long.
 
 A code is the sum of the bytes of a word, each times a power for its place, so that the codes of all words are
@@ -24,6 +24,7 @@ DIGITS = 1
 _CHUNK = 1 << 17
 """Bytes that are looked at together: what is made of them fits the cache. A longer word is cut."""
 _BLANK = 0x20
+# Both are odd, so that multiplying loses no bit; the power of the base is the place of a byte in its word.
 _BASE = 0xD6E8FEB86659FD93
 _MIXER = 0x9E3779B97F4A7C15
 _WORD_BYTES = bytes(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
+    from ragdatakit.retrieval.extraction.asking import Asker
     from ragdatakit.schemas.findings import Finding
 
 CONVERTERS: dict[str, str] = {
@@ -33,6 +34,7 @@ CONVERTERS: dict[str, str] = {
     "raptor": "ragdatakit.converters.raptor.converter",
     "contextual-retrieval": "ragdatakit.converters.contextual_retrieval.converter",
     "lightrag": "ragdatakit.converters.lightrag.converter",
+    "graphrag": "ragdatakit.converters.graphrag.converter",
     "text": "ragdatakit.converters.plain.text",
     "table": "ragdatakit.converters.plain.table",
 }
@@ -62,6 +64,7 @@ class Options:
 
     ``name`` is what the dataset is to be called, ``profile`` the variant of the target format (empty: its usual one),
     ``source_format`` where the tables come from, ``values`` the converter's own options, all of them, with defaults.
+    ``asker`` asks a language model for what the target holds and the source does not have, where one is to be asked.
     """
 
     name: str = "dataset"
@@ -69,6 +72,7 @@ class Options:
     source_format: str = ""
     seed: int = 13
     values: Mapping[str, Any] = field(default_factory=dict)
+    asker: Asker | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -79,11 +83,13 @@ class Converter:
     """How one format is read into canonical tables and written out of them.
 
     ``read`` gives the tables' row sources; ``write`` takes the tables and writes the files. Either may be None.
-    ``group`` puts the datasets together that are one for a converter, the one that gives the name first (each stands
+    ``group`` puts the datasets together that are one for a converter, the one that gives the name first (each is
     alone where it is None). ``gives`` and ``holds`` are the tables with the columns that reading can give and writing
     can hold.
-    ``repairs`` tells, for a finding and the options of reading, whether reading takes care of it, so that it does not
-    stop a conversion.
+    ``described`` says that a graph made of texts is to have descriptions, and to know the passages of its entities.
+    ``repairs`` says, for a finding and the options of reading, whether reading takes care of it, so that it does not
+    stop a conversion. ``needs_graph``: what is written is made of a graph, so that texts without one get a graph of the
+    names in them, with edges to the passages that have them; and whole documents are cut into chunks.
     """
 
     name: str
@@ -94,7 +100,9 @@ class Converter:
     holds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: tuple[Option, ...] = ()
     profiles: tuple[str, ...] = ()
+    described: bool = False
     repairs: Callable[[Finding, Mapping[str, Any]], bool] | None = None
+    needs_graph: bool = False
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
         """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""

@@ -43,7 +43,7 @@ class ChunkOptions:
     ``size`` is the most tokens, sentences or characters of a piece (None: as in `USUAL_SIZES`; 0: do not cut);
     ``overlap`` how many of the text before it are repeated at the beginning of a piece. ``tokenizer`` is a Hugging
     Face ``tokenizer.json`` that counts the tokens; without it a token is a word, a punctuation mark, or a CJK
-    character. ``language`` (a code such as ``de``) tells which abbreviations do not end a sentence.
+    character. ``language`` (a code such as ``de``) says which abbreviations do not end a sentence.
     """
 
     by: By = "tokens"
@@ -79,7 +79,7 @@ def chunk_tables(tables: CanonicalTables, options: ChunkOptions) -> CanonicalTab
     """The same tables with ``chunks`` cut out of the documents.
 
     A chunk's id is its document's, ``#`` and its 0-based ordinal; ``start`` and ``end`` in its metadata are the offsets
-    of its characters in the document, beside what the document's metadata has. Raises `RagdataError` where there are
+    of its characters in the document, next to what the document's metadata has. Raises `RagdataError` where there are
     chunks already or no documents, `MissingExtraError` without the libraries.
     """
     if options.size == 0:
@@ -145,7 +145,7 @@ class _Pieces(ABC):
 
     @abstractmethod
     def _make(self, capacity: int) -> TextSplitter:
-        """What cuts a text into pieces of at most so many units."""
+        """What cuts a text into pieces of at most this many units."""
 
     @abstractmethod
     def _overlap_start(self, text: str, start: int, end: int) -> int:
@@ -286,7 +286,7 @@ class _SentenceGroups:
 
 
 def _trimmed(part: str, position: int) -> Iterator[Span]:
-    """Where a part without the blanks around it stands; nowhere, if it is all blanks."""
+    """Where a part without the blanks around it is; nowhere, if it is all blanks."""
     bare = part.strip()
     if bare:
         start = position + len(part) - len(part.lstrip())

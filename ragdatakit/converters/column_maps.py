@@ -1,4 +1,5 @@
-"""What the columns of a table mean: given as ``text=body,id=doc_id,metadata=lang+year``, or told by usual names."""
+"""What the columns of a table mean: given as ``text=body,id=doc_id,metadata=lang+year``, or recognised by usual
+names."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ class ColumnMap:
 
     @property
     def paired(self) -> bool:
-        """Whether the question and the document of a row belong together, and no id tells another one."""
+        """Whether the question and the document of a row belong together, and no id names another one."""
         return self.documents and self.questions and not {"id", "doc_id"} <= self.columns.keys()
 
     @property
@@ -120,7 +121,7 @@ def map_columns(files: Sequence[Columned], text: str) -> list[ColumnMap | None]:
     """The map of each file; None for one that holds nothing that was asked for.
 
     Raises `RagdataError` where the text is no map, names a column that no file has, or, without one, the names of the
-    columns do not tell what they are.
+    columns do not say what they are.
     """
     found = _given(files, parse(text)) if text.strip() else guess_columns(files)
     if any(found):
@@ -132,7 +133,7 @@ def map_columns(files: Sequence[Columned], text: str) -> list[ColumnMap | None]:
 
 
 def guess_columns(files: Sequence[Columned]) -> list[ColumnMap | None]:
-    """The map of each file that the names of its columns tell; None where they tell nothing.
+    """The map of each file that the names of its columns show; None where they say nothing.
 
     Raises `RagdataError` where several columns may be meant.
     """
@@ -320,7 +321,7 @@ def _advice(told: Sequence[Columned], files: Sequence[Columned] = ()) -> str:
     shown = "; ".join(f"{f.name} has {_listed(f.column_names()) or 'none'}" for f in told[:_MOST_SHOWN])
     shown += f"; {len(told) - _MOST_SHOWN:,} more files" if len(told) > _MOST_SHOWN else ""
     others = [f.name for f in files if f not in told]
-    shown += f" (beside it: {_listed(others[:_MOST_SHOWN])})" if others else ""
+    shown += f" (next to it: {_listed(others[:_MOST_SHOWN])})" if others else ""
     return f"columns: {shown}; say what they are, for example --map {_proposed(files) or 'text=COLUMN,id=COLUMN'}"
 
 

@@ -31,8 +31,9 @@ EXACT: Mapping[tuple[str, str], str] = {
     ("trec", "trec"): "",
     ("hipporag", "hipporag"): "",
     ("raptor", "raptor"): "vectors are kept with the option keep-vectors",
-    ("contextual-retrieval", "contextual-retrieval"): "for chunks that stand by their documents",
+    ("contextual-retrieval", "contextual-retrieval"): "for chunks that are stored with their documents",
     ("ragchecker", "ragchecker"): "",
+    ("graphrag", "graphrag"): "for tables of 2.3 and later; those of older releases become tables of 3.x",
 }
 """Pairs of which A to B to A gives equal records of every valid dataset of A of which the conversion to B loses
 nothing, as its report says; with what there is to be said of that. Records are the rows of the canonical tables: all

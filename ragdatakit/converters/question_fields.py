@@ -1,6 +1,6 @@
 """Questions of formats whose records have room for any field: read into the canonical table and written back whole.
 
-What a format's loader takes for the id or the answer may stand in a form that the canonical table does not hold (a
+What a format's loader takes for the id or the answer may be in a form that the canonical table does not hold (a
 number, a second name of the field). Then the fields as they are go to the metadata, beside the value in the column,
 and writing the same format again finds that they say the same and writes nothing but them.
 """
@@ -81,7 +81,7 @@ class QuestionFields:
         )
 
     def _raw_id(self, fields: Mapping[str, Raw]) -> tuple[tuple[str, ...], str | None] | None:
-        """(fields to keep as they are, the id), unless the id is text and stands where it usually does."""
+        """(fields to keep as they are, the id), unless the id is text in its usual place."""
         for name in self.ids:
             if name in fields and (value := loads(fields[name])):
                 if name == self.names["question_id"] and isinstance(value, str):
@@ -90,7 +90,7 @@ class QuestionFields:
         return self.ids, None
 
     def _raw_answer(self, fields: Mapping[str, Raw]) -> tuple[tuple[str, ...], str | None, tuple[str, ...]] | None:
-        """(fields to keep as they are, the answer, other answers), unless it is text where it usually stands."""
+        """(fields to keep as they are, the answer, other answers), unless it is text in its usual place."""
         present = [n for n in self.answers if n in fields]
         if not present:
             return None
@@ -116,7 +116,7 @@ class QuestionFields:
         for group, column in ((self.ids, "question_id"), (self.answers, "answer")):
             present = {n: beside[n] for n in group if n in beside}
             usual = list(present) == [self.names[column]] and string_of(present[self.names[column]]) is not None
-            if not present or usual:  # what stands usually is not put aside: it is another format's field
+            if not present or usual:  # what is in its usual place is not put aside: it is another format's field
                 continue
             if column == "answer" and loads(next(iter(present.values()))) not in (question.answer, None):
                 continue

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters import Converter, Options, get_converter
+from ragdatakit.converters.chunking import ChunkOptions, chunk_tables
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import detect
+from ragdatakit.files.detection.left_out import what_lies_there
 from ragdatakit.files.detection.plain_sources import NUMBERED, PASSED_OVER, READ_TOGETHER
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.paths.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
@@ -34,6 +36,9 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import ConvertOptions
 from ragdatakit.version import __version__
 
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.extraction.asking import Asker
+
 RAW = "gfm-rag-raw"
 """GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""
 Repairs = Callable[[Finding, Mapping[str, Any]], bool]
@@ -47,8 +52,8 @@ class ConversionSettings:
 
     ``values`` are options of the two converters by name; ``chunking`` those of the text splitter (empty: texts are not
     split). ``source_format`` and ``name`` may be empty: found out, and the name of the source's folder. ``prepare``
-    makes something of the tables before they are written (a graph of the texts, hard negatives), ``prepared`` are the
-    words in which it was asked for, for the manifest.
+    makes something of the tables before they are written (a graph of the texts, hard negatives), ``asker`` asks a
+    language model for what the writer makes; ``prepared`` are the words in which it was asked for, for the manifest.
     """
 
     target_format: str
@@ -59,6 +64,7 @@ class ConversionSettings:
     values: Mapping[str, str] = field(default_factory=dict)
     chunking: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[CanonicalTables], CanonicalTables] | None = None
+    asker: Asker | None = None
     prepared: Mapping[str, str] = field(default_factory=dict)
     sidecar: bool = False
     memory_limit: int = ConvertOptions.memory_limit
@@ -122,7 +128,7 @@ def files_of(source: Source) -> set[Path]:
 
 def files_read(source: Source) -> list[tuple[str, Path]]:
     """All files that have a part in reading a source, by name: its own, its configuration, and what an earlier
-    conversion kept beside it."""
+    conversion kept next to it."""
     found = dict(source.files())
     for number, part in enumerate(source.parts):
         above = f"{number}:" if number else ""
@@ -182,8 +188,6 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
 
 def _nothing_there(path: Path, error: RagdataError) -> str:
     """That there is no dataset at a path, with what lies there instead."""
-    from ragdatakit.files.detection.left_out import what_lies_there
-
     told = str(error).replace("--format", "--from").replace("); name", ", plain texts and tables); name")
     there = what_lies_there(path) if path.is_dir() else ""
     return f"{told}; {there}" if there else told
@@ -234,7 +238,7 @@ def _as_written(sources: list[Source]) -> list[Source]:
 
 
 def _plain_sources(path: Path, datasets: list[Dataset], beside: Path | None) -> list[Source]:
-    """Without what an earlier conversion wrote to the target, where that stands below the path."""
+    """Without what an earlier conversion wrote to the target, where that is below the path."""
     if beside is not None and (beside / MANIFEST).is_file():
         for dataset in datasets:
             dataset.files = [f for f in dataset.files if not real_path(f.path).is_relative_to(beside.resolve())]
@@ -276,7 +280,7 @@ def read_name(source: Source, options: ConversionSettings) -> str:
 def read_source(
     source: Source, options: ConversionSettings, losses: Losses, refused: Refused | None = None, *, partly: bool = False
 ) -> CanonicalTables:
-    """A dataset as canonical tables, with the ids and values that an earlier conversion kept beside it.
+    """A dataset as canonical tables, with the ids and values that an earlier conversion kept next to it.
 
     Raises `RagdataError` where nobody may look into one of its folders; ``partly``: that is one of the ``losses``, and
     the rest is read.
@@ -315,8 +319,6 @@ def _read(
     tables = CanonicalTables(name, given_format or converter.name, sources, losses)
     tables.restored = bool(given_format)
     if options.chunking:
-        from ragdatakit.converters.chunking import ChunkOptions, chunk_tables
-
         if unknown := set(options.chunking) - {f.name for f in fields(ChunkOptions)}:
             raise UnknownNameError("chunking option", min(unknown), [f.name for f in fields(ChunkOptions)])
         tables = chunk_tables(tables, ChunkOptions(**options.chunking))
@@ -354,14 +356,14 @@ def converted_root(dataset: Dataset) -> Path | None:
 
 
 def _refuse_lonely(source: Source) -> None:
-    """Raise where values were kept beside the dataset, but not the manifest that tells whose they are."""
+    """Raise where values were kept next to the dataset, but not the manifest that shows whose they are."""
     for name in (SIDECAR, RENAMED_IDS):
         if source.parts[0].layout != "file" and (source.root / name).exists() and not (source.root / MANIFEST).exists():
             raise RagdataError(f"{source.root} has {name}, but no {MANIFEST}: put it back, or remove both")
 
 
 def _refuse_changed(root: Path, boundary: Boundary) -> None:
-    """Raise where what was kept beside a dataset is not what was kept: values would go to the wrong records."""
+    """Raise where what was kept next to a dataset is not what was kept: values would go to the wrong records."""
     manifest = read_manifest(root, boundary)
     listed = {entry["path"] for entry in manifest.files} if manifest is not None else set()
     for path in (root / RENAMED_IDS, root / SIDECAR, *sorted((root / SIDECAR).glob("*.ndjson.gz"))):
@@ -407,7 +409,8 @@ def convert_dataset(
         why = "a file that looks like parts of the other texts, which may then be there twice: name one file alone"
         losses.add("coerced", "documents", None, why, name)
     out = Output(folder, losses)
-    words = Options(tables.name, options.profile, tables.format, options.seed, target.values(options.values, "write"))
+    values = target.values(options.values, "write")
+    words = Options(tables.name, options.profile, tables.format, options.seed, values, options.asker)
     try:
         target.write(tables, out, words)
         tables.finish()
@@ -432,7 +435,7 @@ def convert_dataset(
         ids_file=RENAMED_IDS if RENAMED_IDS in out.files else None,
     )
     if folder is not None and digests is not None:
-        # the manifest is there first: looking for datasets goes by it, and the sidecar is what they do not tell
+        # the manifest is there first: looking for datasets goes by it, and the sidecar is what they do not show
         _manifest(result, dataset, options, digests.wait()).write(folder)
         if options.sidecar and (kept := _sidecar(tables, folder, target)):
             result.sidecar = SIDECAR
@@ -448,7 +451,7 @@ def _dropped_words(losses: Losses) -> str:
 
 
 def _sidecar(tables: CanonicalTables, folder: Path, target: Converter) -> list[WrittenFile]:
-    """Read what was written, and keep beside it what it does not tell of the source."""
+    """Read what was written, and keep next to it what it does not say of the source."""
     words = ConversionSettings(target_format="", source_format=target.name, name=tables.name)
     written = Source(tuple(part for source in find_sources(folder, words) for part in source.parts))
     counts = write_sidecar(folder / SIDECAR, tables.format, tables.given, _read(written, words, Losses()).sources)

@@ -57,7 +57,7 @@ _PASSAGE_IDS = (
 )
 """Further names of a text's id, where the values are unique."""
 _LAST_IDS = ("key", "url", "uri", "link")
-"""What a text is known by where nothing else tells its id, and the values are unique."""
+"""What a text is known by where nothing else shows its id, and the values are unique."""
 _GOLD_IDS = (
     *("chunk_id", "chunkid", "segment_id", "node_id", "gold_id", "gold_doc_id", "gold_chunk_id", "gold_passage_id"),
     *("doc_ids", "document_ids", "passage_ids", "chunk_ids", "gold_ids", "gold_doc_ids", "gold_chunk_ids"),

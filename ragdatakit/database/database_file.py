@@ -27,7 +27,7 @@ _MAGIC = b"DUCK"
 class DatabaseFile:
     """A DuckDB file that databases are copied to, each to a schema of its own (``main`` where there is only one).
 
-    It is written beside its place and moved there when the ``with`` block ends without an exception. The table
+    It is written next to its place and moved there when the ``with`` block ends without an exception. The table
     ``datasets`` of schema ``main`` lists what is in it, ``losses`` what is not. Raises `RagdataError` where there is a
     file that is no DuckDB database; a database is replaced.
     """
@@ -59,8 +59,8 @@ class DatabaseFile:
                 self._part.replace(self.path)
 
     def add(self, database: DatasetDatabase, schema: str = "main", path: str = "") -> None:
-        """Copy the tables of a database to a schema of the file, but for those of which nothing could be read; ``path``
-        is what its user called the dataset."""
+        """Copy the tables of a database to a schema of the file, except for those of which nothing could be read;
+        ``path`` is what its user called the dataset."""
         connection = database.connection()
         with self._attached(connection):
             if schema != "main":
@@ -104,10 +104,7 @@ class DatabaseFile:
     def _list(self) -> None:
         import duckdb
 
-        with (
-            duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection,
-            self._attached(connection),
-        ):
+        with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection, self._attached(connection):
             connection.execute(
                 'create table saved.main.datasets ("schema" varchar, path varchar, format varchar, name varchar)'
             )

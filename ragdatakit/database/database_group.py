@@ -52,7 +52,7 @@ class DatabaseGroup:
 
 
 class SingleDatabase:
-    """One dataset, whose tables stand under their own names, in the place of a group."""
+    """One dataset, whose tables are under their own names, in the place of a group."""
 
     names = ("",)
 

@@ -1,4 +1,4 @@
-"""One dataset as a DuckDB database: its canonical tables by name, and a view for each kind of file beside them."""
+"""One dataset as a DuckDB database: its canonical tables by name, and a view for each kind of file next to them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _USUAL_SPLITS = ("train", "val", "dev", "test")
 
 
 def _place_of(split: str | None) -> tuple[bool, int, str]:
-    """Where a split stands among others."""
+    """Where a split is among others."""
     name = (split or "").lower()
     place = next((n for n, usual in enumerate(_USUAL_SPLITS) if name.startswith(usual)), len(_USUAL_SPLITS))
     return split is None, place, split or ""
@@ -87,7 +87,7 @@ def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
 
 
 class SharedConnection:
-    """One database in memory for several datasets, which stand beside each other under their names:
+    """One database in memory for several datasets, which are side by side under their names:
     ``"name".documents`` and ``"name".files.corpus``. What it holds beyond ``memory_limit`` bytes goes to a scratch
     folder, until `close`.
     """
@@ -118,7 +118,7 @@ class DatasetDatabase:
     are filled when `load` or `connection` asks for them: by SQL where ``by_sql`` has a way that proves itself, else
     from the rows of the reader. What could not be read is in ``losses``, tables that have no row for that in ``unread``
     once they are loaded; data is never refused, but with ``strict``: then `RagdataError` is raised. With ``shared`` it
-    stands beside others in their database, as ``called``.
+    is beside others in their database, as ``called``.
     """
 
     def __init__(
@@ -247,7 +247,7 @@ class DatasetDatabase:
         return self._splits[table]
 
     def view_fault(self, view: str) -> str:
-        """Why a file of a view cannot be read whole, where DuckDB itself does not tell: of damaged gzip data it takes
+        """Why a file of a view cannot be read whole, where DuckDB itself does not say: of damaged gzip data it takes
         what comes. Empty where there is nothing to tell; packed files are read for it."""
         if view not in self._view_faults:
             files = [f for part in self._parts for f in part.files if f.kind.replace("-", "_") == view]
@@ -305,7 +305,7 @@ class DatasetDatabase:
             try:
                 records = way.load(connection, table)
                 if self._file_states() != before:
-                    raise Unproved  # a file changed meanwhile: the reader takes it as it is now, or tells
+                    raise Unproved  # a file changed meanwhile: the reader takes it as it is now, or reports it
                 self.file_records.update(records)
             except (Unproved, duckdb.Error):
                 connection.execute(f'drop table if exists main."{table}"')

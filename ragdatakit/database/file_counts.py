@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.files.containers.arrays import ELEMENTS, element_source
 from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.parquet_tables import row_count
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import json_container
@@ -26,7 +27,7 @@ Progress = Callable[[str, int, int], None]
 def count_files(
     parts: Iterable[Dataset], database: DatasetDatabase | None = None, progress: Progress | None = None
 ) -> tuple[list[FileSummary], list[str | None]]:
-    """A summary of each file and its split; ``database`` tells the records of files that it has counted already."""
+    """A summary of each file and its split; ``database`` gives the records of files that it has counted already."""
     known = database.file_records if database is not None else {}
     found: list[FileSummary] = []
     splits: list[str | None] = []
@@ -72,7 +73,9 @@ def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int
     if container == "json":
         container = json_container(file.path, file.boundary)
     records = 0
-    if container == "csv":
+    if container == "table" and not file.path.name.lower().endswith(".csv"):
+        return row_count(file.path, file.boundary), source.size
+    if container in ("csv", "table"):
         reader = CsvReader(source)
         if reader.open():
             records = sum(1 for block in reader.blocks() for _ in block.raw_rows())

@@ -40,7 +40,7 @@ def _cell(field: Field, place: int, quoted: bool) -> str:
 
 
 def _elements(kind: File, lines: str, rest: str) -> str:
-    """An element begins on a line with its opening tag, and goes on to the next."""
+    """An element begins on a line with its opening tag, and continues to the next."""
     tags = "|".join(kind.tags)
     begins = rf"regexp_matches(line, '(?i)<({tags})(\s[^<>]*)?>')"
     numbered = f"select line, filename, row_number() over () as place from {lines}"

@@ -1,12 +1,14 @@
-"""A bound on what a process of its own takes beside what it has: DuckDB keeps its own limit for a part of it only.
+"""A bound on what a process of its own takes in addition to what it has: DuckDB keeps its own limit for a part of it
+only.
 
-Linux refuses what goes beyond, which DuckDB and Python tell as an error. Other systems have no such bound that counts:
-there the process looks at itself, and ends.
+Linux refuses what goes beyond, which DuckDB and Python report as an error. Other systems have no such bound that
+counts: there the process looks at itself, and ends.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import threading
 from pathlib import Path
@@ -15,7 +17,7 @@ ENDED_ITSELF = 86
 """The exit code of a process that had more than it may have."""
 _SPARE = 160 << 20
 """Bytes for what is not DuckDB's: threads, rows on their way, what is not given back at once."""
-_LOOKS = 0.02
+_LOOKS = 0.02  # seconds between looks: short, as a query may take gigabytes within one second
 _STATUS = Path("/proc/self/status")
 
 
@@ -46,8 +48,6 @@ class MemoryBound:
 
     @staticmethod
     def _limit(most: int | None) -> None:
-        import resource
-
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         given = [value for value in (most, hard) if value is not None and value != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_DATA, (min(given, default=resource.RLIM_INFINITY), hard))
@@ -66,7 +66,5 @@ def _data_bytes() -> int:
 
 
 def _peak_bytes() -> int:
-    import resource
-
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak << 10

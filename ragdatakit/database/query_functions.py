@@ -1,8 +1,8 @@
 """The functions that a query may call: those that compute from what they are given, and nothing else.
 
-Others of DuckDB tell of the machine, its settings, the database's own catalogue or other queries (``current_setting``,
+Others of DuckDB reveal the machine, its settings, the database's own catalogue or other queries (``current_setting``,
 ``getvariable``, ``pg_…``, ``duckdb_…``), read files or text as SQL (``read_…``, ``glob``, ``query``), wait or write.
-What a later DuckDB adds is refused until it stands here.
+What a later DuckDB adds is refused until it is here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ TABLE_FUNCTIONS = frozenset(
     "generate_series range unnest repeat repeat_row json_each json_tree summary test_all_types "
     "icu_calendar_names".split()
 )
-"""The functions that may stand in FROM: those that make their rows from what they are given."""
+"""The functions that may be in FROM: those that make their rows from what they are given."""
 
 FUNCTIONS = frozenset(
     """

@@ -1,4 +1,4 @@
-"""Rows of canonical tables as Arrow batches, whatever stands in them: what a column cannot hold is told, not raised."""
+"""Rows of canonical tables as Arrow batches, whatever is in them: what a column cannot hold is reported, not raised."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH_ROWS = 8192
-_BATCH_CHARACTERS = 1 << 25
+_BATCH_CHARACTERS = 1 << 25  # beyond it 64 rows at a time: 32-bit offsets of a column end at 2 GiB
 _SMALL = 1000
 """Rows of which arrays are made without pandas, whose import takes longer than all else in a small run."""
 _MOST_CONTENT = 1 << 20
@@ -80,7 +81,7 @@ def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
         why = str(error)
     except RecursionError:
         why = "values are nested too deeply"
-    how = f"it could not be read further than {read:,} record{'s' * (read > 1)}" if read else "it could not be read"
+    how = f"it could not be read further than {many(read, 'record')}" if read else "it could not be read"
     losses.add("dropped", table, None, f"{how}: {why}", unread=True)
 
 

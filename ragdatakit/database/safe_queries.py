@@ -1,4 +1,4 @@
-"""SQL of a user over datasets: one statement that only reads, with no way to other files, the network or Python."""
+"""The sandbox of `query`: one statement of a user that only reads, with no way to other files, the network, Python."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ class QueryResult:
 class SafeQueries:
     """What a user may ask of a dataset, or of several.
 
-    The tables of one stand under their names (``documents``, ``files.corpus``), those of several behind the name of
-    the dataset (``"name".documents``, ``"name".files.corpus``). `tables` tells what there is; `run` runs one query. The
+    The tables of one are under their names (``documents``, ``files.corpus``), those of several behind the name of
+    the dataset (``"name".documents``, ``"name".files.corpus``). `tables` says what there is; `run` runs one query. The
     tables that it names are filled before, nothing else; after it the database takes no further tables. ``at_work`` is
     called with True before anything is done that the user's SQL says, and with False where that pauses and the tables
     are read; with the bytes that the database holds. What of the data could not be read is in `losses`; the datasets
@@ -249,7 +249,7 @@ class SafeQueries:
 
     @contextmanager
     def _listing(self, dataset: str) -> Iterator[None]:
-        """One dataset of all: where it cannot be read, that is kept to be told."""
+        """One dataset of all: where it cannot be read, that is kept to be reported."""
         try:
             yield
         except MachineError:
@@ -258,7 +258,7 @@ class SafeQueries:
             self.unlisted[dataset] = str(error)
 
     def _check_names(self, select: Select, wanted: Mapping[str, set[tuple[str, str]]]) -> None:
-        """Bind the query to empty tables: what is wrong with it is told before anything is read."""
+        """Bind the query to empty tables: what is wrong with it is reported before anything is read."""
         import duckdb
 
         limits = {
@@ -379,7 +379,7 @@ def _lock(connection: duckdb.DuckDBPyConnection) -> None:
 
 @contextmanager
 def _asking(known: Callable[[], Iterable[str]], lines_before: int = 0) -> Iterator[None]:
-    """What DuckDB raises is told in our words."""
+    """What DuckDB raises is reported in our words."""
     import duckdb
 
     try:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -16,9 +17,12 @@ from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import QueryError
 from ragdatakit.schemas.texts import shortened
 
+if TYPE_CHECKING:
+    import duckdb
+
 _CATALOGUE_SCHEMAS = ("information_schema", "pg_catalog")
 _CATALOGUE_TABLES = ("duckdb_", "pg_", "pragma_", "sqlite_")
-"""Where the database tells of itself: schemas, and how the names of tables begin that are found without one."""
+"""Where the database describes itself: schemas, and how the names of tables begin that are found without one."""
 _ONLY_DATA = "a query sees the tables of the dataset, no settings, no files and no network"
 _NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"))
 _NOWHERE = 2**64 - 1
@@ -60,7 +64,7 @@ def parse_select(text: str) -> Select:
 
     if len(text) > _MOST_QUERY:
         raise QueryError(f"the query is longer than {_MOST_QUERY:,} characters")
-    with duckdb.connect(config=settings()) as connection:
+    with _parser() as connection:
         try:
             text.encode()
             statements = connection.extract_statements(text)
@@ -93,6 +97,18 @@ def parse_select(text: str) -> Select:
     whole = tree["statements"][0]["node"].get("from_table") or {}
     lists_tables = whole.get("type") == "SHOW_REF" and whole.get("table_name") == '"tables"'
     return Select(text, frozenset(tables), lists_tables)
+
+
+def _parser() -> duckdb.DuckDBPyConnection:
+    """A connection that sees no data: to open a database takes 15 ms, so one is kept."""
+    return _empty_database().cursor()
+
+
+@cache
+def _empty_database() -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    return duckdb.connect(config=settings())
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -139,9 +155,7 @@ def _refuse_function(name: str, known: frozenset[str], text: str, place: int) ->
 @cache
 def _has_function(name: str) -> bool:
     """Whether DuckDB has it; that it may be called is another thing."""
-    import duckdb
-
-    with duckdb.connect(config=settings()) as connection:
+    with _parser() as connection:
         query = "select count(*) > 0 from duckdb_functions() where lower(function_name) = ?"
         found = connection.execute(query, [name]).fetchone()
         return bool(found and found[0])
@@ -174,7 +188,7 @@ def error_of(error: Exception, known: Callable[[], Iterable[str]] = list, lines_
 
 
 def _in_quotes(line: str, start: int) -> str:
-    """How the name is written that stands at a place of a line; empty where it is written so, or there is none."""
+    """How the name is written that is at a place of a line; empty where it is written so, or there is none."""
     for found in _NAME.finditer(line):
         if found.start() <= start < found.end():
             right = ".".join(part if part.startswith('"') else plain_name(part) for part in found[0].split("."))
@@ -208,15 +222,13 @@ def _message(told: str, known: Callable[[], Iterable[str]]) -> str:
 
 def _alike(name: str, known: Sequence[str]) -> list[str]:
     """Those of the names that are spelt much like one, the nearest first."""
-    import difflib
-
     by_name = {called.rpartition(".")[2].lower(): called for called in reversed(known)}
     close = difflib.get_close_matches(name.rpartition(".")[2].lower(), list(by_name), n=_MOST_NEAR, cutoff=0.6)
     return [by_name[one] for one in close]
 
 
 def without_end(text: str) -> str:
-    """A statement without the semicolons and comments at its end, so that it can stand in another one."""
+    """A statement without the semicolons and comments at its end, so that it can be in another one."""
     import duckdb
 
     data = text.encode()
@@ -241,8 +253,6 @@ def plain_name(name: str) -> str:
 @cache
 def _keywords() -> frozenset[str]:
     """The words that are no names without quotes."""
-    import duckdb
-
-    with duckdb.connect(config=settings()) as connection:
+    with _parser() as connection:
         query = "select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved'"
         return frozenset(name for (name,) in connection.execute(query).fetchall())

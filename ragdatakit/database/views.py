@@ -2,7 +2,7 @@
 
 The views are for looking, never for judging: DuckDB coerces (``"12"`` becomes 12, ``12.5`` becomes 12, a missing field
 NULL), reads a broken line of NDJSON as a row of NULLs, and leaves out a CSV row that is not UTF-8. What is wrong with
-the data, `ragdatakit.validate` tells.
+the data, `ragdatakit.validate` shows.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.line_views import line_query
 from ragdatakit.database.sql_text import is_sql_path, sql_name, sql_text, unglobbed
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.sources import Source
@@ -38,7 +39,7 @@ _TYPES = {
 def open_views(path: Path, format_name: str | None = None, follow_links: bool = False) -> duckdb.DuckDBPyConnection:
     """A database in memory with a view for each kind of file of the datasets at ``path``.
 
-    The views of a single dataset stand in the main schema; those of several in one schema each, named by the dataset's
+    The views of a single dataset are in the main schema; those of several in one schema each, named by the dataset's
     folder below ``path``. The view ``datasets`` lists them. Raises `RagdataError` as `detect` does, and where nobody
     may look into a folder of a dataset.
     """
@@ -126,7 +127,7 @@ _CSV_OPTIONS = (
     "null_padding = true, ignore_errors = true, parallel = false"
 )
 _OBJECT_BYTES, _LINE_BYTES, _LONGEST_LINE = 1 << 24, 2_000_000, 1 << 26
-"""What DuckDB takes for one JSON value and one CSV record unless it is told otherwise, and the longest CSV record."""
+"""What DuckDB takes for one JSON value and one CSV record unless it is set otherwise, and the longest CSV record."""
 
 
 def _query(kind: File, container: str, record: Record, root: Path, split: str | None, files: list[DataFile]) -> str:
@@ -138,9 +139,9 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
     rest = f'{given} as split, {name} as "file"'
     if container == "csv":
         return " union all ".join(_csv_query(record, file, rest) for file in files)
+    if container == "table":
+        return " union all by name ".join(_table_query(record, file, rest) for file in files)
     if container in ("columns", "tagged"):
-        from ragdatakit.database.line_views import line_query
-
         return line_query(kind, [unglobbed(file.path) for file in files], rest)
     paths = ", ".join(sql_text(unglobbed(f.path)) for f in files)
     options = f"[{paths}], {_OPTIONS.get(container, _OPTIONS['json-array'])}, filename = true{_room(container, files)}"
@@ -160,6 +161,13 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
         source = f"read_json_objects({options})"
         wanted = ", ".join(_cut_at_colon(kind)) if record.shape == "string" else "json as value"
     return f"select {wanted}, {rest} from {source}"
+
+
+def _table_query(record: Record, file: DataFile, rest: str) -> str:
+    """All columns of a Parquet file; of a CSV file those that are declared."""
+    if file.path.name.lower().endswith(".csv"):
+        return _csv_query(record, file, rest)
+    return f"select * exclude (filename), {rest} from read_parquet({sql_text(unglobbed(file.path))}, filename = true)"
 
 
 def _room(container: str, files: list[DataFile]) -> str:

@@ -67,7 +67,7 @@ def _settings(path: Path, tables: tuple[str, ...]) -> dict[str, Any] | None:
         if path.stat().st_size > _MOST_BYTES:
             raise RagdataError(f"{path} is too large to be settings")
         data = path.read_bytes()
-        if tables and tables[-1].encode() not in data:  # the file of another tool, be it right or wrong
+        if tables and tables[-1].encode() not in data:  # the file of another tool, right or wrong
             return None
         found: Any = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

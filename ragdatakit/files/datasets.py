@@ -42,7 +42,7 @@ class Dataset:
     """Files of one format below one folder (or one lone file, whose ``root`` is its parent folder).
 
     ``display`` is what the user called it; ``layout`` the name of the layout that matched (``"file"`` for a lone
-    file); ``ignored`` are files that stand where the framework would not look; ``unreadable`` the folders below it that
+    file); ``ignored`` are files that are where the framework would not look; ``unreadable`` the folders below it that
     nobody may look into and where files of it may lie; ``outside`` the files that are left out, as links lead to them
     out of the ``boundary``; ``options`` what a configuration file that led here adds (such
     as ``eval_loss_size``).
@@ -80,7 +80,7 @@ class Dataset:
         return [*map(not_looked_into, self.unreadable), *(not_followed(file.display) for file in self.outside)]
 
     def present_profiles(self) -> tuple[str, ...]:
-        """The profiles that the files speak for: all, but for those declared to go with a kind that is not there."""
+        """The profiles that the files speak for: all, except for those declared to go with a kind that is not there."""
         kinds = {f.kind for f in self.files}
         needs = self.format.profile_needs
         return tuple(p for p in self.format.profiles if needs.get(p) is None or needs[p] in kinds)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -27,8 +28,6 @@ _REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 
 def hub_api() -> HfApi:
     """The hub's client; raises `MissingExtraError` where its library is missing."""
-    from ragdatakit.version import __version__
-
     try:
         import httpx2  # noqa: F401 - versions of the library before 2 have another one
         from huggingface_hub import HfApi
@@ -53,7 +52,7 @@ def is_offline() -> bool:
 
 
 def endpoint() -> str:
-    """The hub's address (HF_ENDPOINT), without a user or password that may stand in it."""
+    """The hub's address (HF_ENDPOINT), without a user or password that may be in it."""
     from huggingface_hub import constants
 
     parts = urlsplit(constants.ENDPOINT)
@@ -96,7 +95,7 @@ def refusals(repo: str, revision: str | None = None) -> Iterator[None]:
         raise RagdataError(str(error).splitlines()[0]) from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         what = str(error) or type(error).__name__
-        raise RagdataError(f"the connection to {endpoint()} failed: {what}; the same command again goes on") from None
+        raise RagdataError(f"the connection to {endpoint()} failed: {what}; run the command again to resume") from None
     except (json.JSONDecodeError, KeyError) as error:
         raise RagdataError(f"{endpoint()} does not answer as a hub does ({type(error).__name__}: {error})") from None
 

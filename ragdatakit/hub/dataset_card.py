@@ -19,6 +19,7 @@ from ragdatakit.files.texts.front_matter import yaml_fields
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.texts import many
 
 BEGIN = "<!-- ragdata:begin: `ragdata push` rewrites this part; what is outside of it stays -->"
 END = "<!-- ragdata:end -->"
@@ -61,7 +62,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardFacts:
-    """What a card tells. ``title``, ``license`` and ``languages`` are the user's words, empty where not given."""
+    """What a card shows. ``title``, ``license`` and ``languages`` are the user's words, empty where not given."""
 
     repo: str
     files: tuple[DataFile, ...]
@@ -74,7 +75,7 @@ class CardFacts:
 
 @dataclass(slots=True)
 class Card:
-    """The text of a card; ``notes`` tell what was kept or is missing."""
+    """The text of a card; ``notes`` say what was kept or is missing."""
 
     text: str
     notes: list[str] = field(default_factory=list)
@@ -213,8 +214,8 @@ def _part(facts: CardFacts) -> str:
 
 def _check(facts: CardFacts) -> str:
     counts = facts.report.counts
-    said = f"`ragdata validate` {facts.ragdata} found {_many(counts['error'], 'error')} and"
-    said += f" {_many(counts['warning'], 'warning')}"
+    said = f"`ragdata validate` {facts.ragdata} found {many(counts['error'], 'error')} and"
+    said += f" {many(counts['warning'], 'warning')}"
     rules = [
         f"{rule.code} {rule.name} ({facts.report.by_rule[rule.code]:,})"
         for name in _formats(facts.files)
@@ -222,10 +223,6 @@ def _check(facts: CardFacts) -> str:
         if rule.code in facts.report.by_rule and rule.severity != "info"
     ]
     return f"{said}: {', '.join(rules)}." if rules else f"{said}."
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _variable(config: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """Files of a dataset repository into a folder: pinned to a commit, resumed, checked, and only then put in place.
 
-What is loaded lies beside the target, in ``.<name>.fetching``: an interrupted run goes on from there. The target gets
-all files in one step, when every one has the size and the digest that the hub (and, where known, the release) tells.
+What is loaded lies next to the target, in ``.<name>.fetching``: an interrupted run continues from there. The target
+gets all files in one step, when every one has the size and the digest that the hub (and, where known, the release)
+names.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, is_o
 from ragdatakit.outputs.staging import StagedFolder, refuse_target
 from ragdatakit.outputs.written_files import is_safe_name
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -62,7 +64,7 @@ class FetchRequest:
     max_bytes: int | None = None
 
     def source(self) -> dict[str, Any]:
-        """What tells this request from others, for the manifest."""
+        """What distinguishes this request from others, for the manifest."""
         return {
             "repo": self.repo,
             "requested": self.revision,
@@ -244,7 +246,7 @@ def _selected(request: FetchRequest, revision: str, found: list[RemoteFile]) -> 
     absent = set(request.sha256) - {f.path for f in kept}
     if absent:
         raise RagdataError(f"{request.repo} at {revision[:12]} has no {min(absent)}")
-    left_out = [f.path for f in kept if f.path == MANIFEST]  # that of the target stands at its place
+    left_out = [f.path for f in kept if f.path == MANIFEST]  # that of the target is at its place
     files = [_named(request, f) for f in kept if f.path != MANIFEST]
     if not files:
         patterns = f" that fits {', '.join(request.include)}" if request.include else ""
@@ -273,7 +275,7 @@ def _wrong(name: str, found: str, expected: str) -> RagdataError:
 
 
 class _Loading:
-    """One run: the files of a listing into the folder beside the target, then into the target."""
+    """One run: the files of a listing into the folder next to the target, then into the target."""
 
     def __init__(self, request: FetchRequest, listing: Listing, folder: Path, progress: Progress | None) -> None:
         self._request = request
@@ -300,7 +302,7 @@ class _Loading:
                     entries = self._load_all()
                     self._put_in_place(entries, overwrite)
                 except _WrongFile as error:
-                    shutil.rmtree(self._beside, ignore_errors=True)  # there is nothing to go on from
+                    shutil.rmtree(self._beside, ignore_errors=True)  # there is nothing to continue from
                     raise error.told from None
         except Timeout:
             raise RagdataError(f"another run is loading into {self._target}") from None
@@ -367,7 +369,7 @@ class _Loading:
         """Whether the file could be had from this machine: from the target as it is, or from the hub's cache."""
         from huggingface_hub import try_to_load_from_cache
 
-        if file.copy is not None:  # offline, where only the cache tells what the file is
+        if file.copy is not None:  # offline, where only the cache says what the file is
             shutil.copyfile(file.copy, part)
             return True
         cached = try_to_load_from_cache(
@@ -407,11 +409,7 @@ class _Loading:
 
     def _receive_on(self, file: RemoteFile, part: Path, have: int) -> None:
         from huggingface_hub import constants, hf_hub_url
-        from huggingface_hub.utils import (  # type: ignore[attr-defined] # exported without saying so
-            build_hf_headers,
-            hf_raise_for_status,
-            http_stream_backoff,
-        )
+        from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, http_stream_backoff  # type: ignore[attr-defined] # exported without saying so
 
         url = hf_hub_url(self._request.repo, file.path, repo_type=DATASET, revision=self._listing.revision)
         headers = {**build_hf_headers(library_name="ragdatakit"), "Accept-Encoding": "identity"}
@@ -451,8 +449,6 @@ class _Loading:
                 self._progress(file.name, self._done, self._listing.bytes)
 
     def _put_in_place(self, entries: list[dict[str, Any]], overwrite: bool) -> None:
-        from ragdatakit.version import __version__
-
         source = {"hub": endpoint(), **self._request.source(), "revision": self._listing.revision}
         with StagedFolder(self._target, overwrite) as staged:
             for entry in entries:

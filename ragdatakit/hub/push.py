@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, refu
 from ragdatakit.hub.dataset_card import Card, CardFacts, DataFile, card
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.results import Report
+from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -86,8 +88,6 @@ def plan_push(
 
     Raises `RagdataError` where there is nothing to push.
     """
-    from ragdatakit.version import __version__
-
     checked_repo(repo, needs_owner=True)
     root = folder.resolve()
     data = tuple(_data_files(root, report))
@@ -246,7 +246,6 @@ def _made(api: HfApi, repo: str, private: bool) -> bool:
 
 def _card_there(api: HfApi, repo: str, revision: str | None) -> str | None:
     """The card that the repository has, so that words written there stay."""
-    import tempfile
 
     from huggingface_hub.errors import EntryNotFoundError
 

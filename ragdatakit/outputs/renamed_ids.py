@@ -18,6 +18,7 @@ _COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "nodes": {"node": ("name",)},
     "relations": {"relation": ("name",)},
     "edges": {"node": ("source", "target"), "relation": ("relation",)},
+    "communities": {"node": ("members",)},
     "questions": {"question": ("question_id",)},
     "qrels": {"question": ("question_id",)},
     "start_nodes": {"question": ("question_id",), "node": ("node",)},
@@ -28,7 +29,7 @@ _COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-_MOST_LINE = 1 << 24
+_MOST_LINE = 1 << 24  # bytes; a file without line ends would fill the memory
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True):
@@ -77,10 +78,12 @@ def _mapping(
 ) -> Callable[[], Iterator[Any]]:
     def rows() -> Iterator[Any]:
         for row in source():
-            changed = {}
+            changed: dict[str, Any] = {}
             for column, names in wanted:
                 value = getattr(row, column)
-                if value in names:
+                if isinstance(value, tuple):
+                    changed[column] = tuple(names.get(each, each) for each in value)
+                elif value in names:
                     changed[column] = names[value]
             if targets:
                 names = targets.get("node" if row.target_kind == "node" else "passage", {})

@@ -1,4 +1,4 @@
-"""JSON documents that tell whether anybody changed them: with a checksum over their content."""
+"""JSON documents that say whether anybody changed them: with a checksum over their content."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 _CHECKSUM = "checksum"
-_MOST_BYTES = 1 << 28
+_MOST_BYTES = 1 << 28  # somebody may have put another file in its place: no more than this is read
 
 
 def digest_of(document: Any) -> str:

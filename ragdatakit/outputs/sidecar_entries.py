@@ -1,6 +1,6 @@
 """The form of a sidecar's file: its first line, its entries; read without trust, as somebody may have edited it.
 
-The first line tells how the table was compared. Then come the rows of the output that the source does not have
+The first line says how the table was compared. Then come the rows of the output that the source does not have
 (``gone``, a digest of the row), and the rows of the source, in their order, that differ: the key of the row of the
 output, and the values in which it differs, or all of a row that the output does not have (``whole``). ``was`` has
 digests of the output's values: a value that is no longer the one that was compared is the user's, and stays. Where rows

@@ -1,4 +1,4 @@
-"""What the output of a conversion does not tell of its source, kept beside it, and put back when it is read again.
+"""What the output of a conversion does not say of its source, kept next to it, and put back when it is read again.
 
 ``ragdata.sidecar/<table>.ndjson.gz``, one for each canonical table that comes back otherwise than it went in. It is the
 difference between the two: the writer of the format need not know of it, and the reader's rows with the difference are
@@ -32,11 +32,11 @@ from ragdatakit.schemas.errors import RagdataError
 
 _KEPT = "changed since it was written; the sidecar's value was not used"
 _UNUSED = "its row was changed or removed since it was written; what the sidecar keeps of it was not used"
-_MADE = "changed since it was written; it stays beside what the sidecar keeps of the source"
+_MADE = "changed since it was written; it stays next to what the sidecar keeps of the source"
 
 
 _Unused = list[tuple[Literal["lost", "coerced"], str | None, str, str]]
-"""What is to be told: the kind of loss, the column, why, and an example."""
+"""What is to be reported: the kind of loss, the column, why, and an example."""
 
 
 def _key_of(table: str) -> Callable[[Any], list[Any]]:
@@ -56,7 +56,7 @@ class _Keys:
         self._repeated: dict[bytes, int] = {}
 
     def first(self, rows: Iterable[Any], seen: Callable[[bytes], bool]) -> Iterator[tuple[bytes, int, Any]]:
-        """Each row with its key and how many rows with the same values were before it; ``seen`` tells whether a key
+        """Each row with its key and how many rows with the same values were before it; ``seen`` says whether a key
         was given before. After this, it is known which values come several times."""
         for row in rows:
             key, number = key_bytes(self.columns(row)), 0
@@ -81,7 +81,7 @@ class _Keys:
 
 
 def _settled(row: Any) -> Any:
-    """A row with the content of its file instead of the place where that stands."""
+    """A row with the content of its file instead of the place where that is."""
     content = getattr(row, "content", None)
     return row._replace(content=read_listed(content)) if isinstance(content, Path) else row
 
@@ -96,7 +96,7 @@ def _none() -> Iterator[Any]:
 def write_sidecar(
     folder: Path, format_name: str, source: Mapping[str, RowSource], output: Mapping[str, RowSource]
 ) -> dict[str, int]:
-    """Keep below ``folder`` what ``output``, the tables as they are read from what was written, does not tell of
+    """Keep below ``folder`` what ``output``, the tables as they are read from what was written, does not say of
     ``source``, which came from that format. Gives the number of entries of each table that differs."""
     taken = _other_passages(source, output)
     counts: dict[str, int] = {}
@@ -119,7 +119,7 @@ def write_sidecar(
 
 
 def _other_passages(source: Mapping[str, RowSource], output: Mapping[str, RowSource]) -> dict[str, str]:
-    """The table of passages of the source that stands as the other one in the output, and that one's name."""
+    """The table of passages of the source that is as the other one in the output, and that one's name."""
 
     def holds(tables: Mapping[str, RowSource], table: str) -> bool:
         return table in tables and next(iter(tables[table]()), None) is not None
@@ -191,7 +191,7 @@ def _in_step(keys: _Keys, source: RowSource, output: RowSource) -> Iterator[Entr
 
 
 def _differing(number: int, key: tuple[Any, ...], there: Any, row: Any) -> Entry:
-    """The values of a row of the source that are others in the output, with digests of what stands there."""
+    """The values of a row of the source that are others in the output, with digests of what is there."""
     old, new = _settled(there), _settled(row)
     entry, bare = Entry(number, key), row._field_defaults
     for name, was, value in zip(row._fields, old, new, strict=True):
@@ -207,7 +207,7 @@ class _Alignment:
     """Which row of the output is which of the source; keys only are held, as digests.
 
     ``gone`` are rows of the output that the source does not have, ``pairs`` those that have another key there,
-    ``wholes`` rows of the source that the output does not have; ``ordered``: the others stand in another order.
+    ``wholes`` rows of the source that the output does not have; ``ordered``: the others are in another order.
     """
 
     here: _Keys
@@ -264,7 +264,7 @@ class _Alignment:
 
 
 class _RowsInTurn:
-    """Rows by their keys, asked for in the order in which they stand; nothing is held."""
+    """Rows by their keys, asked for in the order in which they are; nothing is held."""
 
     def __init__(self, keys: _Keys, rows: Iterator[Any]) -> None:
         self._rows = keys.rows(rows)
@@ -309,7 +309,7 @@ def put_back(sources: Mapping[str, RowSource], folder: Path, losses: Losses | No
     """The tables of an output together with what its sidecar keeps; without one they are given back as they are.
 
     Rows that were removed from the output since stay away, new ones are passed on as they are, and so are values that
-    were changed: `losses` tells what of the sidecar was not used. Raises `RagdataError` for a damaged sidecar.
+    were changed: `losses` says what of the sidecar was not used. Raises `RagdataError` for a damaged sidecar.
     """
     restored = dict(sources)
     heads = _heads(folder)
@@ -352,7 +352,8 @@ class _Restoring:
         self._bare = TABLES[self._table].row._field_defaults
 
     def rows(self) -> Iterator[Any]:
-        """The rows. What was not used is told when they were first read to their end: they may be read repeatedly."""
+        """The rows. What was not used is reported when they were first read to their end: they may be read
+        repeatedly."""
         unused: _Unused = []
         if self._head.made:
             yield from self._made(unused)
@@ -454,7 +455,7 @@ class _KeptInTurn:
         self._next = next(self._rest, None)
 
     def wholes(self, number: int | None) -> Iterator[Entry]:
-        """The rows that the output does not have and that stood at this place; at the end (None) all that are left."""
+        """The rows that the output does not have and that were at this place; at the end (None) all that are left."""
         while True:
             if self._wholes:
                 if number is not None and self._wholes[0].row > number:

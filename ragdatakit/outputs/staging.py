@@ -1,4 +1,4 @@
-"""A folder that is written beside its place and moved there when it is whole: all of it, or nothing.
+"""A folder that is written next to its place and moved there when it is whole: all of it, or nothing.
 
 Whatever ends the process before that, the target is as it was. What was written so far is removed: by this process, by
 a small companion process where this one was killed, or else by the next run for the same target.
@@ -38,7 +38,7 @@ class StagedFolder:
         self.overwrite = overwrite
         refuse_target(target, overwrite)
         self._parents: list[Path] = []
-        self.folder = self.target  # until there is one beside it
+        self.folder = self.target  # until there is one next to it
         self._beside = FolderBeside(self.target)
         self._companion: subprocess.Popen[bytes] | None = None
 
@@ -79,7 +79,7 @@ class StagedFolder:
         self._parents.clear()
 
     def _fill_empty(self) -> None:
-        """An empty folder gives way; one that somebody stands in is filled, so that they see it."""
+        """An empty folder gives way; one that somebody is in is filled, so that they see it."""
         if self.target != Path.cwd():
             self.folder.rename(self.target)
             return

@@ -6,11 +6,13 @@ import csv
 import hashlib
 import io
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, TypeVar
 
 import msgspec
 
@@ -81,6 +83,9 @@ class FileWriter:
         while self._file is not None and rest:
             rest = rest[self._file.write(rest) :]
 
+    def close(self) -> None:
+        """Put what belongs at the end."""
+
     def written(self) -> WrittenFile:
         """What was written so far."""
         return WrittenFile(
@@ -92,7 +97,7 @@ class LineWriter(FileWriter):
     """Records, one a line."""
 
     def write(self, value: Any) -> None:
-        """A record as compact JSON; `msgspec.Raw` values stand as they are."""
+        """A record as compact JSON; `msgspec.Raw` values are as they are."""
         self.put(_ENCODER.encode(value) + b"\n")
         self.records += 1
 
@@ -108,77 +113,59 @@ class LineWriter(FileWriter):
 
 
 class ArrayWriter(FileWriter):
-    """One JSON array, an element at a time; laid out as Python's ``json.dump`` with this ``indent`` does it."""
+    """One JSON array, an element at a time; laid out as Python's ``json.dump`` with this ``indent`` does it.
 
-    indent: int | None = None
+    There is no line end behind the last bracket.
+    """
 
-    def open(self, indent: int | None) -> None:
-        """Begin the array."""
+    _opening, _closing = b"[", b"]"
+
+    def __init__(self, name: str, file: IO[bytes] | None, indent: int | None = None) -> None:
+        super().__init__(name, file)
         self.indent = indent
+        self._margin = b"" if indent is None else b"\n" + b" " * indent
+        self._end = self._margin[:1]
 
     def write(self, value: Any) -> None:
         """An element; `msgspec.Raw` values in it are laid out anew, their numbers and strings as they stand."""
+        self._add(b"", value)
+
+    def _add(self, name: bytes, value: Any) -> None:
         data = _ENCODER.encode(value)
-        if self.indent is None:
-            self.put((b"," if self.records else b"[") + data)
-        else:
-            pad = b" " * self.indent
-            if not isinstance(value, str):
-                data = msgspec.json.format(data, indent=self.indent).replace(b"\n", b"\n" + pad)
-            self.put((b",\n" if self.records else b"[\n") + pad + data)
+        if self.indent is not None and not isinstance(value, str):
+            data = msgspec.json.format(data, indent=self.indent).replace(b"\n", self._margin)
+        self.put((b"," if self.records else self._opening) + self._margin + name + data)
         self.records += 1
 
     def close(self) -> None:
-        """End the array; there is no line end behind it."""
-        if not self.records:
-            self.put(b"[]")
-        else:
-            self.put(b"]" if self.indent is None else b"\n]")
+        """End the array, and what is around it."""
+        self.put((self._end if self.records else self._opening) + self._closing)
 
 
 class ObjectWriter(ArrayWriter):
     """One JSON object, a member at a time."""
 
+    _opening, _closing = b"{", b"}"
+
     def write_member(self, name: str, value: Any) -> None:
         """A member."""
-        data = _ENCODER.encode(value)
-        if self.indent is None:
-            self.put((b"," if self.records else b"{") + _ENCODER.encode(name) + b":" + data)
-        else:
-            pad = b" " * self.indent
-            if not isinstance(value, str):
-                data = msgspec.json.format(data, indent=self.indent).replace(b"\n", b"\n" + pad)
-            self.put((b",\n" if self.records else b"{\n") + pad + _ENCODER.encode(name) + b": " + data)
-        self.records += 1
-
-    def close(self) -> None:
-        """End the object; there is no line end behind it."""
-        if not self.records:
-            self.put(b"{}")
-        else:
-            self.put(b"}" if self.indent is None else b"\n}")
+        self._add(_ENCODER.encode(name) + (b":" if self.indent is None else b": "), value)
 
 
 class WrappedWriter(ArrayWriter):
     """One JSON object with an array in a member, an element at a time; ``beside`` are members behind it."""
 
-    def __init__(self, name: str, file: IO[bytes] | None) -> None:
-        super().__init__(name, file)
+    _closing = b"]"
+
+    def __init__(self, name: str, file: IO[bytes] | None, member: str) -> None:
+        super().__init__(name, file, indent=2)
+        self._opening = b"{\n  %b: [" % _ENCODER.encode(member)
+        self._margin, self._end = b"\n    ", b"\n  "
         self.beside: dict[str, Any] = {}
-
-    def open_in(self, member: str) -> None:
-        """Begin the object and the array."""
-        self.put(b"{\n  %b: [" % _ENCODER.encode(member))
-
-    def write(self, value: Any) -> None:
-        """An element."""
-        data = msgspec.json.format(_ENCODER.encode(value), indent=2).replace(b"\n", b"\n    ")
-        self.put((b",\n    " if self.records else b"\n    ") + data)
-        self.records += 1
 
     def close(self) -> None:
         """End both."""
-        self.put(b"\n  ]" if self.records else b"]")
+        super().close()
         for name, value in self.beside.items():
             data = msgspec.json.format(_ENCODER.encode(value), indent=2).replace(b"\n", b"\n  ")
             self.put(b",\n  %b: %b" % (_ENCODER.encode(name), data))
@@ -186,10 +173,10 @@ class WrappedWriter(ArrayWriter):
 
 
 class CsvWriter(FileWriter):
-    """A CSV table with ``\\n`` line ends."""
+    """A CSV table with ``\\n`` line ends, which begins with its header."""
 
-    def open(self, header: Sequence[str], delimiter: str) -> None:
-        """Write the header."""
+    def __init__(self, name: str, file: IO[bytes] | None, header: Sequence[str], delimiter: str) -> None:
+        super().__init__(name, file)
         self._text = io.StringIO()
         self._csv = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
         # which leaves a lone carriage return bare, and every reader takes it for a line end
@@ -209,10 +196,13 @@ class CsvWriter(FileWriter):
         self._text.truncate()
 
 
+W = TypeVar("W", bound=FileWriter)
+
+
 class Output:
     """The target folder of a conversion; ``folder`` None only counts (a dry run).
 
-    ``files`` are those that are finished. Names are relative, with ``/``; one that would leave the folder, or stands
+    ``files`` are those that are finished. Names are relative, with ``/``; one that would leave the folder, or is
     there already, is refused with `RagdataError`.
     """
 
@@ -227,70 +217,39 @@ class Output:
         self._renamed: dict[str, int] = {}
         self._open = ExitStack()
 
-    @contextmanager
-    def lines(self, name: str) -> Iterator[LineWriter]:
+    def lines(self, name: str) -> AbstractContextManager[LineWriter]:
         """A file of records, one a line (NDJSON, or plain text)."""
-        with self._opened(name) as file:
-            writer = LineWriter(name, file)
-            yield writer
-            self._finish(writer)
+        return self._writing(name, LineWriter)
 
-    @contextmanager
-    def array(self, name: str, indent: int | None = 2) -> Iterator[ArrayWriter]:
+    def array(self, name: str, indent: int | None = 2) -> AbstractContextManager[ArrayWriter]:
         """A file that is one JSON array."""
-        with self._opened(name) as file:
-            writer = ArrayWriter(name, file)
-            writer.open(indent)
-            yield writer
-            writer.close()
-            self._finish(writer)
+        return self._writing(name, partial(ArrayWriter, indent=indent))
 
-    @contextmanager
-    def object(self, name: str, indent: int | None = 2) -> Iterator[ObjectWriter]:
+    def object(self, name: str, indent: int | None = 2) -> AbstractContextManager[ObjectWriter]:
         """A file that is one JSON object of many members."""
-        with self._opened(name) as file:
-            writer = ObjectWriter(name, file)
-            writer.open(indent)
-            yield writer
-            writer.close()
-            self._finish(writer)
+        return self._writing(name, partial(ObjectWriter, indent=indent))
 
-    @contextmanager
-    def array_in(self, name: str, member: str) -> Iterator[WrappedWriter]:
+    def array_in(self, name: str, member: str) -> AbstractContextManager[WrappedWriter]:
         """A file that is one JSON object with an array in that member."""
-        with self._opened(name) as file:
-            writer = WrappedWriter(name, file)
-            writer.open_in(member)
-            yield writer
-            writer.close()
-            self._finish(writer)
+        return self._writing(name, partial(WrappedWriter, member=member))
 
-    @contextmanager
-    def csv(self, name: str, header: Sequence[str], delimiter: str = ",") -> Iterator[CsvWriter]:
+    def csv(self, name: str, header: Sequence[str], delimiter: str = ",") -> AbstractContextManager[CsvWriter]:
         """A file that is one table with a header."""
-        with self._opened(name) as file:
-            writer = CsvWriter(name, file)
-            writer.open(header, delimiter)
-            yield writer
-            self._finish(writer)
+        return self._writing(name, partial(CsvWriter, header=header, delimiter=delimiter))
 
     def write(self, name: str, content: bytes | str | Path) -> None:
         """A whole file, from bytes, text or another file."""
-        with self._opened(name) as file:
-            writer = FileWriter(name, file, counts_records=False)
+        with self._writing(name, partial(FileWriter, counts_records=False)) as writer:
             if isinstance(content, Path):
                 with open_listed(content) as source:
                     while piece := source.read(_FLUSH):
                         writer.put(piece)
             else:
                 writer.put(content.encode() if isinstance(content, str) else content)
-            self._finish(writer)
 
     @contextmanager
     def path(self, name: str, records: int | None = None) -> Iterator[Path]:
         """Where another library is to write the file (a database); it is counted when the block ends."""
-        import tempfile
-
         self._claim(name)
         with tempfile.TemporaryDirectory(dir=self._scratch) as scratch:
             path = Path(scratch) / PurePosixPath(name).name
@@ -361,19 +320,20 @@ class Output:
         self._folders |= folders
 
     @contextmanager
-    def _opened(self, name: str) -> Iterator[IO[bytes] | None]:
+    def _writing(self, name: str, new: Callable[[str, IO[bytes] | None], W]) -> Iterator[W]:
+        """A file that is open for the block, and finished with it; ``new`` makes its writer."""
         self._claim(name)
-        if self.folder is None:
-            yield None
-            return
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb", buffering=0) as file:
-            yield file
-
-    def _finish(self, writer: FileWriter) -> None:
-        writer.flush()
-        self.files[writer.name] = writer.written()
+        with ExitStack() as open_files:
+            file = None
+            if self.folder is not None:
+                path = self.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = open_files.enter_context(path.open("xb", buffering=0))
+            writer = new(name, file)
+            yield writer
+            writer.close()
+            writer.flush()
+            self.files[name] = writer.written()
 
 
 __all__ = ["ArrayWriter", "CsvWriter", "LineWriter", "ObjectWriter", "Output", "is_safe_name", "safe_part"]

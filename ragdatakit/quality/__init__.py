@@ -1,1 +1,1 @@
-"""Rules of quality: what loads in every framework and makes retrieval worse all the same."""
+"""Rules of quality: what loads in every framework and makes retrieval worse anyway."""

@@ -232,11 +232,6 @@ def question_lookup(row: Any, split: str | None, number: int, *before: str | Non
     return RecordLookup(values, split, row.text or "", ("questions", number))
 
 
-def is_train(split: str | None) -> bool:
-    """Whether a split is trained on, by its name."""
-    return split is not None and split.lower().startswith("train")
-
-
 def shown_id(name: str | None) -> str:
     """An id in a message."""
     return "without an id" if name is None else name if len(name) <= 60 else name[:59] + "…"

@@ -10,7 +10,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.texts.flat_text import flat_words
-from ragdatakit.quality.findings import Checked, RecordLookup, is_train, question_lookup, shown_id
+from ragdatakit.quality.findings import Checked, RecordLookup, question_lookup, shown_id
+from ragdatakit.retrieval.gold_and_metrics.gold import is_train
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     import numpy as np
@@ -300,6 +302,6 @@ def _uneven_splits(run: Checked, asked: _Asked) -> None:
         tiny = number < run.options.least_split_questions and sizes[largest] >= 10 * number
         if tiny or number * run.options.most_split_ratio < sizes[largest]:
             name = asked.names[code] or ""
-            questions = f"{number:,} question" + ("" if number == 1 else "s")
+            questions = many(number, "question")
             facts = {"split": name, "questions": questions, "other": asked.names[largest], "number": sizes[largest]}
             run.findings.keep("uneven-splits", RecordLookup((), name), number, facts)

@@ -18,8 +18,13 @@ from ragdatakit.files.detection.plain_sources import NO_DATA, PLAIN_SOURCES
 from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.quality.answers import check_answers
 from ragdatakit.quality.findings import Checked, Doing, QualityCollector, QualityFindings, RecordLookup
+from ragdatakit.quality.graph import check_graph
 from ragdatakit.quality.options import QualityOptions
+from ragdatakit.quality.questions import check_questions
+from ragdatakit.quality.record_finder import RecordFinder
+from ragdatakit.quality.training import check_negatives
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.rules.quality import RULES
@@ -88,11 +93,7 @@ def refuse_missing_libraries(selection: Selection) -> None:
 
 
 def _check(found: QualityFindings, tables: CanonicalTables, options: QualityOptions, progress: Doing | None) -> None:
-    from ragdatakit.quality.answers import check_answers
-    from ragdatakit.quality.graph import check_graph
-    from ragdatakit.quality.questions import check_questions
     from ragdatakit.quality.texts import check_question_texts, check_texts
-    from ragdatakit.quality.training import check_negatives
 
     run = Checked(tables, options, found, progress)
     checks = (check_texts, check_question_texts, check_questions, check_answers, check_negatives, check_graph)
@@ -136,8 +137,6 @@ def _not_checked(found: QualityFindings, reason: str) -> None:
 
 def _complete(found: QualityFindings, memory_limit: int, progress: Doing | None) -> None:
     """Look up the records of all that is kept, and make the findings."""
-    from ragdatakit.quality.record_finder import RecordFinder
-
     if progress is not None:
         progress.doing = "looking up lines"
     lookups = [one for pending in found.kept for one in (pending.record, pending.other) if one is not None]

@@ -12,12 +12,13 @@ from ragdatakit.columnar.word_codes import word_codes
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
+from ragdatakit.quality.near_copies import NearCopies
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.quality.near_copies import NearCopies
 
 _MOST_CHARACTERS, _MOST_ROWS = 1 << 20, 4096
 """Of texts that are looked at together."""
@@ -93,8 +94,6 @@ def _near_copies(run: Checked) -> NearCopies | None:
     of_negatives = run.findings.wants("negative-like-positive") and run.tables.any("triplets")
     if not run.findings.wants("near-identical-texts") and not of_negatives:
         return None
-    from ragdatakit.quality.near_copies import NearCopies
-
     return NearCopies(run.options.near_similarity, run.options.near_similarity_replaced)
 
 
@@ -111,7 +110,7 @@ class _Look:
         """One passage, its number, how many words it has, and whether all of its text is printable."""
         if words < self._least:
             if self._noun != "chunk" or not row.image_path:
-                counted = "no word" if not words else "1 word" if words == 1 else f"{words:,} words"
+                counted = many(words, "word") if words else "no word"
                 self._keep("few-words-text", row, number, text, {"words": counted})
         elif len(text) > self._most and (tokens := count(text)) > self._most:
             self._keep("over-token-budget", row, number, None, {"tokens": tokens, "most": self._most})
@@ -171,7 +170,7 @@ def _quoted(words: str) -> str:
 
 
 def _key(text: str) -> int:
-    """A code of a text, never 0 but for a blank one; equal texts have equal codes in this process."""
+    """A code of a text, never 0 except for a blank one; equal texts have equal codes in this process."""
     return hash(text) or 1 if text else 0
 
 

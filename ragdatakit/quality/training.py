@@ -83,7 +83,7 @@ def _report(run: Checked, texts: TextKeys, kept: list[tuple[Any, int]], alike: _
         facts = {
             "id": shown_id(row.negative_id),
             "question": shown_id(row.question_id),
-            "same": "text" if both[0] == both[1] else "text, but for a few words,",
+            "same": "text" if both[0] == both[1] else "text, except for a few words,",
             "other": shown_id(positive),
         }
         values = (row.negative_id, row.question_id, row.positive_id)

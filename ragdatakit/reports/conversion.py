@@ -24,7 +24,7 @@ _EXAMPLES_WIDTH = 100
 
 
 def conversion_lines(result: ConversionResult, colour: bool = False, quiet: bool = False) -> Iterator[str]:
-    """The screen, line by line; refusals are told by the reports on source and output that come with the result."""
+    """The screen, line by line; refusals are reported by the reports on source and output that come with the result."""
     paint = painter(colour)
     if not quiet:
         for conversion in result.conversions:
@@ -122,18 +122,36 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         if any(x.kind == "dropped" and x.table not in TABLES for c in result.conversions for x in c.losses):
             yield "Records with errors were left out; they are kept nowhere (--loss-report FILE lists them)."
     else:
-        yield "Not everything fits; --sidecar keeps the rest beside the output, --loss-report FILE lists it."
+        yield "Not everything fits; --sidecar keeps the rest next to the output, --loss-report FILE lists it."
 
 
 def _estimate(told: ExtractionEstimate) -> Iterator[str]:
+    yield f"Nothing was asked and nothing was written (--dry-run). {_model(told)}:"
+    yield from _estimate_lines(told)
+
+
+def asking_lines(told: ExtractionEstimate) -> list[str]:
+    """What asking a model will take, for the beginning of a run."""
+    return [f"Asking {_model(told)}:", *_estimate_lines(told)]
+
+
+def _model(told: ExtractionEstimate) -> str:
+    return f"{visible_text(told.model)} at {visible_text(told.server)}"
+
+
+def _estimate_lines(told: ExtractionEstimate) -> Iterator[str]:
     asked = told.passages - told.cached
-    yield f"Nothing was asked and nothing was written (--dry-run). {told.model} at {visible_text(told.server)}:"
-    yield f"  {_counted(told.passages, 'passages')}, {told.cached:,} of them with a reply in the cache"
+    yield f"  {_counted(told.passages, told.what)}, {told.cached:,} of them with a reply in the cache"
     yield f"  {_counted(asked, 'requests')} to send"
+    if told.embedded:
+        yield f"  vectors of {_counted(told.embedded, 'texts')} by {told.embedder}, as far as they are not in the cache"
     if not asked:
         return
     yield f"  about {told.prompt_tokens:,} tokens in prompts (words and signs; a model may count a third more)"
-    yield f"  about {told.completion_tokens:,} tokens in replies, taken to be as long as the texts"
+    as_long = ", taken to be as long as the texts" if told.what == "passages" else ""
+    yield f"  about {told.completion_tokens:,} tokens in replies{as_long}"
+    if told.what == "chunks":
+        yield "  (each chunk is sent with its document; --extract document-tokens=N sends a part of it)"
     if told.cost is None:
         yield "  give --price-in and --price-out, for a million tokens each, to see the cost"
     else:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 FORM_COLUMNS = ("field_order",)
-"""Columns that tell how a record was written, not what it says."""
+"""Columns that say how a record was written, not what it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Compared:
 
     @property
     def side(self) -> Side:
-        """What is told of it."""
+        """What is reported of it."""
         return Side(self.path, self.database.name, self.database.format)
 
     @property
@@ -263,7 +263,7 @@ def _compare_files(before: Compared, after: Compared, options: CompareOptions) -
         file = new.get(name) or old[name]
         try:
             sides = [_file(side, name, files.get(name)) for side, files in ((before, old), (after, new))]
-        except OSError:  # the tables tell why
+        except OSError:  # the tables say why
             found.append(FileDiff(name, file.kind, "unread", None, None))
             continue
         if sides[0] is None or sides[1] is None:
@@ -298,7 +298,7 @@ def _all_same(files: Iterable[FileDiff]) -> bool:
 
 
 def _is_converted(side: Compared) -> bool:
-    """Whether values that are kept beside the files may have a part in what is read."""
+    """Whether values that are kept next to the files may have a part in what is read."""
     folders = [folder for part in side.parts for folder in (part.root.resolve(), *part.root.resolve().parents)]
     return any((folder / MANIFEST).is_file() for folder in folders) or any(part.config for part in side.parts)
 
@@ -310,7 +310,7 @@ def _compare_kinds(
     databases = before.database.load(), after.database.load()
     sides = list(zip(_named_files(before, after), databases, strict=True))
     changed = {file.kind for file in diff.files if file.status != "same"}
-    changed -= {file.kind for file in diff.files if file.status == "unread"}  # the tables tell that
+    changed -= {file.kind for file in diff.files if file.status == "unread"}  # the tables say that
     format_ = after.parts[0].format  # plain texts and tables are not among those that are known by name
     for number, kind in enumerate(format_.files):
         if kind.kind not in changed or not kind.records:

@@ -26,7 +26,7 @@ def schema_of(form: type, name: str, command: str) -> Schema:
 
 @cache  # a class becomes one definition, however many others have it
 def _bounded(kind: Any) -> Any:
-    """The same type in terms of msgspec: integers are 0 or more but for `Bounds` of their own, and a dataclass is an
+    """The same type in terms of msgspec: integers are 0 or more except for `Bounds` of their own, and a dataclass is an
     object that always has all its fields, without those that are not compared."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is int:

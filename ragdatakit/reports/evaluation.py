@@ -8,26 +8,17 @@ from itertools import groupby
 from shlex import quote
 
 from ragdatakit.reports.terminal import Painter, column_lines, cut_to, one_line, painter, width_of, wrapped
-from ragdatakit.schemas.evaluations import (
-    AnswerScores,
-    ClaimScores,
-    Comparison,
-    Evaluation,
-    RunResult,
-    Sanity,
-    Score,
-)
+from ragdatakit.schemas.evaluations import AnswerScores, ClaimScores, Comparison, Evaluation, RunResult, Sanity, Score
 from ragdatakit.schemas.retrieved import ALL_MODES
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
 
 MOST_TYPES = 8
 """Up to so many types of questions are shown without being asked for."""
-_FULL = 0.99995
 _INDENT = "  "
 _MOST_CAUSES, _MOST_ANSWERS = 8, 3
 _LONGEST_NAME, _SCORE, _BESIDE = 24, 12, 22
-"""Columns: of the name of a run, of a score, of what stands beside the runs but for the names of metrics."""
+"""Columns: of the name of a run, of a score, of what is beside the runs except for the names of metrics."""
 _ROUNDING = 1e-9
 
 
@@ -110,7 +101,7 @@ def _scores(done: Evaluation, paint: Painter, width: int) -> Iterator[str]:
 
 
 def _scores_of(done: Evaluation, runs: Sequence[RunResult], paint: Painter, gap: int) -> Iterator[str]:
-    """Some of the runs; beside the last ones stands what the best of all reached."""
+    """Some of the runs; beside the last ones is what the best of all reached."""
     ceiling = done.ceiling.scores if done.ceiling is not None and runs[-1] is done.runs[-1] else {}
     rows = [
         ["", *(cut_to(one_line(run.name), _LONGEST_NAME) for run in runs), *(("ceiling", "reached") if ceiling else ())]
@@ -230,7 +221,7 @@ def _answers_in_top(done: Evaluation, paint: Painter) -> Iterator[str]:
         best = max(t.at[k] for t in told)
         rows.append([str(k), *(f"{t.at[k]:.3f}" for t in told), f"{best / ceiling:4.0%}" if ceiling else ""])
     yield from column_lines(rows, paint, gap=3)
-    yield f"{_INDENT}ceiling {ceiling:.3f}: so often it stands anywhere in the corpus"
+    yield f"{_INDENT}ceiling {ceiling:.3f}: how often it is anywhere in the corpus"
 
 
 def _comparisons(found: Sequence[Comparison], paint: Painter) -> Iterator[str]:
@@ -403,7 +394,7 @@ def _findings(done: Evaluation, paint: Painter, options: EvaluationOptions) -> I
 
 
 def _common_end(messages: Sequence[str]) -> str:
-    """What stands behind the last semicolon of all, if it is the same: messages are "what; what follows from it"."""
+    """What follows the last semicolon of all, if it is the same: messages are "what; what follows from it"."""
     ends = {message.rpartition("; ")[2] if "; " in message else "" for message in messages}
     return ends.pop() if len(ends) == 1 else ""
 

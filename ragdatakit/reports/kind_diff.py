@@ -15,6 +15,7 @@ from ragdatakit.reports.table_diff import Rows, TableComparison
 from ragdatakit.schemas.conversions import Loss
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.diffs import FileDiff, TableDiff
+from ragdatakit.schemas.texts import encodable
 
 if TYPE_CHECKING:
     import duckdb
@@ -148,13 +149,8 @@ def _batch(rows: Sequence[tuple[str | None, ...]], schema: object) -> object:
 
     from ragdatakit.files.containers.arrow_columns import string_array
 
-    arrays = [string_array([_text(v) for v in column]) for column in zip(*rows, strict=True)]
+    arrays = [string_array([v if v is None else encodable(v) for v in column]) for column in zip(*rows, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _text(value: str | None) -> str | None:
-    """A text as UTF-8 can hold it."""
-    return value if value is None or value.isascii() else value.encode("utf-8", "backslashreplace").decode()
 
 
 def _chosen(
@@ -173,7 +169,8 @@ def _chosen(
 
 
 def _key(format_: Format, kind: File) -> tuple[str, ...]:
-    """The columns by which records of this kind are found again within a split; none where nothing tells them apart."""
+    """The columns by which records of this kind are found again within a split; none where nothing distinguishes
+    them."""
     fields = {f.name: f for record in kind.records for f in record.fields}
     for key in format_.keys:
         names = [name.removeprefix("@") for name in key.fields]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragdatakit.schemas.neighbourhoods import Neighbourhoods
+from ragdatakit.schemas.neighbourhoods import Neighbourhoods, NodeAround, NodeNeighbour
+from ragdatakit.schemas.texts import shortened
 
 if TYPE_CHECKING:
     import duckdb
@@ -14,25 +15,88 @@ if TYPE_CHECKING:
 _MOST_EDGES, _MOST_NODES = 5000, 5000
 _HUBS, _ASKED, _EACH = 150, 100, 24
 """Hubs, start nodes and targets (of each so many) whose edges are taken, and how many edges of each."""
+_AROUND, _MOST_AROUND = 400, 40
+"""Edges of a node that was asked for, that a page takes along and that are listed."""
+_DESCRIPTION, _LONGEST = "coalesce(object ->> '$.description', object ->> '$.summary')", 300
+_SIMILAR = 5
 
 
-def read_neighbourhoods(database: DatasetDatabase) -> Neighbourhoods | None:
+def find_node(database: DatasetDatabase, name: str) -> tuple[str, list[str]]:
+    """The node that is called so, whatever its case and quotes; or an empty name, and what some others are called."""
+    if "edges" not in database.tables:
+        return "", []
+    wanted = [table for table in ("edges", "nodes") if table in database.tables]
+    at = database.load(*wanted).cursor()
+    every = "select source as name from main.edges union all select target from main.edges"
+    every += " union all select name from main.nodes" if "nodes" in wanted else ""
+    query = f"""select name, count(*) as edges, name = ? as exact, trim(lower(name), '"') = trim(lower(?), '"') as alike
+                from ({every}) where contains(lower(name), trim(lower(?), '"')) group by name
+                order by exact desc, alike desc, edges desc, name limit {_SIMILAR}"""
+    rows = at.execute(query, [name, name, name]).fetchall()
+    at.close()
+    if rows and (rows[0][2] or rows[0][3]):
+        return rows[0][0], []
+    return "", [row[0] for row in rows]
+
+
+def read_node(database: DatasetDatabase, name: str) -> NodeAround:
+    """A node with its first neighbours."""
+    wanted = [table for table in ("edges", "nodes", "communities") if table in database.tables]
+    at = database.load(*wanted).cursor()
+    kind = text = None
+    types = {}
+    edges = """select source, target, coalesce(relation, '') as relation, rowid as place from main.edges
+               where (source = ? or target = ?) and source is not null and target is not null"""
+    rows = at.execute(f"{edges} order by place limit {_MOST_AROUND}", [name, name]).fetchall()
+    near = [(target if source == name else source, relation, source == name) for source, target, relation, _ in rows]
+    if "nodes" in wanted:
+        query = f"""select name, first(type), first({_DESCRIPTION}) from (
+                      select name, type, case when json_valid(attributes) then attributes end as object from main.nodes
+                    ) where name in (select unnest(?::varchar[])) group by name"""
+        found = {n: (t, d) for n, t, d in at.execute(query, [[name, *(n for n, _, _ in near)]]).fetchall()}
+        types = {n: t for n, (t, _) in found.items()}
+        kind, text = found.get(name, (None, None))
+    communities: list[str] = []
+    if "communities" in wanted:
+        query = (
+            "select coalesce(title, community_id) from main.communities where list_contains(members, ?) order by level"
+        )
+        communities = [title for (title,) in at.execute(query, [name]).fetchall()]
+    degree = _counted(at, f"select count(*) + count(*) filter (source = target) from ({edges})", [name, name])
+    at.close()
+    return NodeAround(
+        name,
+        kind,
+        shortened(text, _LONGEST * 4) if text else None,
+        degree,
+        tuple(NodeNeighbour(other, relation, forward, types.get(other)) for other, relation, forward in near),
+        tuple(communities),
+    )
+
+
+def _counted(at: duckdb.DuckDBPyConnection, query: str, values: list[str]) -> int:
+    row = at.execute(query, values).fetchone()
+    return int(row[0]) if row else 0
+
+
+def read_neighbourhoods(database: DatasetDatabase, node: str = "") -> Neighbourhoods | None:
     """The graph of a dataset, whole where it has at most 5,000 nodes and edges; None where it has none.
 
-    Of a larger one: edges of the nodes with the most edges and of the first start and target nodes of questions, then
-    edges between the nodes that came along, 5,000 in all. The same graph gives the same part.
+    Of a larger one: edges of ``node``, the one to begin with, of the nodes with the most edges and of the first start
+    and target nodes of questions, then edges between the nodes that came along, 5,000 in all. The same graph gives the
+    same part.
     """
     if "edges" not in database.tables:
         return None
     wanted: list[str] = [name for name in ("edges", "nodes", "start_nodes", "qrels") if name in database.tables]
     at = database.load(*wanted).cursor()
     try:
-        return _read(at, wanted)
+        return _read(at, wanted, node)
     finally:
         at.close()
 
 
-def _read(at: duckdb.DuckDBPyConnection, tables: list[str]) -> Neighbourhoods | None:
+def _read(at: duckdb.DuckDBPyConnection, tables: list[str], node: str) -> Neighbourhoods | None:
     at.execute(
         """create or replace temp table walk_degrees as select name, count(*) as degree from (
              select source as name from main.edges where target is not null
@@ -53,7 +117,7 @@ def _read(at: duckdb.DuckDBPyConnection, tables: list[str]) -> Neighbourhoods | 
         ).fetchall()
         others = at.execute(f"select name from ({lone}) order by name").fetchall() if without else []
     else:
-        edges, others = _part(at, marks), []
+        edges, others = _part(at, marks, node), []
     names = list(dict.fromkeys([n for source, _, target in edges for n in (source, target)] + [n for (n,) in others]))
     relations = list(dict.fromkeys(relation for _, relation, _ in edges))
     ordinals, kinds = _ordinals(names), _ordinals(relations)
@@ -61,9 +125,11 @@ def _read(at: duckdb.DuckDBPyConnection, tables: list[str]) -> Neighbourhoods | 
     _insert(at, names)
     degrees = dict(at.execute("select name, degree from walk_degrees semi join walk_names using (name)").fetchall())
     types = {}
+    texts: dict[str, str] = {}
     if "nodes" in tables:
         of = "select name, first(type order by rowid) from main.nodes semi join walk_names using (name) group by name"
         types = dict(at.execute(of).fetchall())
+        texts = _descriptions(at)
     at.execute("drop table walk_names; drop table walk_degrees")
     return Neighbourhoods(
         names=tuple(names),
@@ -74,7 +140,18 @@ def _read(at: duckdb.DuckDBPyConnection, tables: list[str]) -> Neighbourhoods | 
         edges=tuple((ordinals[s], kinds[r], ordinals[t]) for s, r, t in edges),
         all_nodes=all_nodes,
         all_edges=all_edges,
+        texts={ordinals[name]: text for name, text in texts.items()},
+        first=node if node in ordinals else "",
     )
+
+
+def _descriptions(at: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """What the graph says of the nodes of the page."""
+    query = f"""select name, left(first({_DESCRIPTION}), {_LONGEST + 1}) from (
+                  select name, case when json_valid(attributes) then attributes end as object
+                  from main.nodes semi join walk_names using (name)
+                ) group by name"""
+    return {name: shortened(text, _LONGEST) for name, text in at.execute(query).fetchall() if text}
 
 
 def _insert(at: duckdb.DuckDBPyConnection, names: list[str]) -> None:
@@ -108,12 +185,13 @@ def _marks(at: duckdb.DuckDBPyConnection, tables: list[str]) -> dict[str, str]:
     return found
 
 
-def _part(at: duckdb.DuckDBPyConnection, marks: dict[str, str]) -> list[tuple[str, str, str]]:
+def _part(at: duckdb.DuckDBPyConnection, marks: dict[str, str], node: str) -> list[tuple[str, str, str]]:
     """Edges of the seeds, one of each after the other; then edges between the nodes that have come along."""
     most = f"select name from walk_degrees order by degree desc, name limit {_HUBS}"
     hubs = [n for (n,) in at.execute(most).fetchall()]
     asked = [n for word in ("start", "target") for n in [n for n, mark in marks.items() if word in mark][:_ASKED]]
-    seeds = list(dict.fromkeys([n for pair in zip(hubs, asked, strict=False) for n in pair] + hubs + asked))
+    in_turns = [n for pair in zip(hubs, asked, strict=False) for n in pair]
+    seeds = list(dict.fromkeys([*([node] if node else []), *in_turns, *hubs, *asked]))
     at.execute("create or replace temp table walk_seeds as select unnest(?::varchar[]) as name", [seeds])
     at.execute(
         f"""create or replace temp table walk_edges as
@@ -123,7 +201,7 @@ def _part(at: duckdb.DuckDBPyConnection, marks: dict[str, str]) -> list[tuple[st
                 where e.target is not null
                 union all select e.rowid, s.rowid from main.edges e join walk_seeds s on e.target = s.name
                 where e.source is not null and e.source <> e.target
-              ) qualify turn <= {_EACH}
+              ) qualify turn <= case when seed = 0 and {bool(node)} then {_AROUND} else {_EACH} end
             ) group by id"""
     )
     edges = at.execute(

@@ -84,7 +84,7 @@ def _files(folder: Path, boundary: Boundary, passed: dict[str, str]) -> Iterator
 
 
 def left_out(sides: Iterable[OtherFiles], patterns: Iterable[str]) -> Iterator[str]:
-    """Take the files out that are not to be compared, and tell that in sentences.
+    """Take the files out that are not to be compared, and say that in sentences.
 
     A pattern such as ``*.log`` is for the name of a file, or of a folder with all that is in it; one with ``/`` is for
     a path from the folder on.
@@ -99,7 +99,7 @@ def left_out(sides: Iterable[OtherFiles], patterns: Iterable[str]) -> Iterator[s
         if found:
             yield f"Left out by --exclude {pattern}: {names_told(found)}."
         else:
-            yield f"--exclude {pattern}: there is no such file beside the datasets."
+            yield f"--exclude {pattern}: there is no such file next to the datasets."
 
 
 def _is_meant(name: str, pattern: str) -> bool:
@@ -113,8 +113,8 @@ def compare_other_files(
 ) -> tuple[list[FileDiff], list[str]]:
     """What became of the files that a side has for no dataset, and sentences about what was not compared.
 
-    A file that is of a dataset on one side only is compared, too; one that only that side has is told by its dataset.
-    The status ``unread`` is of a file that nobody could read.
+    A file that is of a dataset on one side only is compared, too; one that only that side has is reported by its
+    dataset. The status ``unread`` is of a file that nobody could read.
     """
     found = []
     names = sorted({*before.others, *after.others})

@@ -37,7 +37,7 @@ _INT64 = range(-(2**63), 2**64)
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """The names, where one stands twice with a number: ``a``, ``a_2``."""
+    """The names, where one appears twice with a number: ``a``, ``a_2``."""
     found: list[str] = []
     for name in names:
         unique, number = name, 1
@@ -61,7 +61,7 @@ def _no_formula(text: str) -> str:
 
 
 def limited(chunks: Chunks, limit: int) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """At most so many rows (0: all)."""
+    """At most this many rows (0: all)."""
     left = limit
     for chunk in chunks:
         if not limit:
@@ -328,10 +328,7 @@ _EXAMPLES = (
     ("chunks", "select doc_id, count(*) from chunks group by 1 order by 2 desc limit 10"),
     ("edges", "select relation, count(*) from edges group by 1 order by 2 desc"),
     ("nodes", "select name from nodes where name not in (select source from edges union select target from edges)"),
-    (
-        "qrels",
-        "select question_id, count(*) from qrels where grade > 0 group by 1 order by 2 desc limit 10",
-    ),
+    ("qrels", "select question_id, count(*) from qrels where grade > 0 group by 1 order by 2 desc limit 10"),
     ("triplets", "select question_id, count(*) from triplets group by 1 order by 2 desc limit 10"),
     ("runs", "select stage, avg(seconds), max(seconds) from runs group by 1"),
     ("questions", "select split, count(*) from questions group by 1"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.reports.terminal import painter
+from ragdatakit.schemas import all_formats, get_format
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.declarations import Format, Rule
@@ -76,8 +77,6 @@ def _severity(rule: Rule, fmt: Format | None, chosen: str | None) -> str:
     """What a rule is where no profile is chosen; a shared one as the chosen format takes it ("-": no fault there)."""
     if fmt is not None:
         return rule.severity_for(fmt.default_profiles)
-    from ragdatakit.schemas import get_format
-
     adopted = get_format(chosen).adopts.get(rule.name) if chosen is not None else None
     return rule.severity if adopted is None else adopted.severity or "-"
 
@@ -129,8 +128,6 @@ def _explained(
 
 
 def _of_any_format(rule: Rule) -> Iterator[str]:
-    from ragdatakit.schemas import all_formats
-
     yield _wrap(f"What happens: {rule.consequence()}.")
     for fmt in all_formats():
         if adopted := fmt.adopts.get(rule.name):

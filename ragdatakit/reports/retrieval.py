@@ -11,6 +11,7 @@ import orjson
 from ragdatakit.reports.terminal import Painter, one_line, painter, width_of
 from ragdatakit.reports.text import size
 from ragdatakit.schemas.retrieved import (
+    ContextItem,
     GoldPlace,
     Hit,
     IndexSummary,
@@ -56,6 +57,8 @@ def retrieval_lines(
     for note in found.notes:
         if found.hits or note != "Nothing was found.":
             yield paint("warning", one_line(note))
+    if found.candidates is not None:
+        yield from _candidate_lines(found.candidates, paint)
     if gold is not None:
         yield from _gold_lines(gold, found, paint, width if explain else 0, colour)
 
@@ -73,6 +76,31 @@ def _hit_lines(hit: Hit, relevant: set[str], paint: Painter, colour: bool, width
     if hit.ranks:
         ranks = ", ".join(f"{mode} {rank}" for mode, rank in hit.ranks.items())
         yield f"{_INDENT}{paint('dim', f'rank by {ranks}')}"
+
+
+_KINDS = {"entity": "entities", "relation": "relations", "claim": "claims", "chunk": "chunks", "summary": "summaries"}
+_MOST_LEFT_OUT = 5
+
+
+def _candidate_lines(items: Sequence[ContextItem], paint: Painter) -> Iterator[str]:
+    """The candidates for a context by kind, with why each was found; of those that are left out the first."""
+    inside = [item for item in items if not item.cut]
+    counts = {kind: sum(item.kind == kind for item in inside) for kind in _KINDS}
+    told = ", ".join(f"{count:,} {_KINDS[kind] if count != 1 else kind}" for kind, count in counts.items() if count)
+    yield ""
+    yield paint("bold", f"Context: {told or 'nothing'}")
+    for kind in dict.fromkeys(item.kind for item in items):
+        listed = [item for item in items if item.kind == kind]
+        out = [item for item in listed if item.cut]
+        for item in [item for item in listed if not item.cut] + out[:_MOST_LEFT_OUT]:
+            score = "        " if item.score is None else f"{item.score:8.4g}"
+            tokens = f", {item.tokens:,} tokens" if item.tokens is not None else ""
+            yield f"{item.place:3} {score}  {paint('dim', item.kind)} {_id(item.name)}"
+            yield paint("dim", f"{_INDENT}{one_line(item.why)}{tokens}")
+            if item.cut:
+                yield paint("warning", f"{_INDENT}left out: {one_line(item.cut)}")
+        if len(out) > _MOST_LEFT_OUT:
+            yield paint("dim", f"{_INDENT}{len(out) - _MOST_LEFT_OUT:,} more {_KINDS[kind]} left out")
 
 
 def _id(text: str) -> str:
@@ -131,7 +159,7 @@ def _broken(text: str, room: int) -> Iterator[tuple[int, int]]:
 
 
 def _gold_lines(gold: Sequence[GoldPlace], found: Retrieval, paint: Painter, width: int, colour: bool) -> Iterator[str]:
-    """Where the gold stands; with a width also why."""
+    """Where the gold is; with a width also why."""
     yield ""
     if not gold:
         yield "The dataset has no gold for this question."

@@ -12,7 +12,7 @@ from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.schemas.bounds import Place, Share
 from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, ClaimScores, Comparison, QuestionResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.retrieved import PathStep, Snippet
+from ragdatakit.schemas.retrieved import ContextItem, PathStep, Snippet
 
 _Mode = Literal[
     "bm25",
@@ -28,6 +28,8 @@ _Mode = Literal[
     "lightrag-hybrid",
     "lightrag-mix",
     "lightrag-naive",
+    "graphrag-local",
+    "graphrag-global",
 ]
 _Unit = Literal["document", "chunk"]
 
@@ -42,7 +44,7 @@ class _Dataset(TypedDict):
 class _Part(TypedDict):
     """One part of the index; ``built`` is false where it was there, ``facts`` depend on the kind."""
 
-    kind: Literal["lexical", "sparse", "dense", "graph", "tree", "contextual", "lightrag"]
+    kind: Literal["lexical", "sparse", "dense", "graph", "tree", "contextual", "lightrag", "graphrag"]
     built: bool
     seconds: float
     bytes: int
@@ -141,7 +143,8 @@ class _Gold(TypedDict):
 class _Query(TypedDict):
     """One question, and what was found, best first; ``seconds`` without opening the index.
 
-    ``seeds`` are the start nodes, the heaviest first (mode graph); ``gold`` is there with --id.
+    ``seeds`` are the start nodes, the heaviest first (modes graph and graphrag-local); ``gold`` is there with --id,
+    ``candidates`` with --explain in the modes of trees and frameworks.
     """
 
     id: str | None
@@ -151,6 +154,7 @@ class _Query(TypedDict):
     notes: list[str]
     hits: list[_Hit]
     gold: NotRequired[list[_Gold]]
+    candidates: NotRequired[list[ContextItem]]
 
 
 class _Retrieval(_Dataset):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from ragdatakit.database.sql_text import sql_text
 from ragdatakit.reports.summary.claims import claim_distributions, claim_scores
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
-from ragdatakit.reports.summary.contexts import context_notes
+from ragdatakit.reports.summary.contexts import context_notes, read_contexts
 from ragdatakit.reports.summary.examples import examples as example_rows
 from ragdatakit.reports.summary.graph import graph_summary, read_edges
+from ragdatakit.reports.summary.hierarchy import read_hierarchy
 from ragdatakit.reports.summary.ids import IdNumbers
 from ragdatakit.reports.summary.languages import Sampled, languages, languages_note
 from ragdatakit.reports.summary.metadata import metadata_frequencies
@@ -48,7 +49,7 @@ _FURTHER_TEXTS = (
     ("chunks", "context", "contexts of chunks"),
     ("answers", "prompt", "prompts"),
 )
-"""Texts that stand beside those of a table: of their lengths only."""
+"""Texts that are next to those of a table: of their lengths only."""
 _FREQUENCIES = (
     ("chunks", "modality", "chunks.modality", "Modality of chunks"),
     ("nodes", "type", "nodes.type", "Types of nodes"),
@@ -95,12 +96,7 @@ _OF_FILES = ("a file ", "a side file ", "a whole file ")
 
 
 def summarize(
-    database: DatasetDatabase,
-    *,
-    path: str = "",
-    examples: int = 3,
-    seed: int = 13,
-    progress: Progress | None = None,
+    database: DatasetDatabase, *, path: str = "", examples: int = 3, seed: int = 13, progress: Progress | None = None
 ) -> Summary:
     """The numbers of a dataset. ``path`` is what its user called it; ``examples`` rows are chosen by ``seed``.
 
@@ -129,7 +125,6 @@ class _Summing:
         with IdNumbers(self._database) as self._ids, ThreadPoolExecutor(1) as pool:
             self._counting = pool.submit(self._count_ids)
             self._run()
-        self._summary.notes += context_notes(self._database)
         self._summary.notes += [languages_note(self._guessed)] if self._guessed else []
         self._summary.losses = loss_words(self._database.losses)
         self._summary.notes += reading_notes(self._database.losses)
@@ -149,6 +144,8 @@ class _Summing:
             self._measure_texts,
             self._shapes,
             self._per_question,
+            self._hierarchy,
+            self._contexts,
             self._claims,
             self._count_values,
             self._tables_and_ids,
@@ -232,6 +229,14 @@ class _Summing:
         self._summary.notes += leakage(self._database)
         self._summary.notes += uneven(self._database)
 
+    def _hierarchy(self) -> None:
+        self._summary.hierarchy = read_hierarchy(self._database)
+
+    def _contexts(self) -> None:
+        self._summary.contexts = read_contexts(self._database)
+        if self._summary.contexts is not None:
+            self._summary.notes += context_notes(self._summary.contexts)
+
     def _claims(self) -> None:
         self._summary.claims = claim_scores(self._database)
         if self._summary.claims is not None:
@@ -261,7 +266,7 @@ class _Summing:
     def _show_examples(self) -> None:
         for table in self._tables:
             if table == "traces" and len(self._tables) > 1:
-                continue  # questions, runs and answers tell the same
+                continue  # questions, runs and answers hold the same
             self._summary.examples += example_rows(
                 self._database, table, self._texts.get(table), self._examples, self._seed
             )

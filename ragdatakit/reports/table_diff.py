@@ -93,7 +93,7 @@ class TableComparison:
 
     def by_group(self) -> dict[str, tuple[int, int, int]]:
         """The removed, added and changed records of the last comparison by the value of its column ``apart``; a changed
-        record counts where it stands after."""
+        record counts where it is after."""
         told = """
             select coalesce(a.grouped, b.grouped), count(p.l) - count(p.pair), count(p.r) - count(p.pair), count(p.pair)
             from pairs p left join before_rows b on b.rid = p.l left join after_rows a on a.rid = p.r group by 1

@@ -41,7 +41,7 @@ def _character_width(character: str) -> int:
 
 
 def cut_to(text: str, width: int, more: str = "…") -> str:
-    """The text in at most so many columns; ``more`` stands for what is left out."""
+    """The text in at most this many columns; ``more`` stands for what is left out."""
     if width_of(text) <= width:
         return text
     used, kept = len(more), []
@@ -59,12 +59,12 @@ def padded(text: str, width: int) -> str:
 
 
 def cut_head(text: str, width: int, more: str = "…") -> str:
-    """The end of the text in at most so many columns; ``more`` stands for what is left out before it."""
+    """The end of the text in at most this many columns; ``more`` stands for what is left out before it."""
     return cut_to(text[::-1], width, more[::-1])[::-1] if width_of(text) > width else text
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most so many columns, broken at blanks, or anywhere in a word that is too long."""
+    """The text in lines of at most this many columns, broken at blanks, or anywhere in a word that is too long."""
     room = max(width, _LEAST_ROOM)
     lines, line = [], ""
     for word in text.split(" "):

@@ -51,7 +51,7 @@ class _Shown:
 
 
 def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding] | None = None) -> Iterator[str]:
-    """The whole screen, line by line, with the findings of the report, or those that are given beside it."""
+    """The whole screen, line by line, with the findings of the report, or those that are given next to it."""
     paint = painter(options.colour)
     shown = _Shown()
     passing = shown.passing(report.findings if findings is None else findings)
@@ -79,6 +79,8 @@ def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int
     place = ""
     if finding.line is not None:
         place = f"{finding.line}" + (f":{finding.column}" if finding.column is not None else "") + " "
+    elif finding.record is not None:  # of a table without lines
+        place = f"row {finding.record} "
     severity = paint(finding.severity, finding.severity)
     yield f"  {place}{paint('bold', finding.code)} {severity} {finding.message}"
     if finding.excerpt is not None and finding.line is not None:

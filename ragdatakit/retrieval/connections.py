@@ -1,4 +1,4 @@
-"""Requests that have a deadline as a whole, by httpx, and requests that run beside each other in order.
+"""Requests that have a deadline as a whole, by httpx, and requests that run side by side in order.
 
 The time-outs of httpx count from one byte to the next: a server that sends a byte now and then would hold a run for
 ever. An event loop ends a request at its deadline, whatever it waits for; it has a thread of its own, as callers may

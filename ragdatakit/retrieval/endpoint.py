@@ -29,6 +29,7 @@ from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.retrieval.connections import Connections, causes, in_order
 from ragdatakit.retrieval.server_replies import ReplyError, json_body, json_object, one_line, server_message
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.version import __version__
 
 _Error = TypeVar("_Error", bound=BaseException)
 RETRIED = frozenset((408, 409, 425, 429, *range(500, 600)))
@@ -58,7 +59,7 @@ class EndpointError(RagdataError):
 
 @dataclass(frozen=True, slots=True)
 class EndpointFailure:
-    """A request of a series that failed, all attempts included; the others go on."""
+    """A request of a series that failed, all attempts included; the others continue."""
 
     message: str
     status: int | None = None
@@ -145,7 +146,7 @@ class Endpoint:
     def map(self, path: str, payloads: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any] | EndpointFailure]:
         """The replies to a series of requests, in its order; payloads are taken as they are needed.
 
-        Raises `EndpointError` where going on is of no use: the key, the address or the model is refused, or 20
+        Raises `EndpointError` where continuing is of no use: the key, the address or the model is refused, or 20
         requests failed in a row.
         """
         in_a_row = 0
@@ -274,8 +275,6 @@ class Endpoint:
         return reply
 
     def _headers(self) -> dict[str, str]:
-        from ragdatakit.version import __version__
-
         own = {"Content-Type": "application/json", "Accept": "application/json"}
         own["User-Agent"] = f"ragdata/{__version__}"
         if self._key:

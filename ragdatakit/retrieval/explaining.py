@@ -1,5 +1,5 @@
-"""Why a question fails: where its relevant passages stand in the ranking, which of its terms they have, and what those
-have that stand above them."""
+"""Why a question fails: where its relevant passages are in the ranking, which of its terms they have, and what those
+have that are above them."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from ragdatakit.retrieval.parts import Progress, Ranking
+from ragdatakit.retrieval.terms.accents import accent_pattern
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class LexicalPart:
         return {"passages": total, **({"without_terms": without_terms} if without_terms else {})}
 
     def _prepare(self, tables: Callable[[], CanonicalTables]) -> None:
-        """Read what is needed beside the passages: nothing."""
+        """Read what is needed besides the passages: nothing."""
 
     def _text(self, passage: Passage) -> str:
         """What is indexed of a passage."""
@@ -108,7 +109,7 @@ class LexicalRanker:
             ) from error
 
     def _opened(self, folder: Path) -> tantivy.Index:
-        """The index; from a folder of links where its own is read-only, as tantivy writes a lock beside it."""
+        """The index; from a folder of links where its own is read-only, as tantivy writes a lock next to it."""
         place = str(folder)
         if not os.access(folder, os.W_OK):
             place = mkdtemp(prefix="ragdata-")
@@ -127,8 +128,6 @@ class LexicalRanker:
 
         Tokens of fewer than four letters, and those in letters that take no accents, are not looked for.
         """
-        from ragdatakit.retrieval.terms.accents import accent_pattern
-
         pattern = accent_pattern(token)
         if not pattern:
             return None

@@ -8,7 +8,6 @@ by a 64-bit hash of its atoms and then compared itself: a million names need no 
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from array import array
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
+from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,15 +31,15 @@ VERSION = 1
 LONGEST = 32
 """Atoms of the longest name that is looked for in texts."""
 MOST_ALIKE = 5
-"""Names that are taken where none stands in the text."""
-_MOST_OF_A_KEY = 64
+"""Names that are taken where none is in the text."""
+_MOST_OF_A_KEY = 64  # nodes spelled alike: a graph of a hundred thousand "untitled" must not start everywhere
 _MOST_COMPARED = 1 << 16
 """Nodes that share a word with the text and are compared with it."""
 _BATCH = 256
 _K1, _B = 1.2, 0.75
 _ODD = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
-_REMEMBERED = 1 << 19
+_REMEMBERED = 1 << 19  # atoms; the cache is emptied when it is full
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _SINGLE = (
@@ -84,23 +84,18 @@ def _is_sought(key: list[str]) -> bool:
     return not all(atom in _NO_NAMES for atom in key)
 
 
-def _hash(text: str) -> int:
-    data = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
-
-
 class _AtomHashes(dict[str, int]):
     def __missing__(self, atom: str) -> int:
         if len(self) >= _REMEMBERED:
             self.clear()
-        self[atom] = found = _hash(atom)
+        self[atom] = found = text_hash(atom)
         return found
 
 
 @cache
 def _separator() -> int:
     """Between the texts of a batch: an atom that no name has."""
-    return _hash("\n")
+    return text_hash("\n")
 
 
 class NodeLinker:
@@ -149,7 +144,7 @@ class NodeLinker:
         return self.alike(text, min(most, MOST_ALIKE))
 
     def named(self, texts: Iterable[str]) -> Iterator[list[int]]:
-        """For each text the nodes whose names stand in it, each once, in the order of the text."""
+        """For each text the nodes whose names are in it, each once, in the order of the text."""
         rest = iter(texts)
         while batch := list(islice(rest, _BATCH)):
             yield from self._found(batch)
@@ -158,7 +153,7 @@ class NodeLinker:
         """The first node of this very name, else the first whose name differs in case, blanks or punctuation only."""
         key = _key(name)
         if not key:
-            return next((n for n in self._of_key(_hash(name)) if self._names[n] == name), None)
+            return next((n for n in self._of_key(text_hash(name)) if self._names[n] == name), None)
         same = [n for n in self._of_key(self._key_hash(key)) if _key(self._names[n]) == key]
         return next((n for n in same if self._names[n] == name), same[0] if same else None)
 
@@ -172,7 +167,7 @@ class NodeLinker:
         lengths = bytearray(LONGEST + 1)
         for name in self._names:
             key = _key(name)
-            hashes.append(self._key_hash(key) if key else _hash(name))
+            hashes.append(self._key_hash(key) if key else text_hash(name))
             wanted = _is_sought(key)
             sought.append(wanted)
             if wanted:
@@ -299,7 +294,7 @@ class NodeLinker:
             return []
         lists: list[npt.NDArray[np.int32]] = []
         for term in dict.fromkeys(self._tokenizer.tokens(text)):
-            wanted = np.uint64(_hash(term))
+            wanted = np.uint64(text_hash(term))
             place = int(np.searchsorted(terms, wanted))
             if place < len(terms) and terms[place] == wanted:
                 lists.append(postings[int(starts[place]) : int(starts[place + 1])])
@@ -326,7 +321,7 @@ _ARRAYS = ("keys", "nodes", "sought", "lengths", "terms", "starts", "postings", 
 
 
 def _as_spelled(nodes: list[int], names: Sequence[str], text: str) -> list[int]:
-    """Of nodes whose names differ in spelling only: those whose very name stands in the text, if there are any."""
+    """Of nodes whose names differ in spelling only: those whose very name is in the text, if there are any."""
     if len(nodes) == 1:
         return nodes
     return [n for n in nodes if names[n] in text] or nodes

@@ -15,20 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.retrieval.lexical import LexicalPart
-from ragdatakit.retrieval.parts import Progress
+from ragdatakit.retrieval.parts import Progress, Ranker
 from ragdatakit.retrieval.passages import Passage, Passages, read_passages, write_passages
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.canonical import Triplet
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.retrieved import Query
-
-if TYPE_CHECKING:
-    from ragdatakit.retrieval.parts import Ranker
 
 MOST_DEPTH = 10_000
 _MOST_SEED = (1 << 63) - 1
@@ -121,7 +118,7 @@ def mine_negatives(
     """The same tables with mined triplets, behind those that are given (instead of them with ``replace``).
 
     A question with ``p`` positives and ``n`` negatives gets the greater number of triplets, so that each positive and
-    each negative stands in one at least. Where there are splits for training and for evaluation, triplets are mined
+    each negative is in one at least. Where there are splits for training and for evaluation, triplets are mined
     for training only. What cannot be mined is counted in ``losses``.
 
     Memory holds the judgements, the questions' ids, eight bytes for each passage and twelve for each triplet; an index

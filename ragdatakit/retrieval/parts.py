@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.schemas.retrieved import PathStep, Query
+    from ragdatakit.retrieval.passages import Passage, Passages
+    from ragdatakit.schemas.retrieved import ContextItem, PathStep, Query
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -35,12 +35,20 @@ class Ranker(Protocol):
         ...
 
 
+class Explaining(Protocol):
+    """A ranker that can say why each candidate was found."""
+
+    def explain(self, query: Query, k: int) -> tuple[ContextItem, ...]:
+        """All candidates of a search for ``k``, in their order, with those that budgets leave out."""
+        ...
+
+
 class GraphLike(Protocol):
-    """What a graph can tell beside the ranking of passages."""
+    """What a graph can show besides the ranking of passages."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no nodes beside the passages."""
+        """Whether it has no nodes besides the passages."""
         ...
 
     def seeds(self, query: Query) -> tuple[str, ...]:
@@ -56,9 +64,29 @@ class GraphLike(Protocol):
         ...
 
 
+class Way(Ranker, Protocol):
+    """A ranker that also finds summaries, which are numbered behind the passages."""
+
+    def nodes(self, query: Query, k: int) -> Ranking:
+        """The ``k`` best passages and summaries for a query."""
+        ...
+
+    def passage(self, number: int) -> Passage:
+        """A passage or a summary by its number."""
+        ...
+
+
+class Seeding(Ranker, Protocol):
+    """A ranker that starts from nodes of a graph."""
+
+    def seeds(self, query: Query) -> tuple[str, ...]:
+        """The nodes from which the search starts, best first."""
+        ...
+
+
 class Part(Protocol):
     """A kind of index part. ``settings`` has all that decides about its content, the engine's version included: parts
-    with other settings lie beside each other."""
+    with other settings lie side by side."""
 
     @property
     def kind(self) -> str:

@@ -6,7 +6,7 @@ memory-mapped: opening a million passages takes milliseconds.
 
 from __future__ import annotations
 
-import hashlib
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,13 +14,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
 
+from ragdatakit.schemas.texts import text_hash
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
 
-_BLOCK = 4096
+_BLOCK = 4096  # passages, and bytes of text, that are read together: long texts make smaller blocks
 _BLOCK_BYTES = 4 << 20
 FIELDS = ("id", "title", "context", "text", "document")
 
@@ -56,9 +58,8 @@ def read_passages(tables: CanonicalTables) -> Iterator[Passage]:
 def write_passages(folder: Path, passages: Iterable[Passage]) -> int:
     """Write all passages into the folder; returns their number.
 
-    All of them are kept, also those whose id stood before.
+    All of them are kept, also those whose id came before.
     """
-    from array import array
 
     import numpy as np
 
@@ -71,7 +72,7 @@ def write_passages(folder: Path, passages: Iterable[Passage]) -> int:
                 data = value.encode("utf-8", "surrogatepass") if value else b""
                 files.write(name, data)
                 offsets[name].append(offsets[name][-1] + len(data))
-            hashes.append(_id_hash(passage.passage_id))
+            hashes.append(text_hash(passage.passage_id))
     for name, ends in offsets.items():
         np.save(folder / f"{name}.offsets.npy", np.frombuffer(ends, np.int64), allow_pickle=False)
     listed = np.frombuffer(hashes, np.uint64) if hashes else np.empty(0, np.uint64)
@@ -79,11 +80,6 @@ def write_passages(folder: Path, passages: Iterable[Passage]) -> int:
     np.save(folder / "id.order.npy", order, allow_pickle=False)
     np.save(folder / "id.hashes.npy", listed[order], allow_pickle=False)
     return len(hashes)
-
-
-def _id_hash(passage_id: str) -> int:
-    data = passage_id.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
 class _Files:
@@ -195,7 +191,7 @@ class Passages:
         """Where the passages with these ids are, all at once."""
         import numpy as np
 
-        wanted = np.fromiter(map(_id_hash, ids), np.uint64, len(ids))
+        wanted = np.fromiter(map(text_hash, ids), np.uint64, len(ids))
         places = np.searchsorted(self._hashes, wanted).tolist()
         return [self._found(*told) for told in zip(ids, wanted, places, strict=True)]
 
@@ -214,11 +210,11 @@ class Passages:
 
 
 def repeated_texts(passages: Passages) -> dict[str, str]:
-    """The passages whose text, but for the blanks around it, an earlier one has, each with the first of these."""
+    """The passages whose text, except for the blanks around it, an earlier one has, each with the first of these."""
     first: dict[int, int] = {}
     found: dict[str, str] = {}
     for ordinal, passage in enumerate(passages):
-        place = first.setdefault(_id_hash(passage.text.strip()), ordinal)
+        place = first.setdefault(text_hash(passage.text.strip()), ordinal)
         if place != ordinal:
             found[passage.passage_id] = passages.id(place)
     return found

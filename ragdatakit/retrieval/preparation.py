@@ -1,4 +1,5 @@
-"""What a conversion makes of the tables before it writes them: a graph of the texts, hard negatives.
+"""What a conversion makes of what the source does not have: a graph of the texts, hard negatives, and by a language
+model the contexts of chunks and the summaries of a tree.
 
 Takes the words of the command line and of `ragdatakit.convert`, and says in the manifest's words what was asked for.
 """
@@ -12,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.options import SearchOptions
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.retrieval.extraction.asking import Asker
     from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions
-    from ragdatakit.retrieval.extraction.model import ModelOptions
     from ragdatakit.retrieval.parts import Progress
-    from ragdatakit.schemas.conversions import ExtractionEstimate
     from ragdatakit.schemas.options import SearchOptions
 
 Prepare = Callable[["CanonicalTables"], "CanonicalTables"]
@@ -26,7 +27,7 @@ Prepare = Callable[["CanonicalTables"], "CanonicalTables"]
 _GRAPH = ("least", "linker", "start_nodes")
 _SEARCH = ("embedder", "analyzer", "stemmer")
 _SERVER = ("base_url", "api_key_env")
-_ASKING = ("model", "concurrency", "timeout", "retries", "max_tokens", "most_failures", "cache")
+_ASKING = ("model", "concurrency", "timeout", "retries", "max_tokens", "most_failures", "document_tokens", "cache")
 _PRICES = ("price_in", "price_out")
 _WORDS = (*_GRAPH, *_SEARCH, *_SERVER, *_ASKING, *_PRICES)
 _NOT_IN_OUTPUT = ("api_key_env", "concurrency", "timeout", "retries", "cache", *_PRICES)
@@ -35,12 +36,13 @@ _NOT_IN_OUTPUT = ("api_key_env", "concurrency", "timeout", "retries", "cache", *
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """``prepare`` makes something of tables, ``words`` tell what; ``estimate`` says what it would take instead, where
-    a model is asked."""
+    """``prepare`` makes something of tables, ``words`` say what. ``asker`` asks a model, where one is to be asked: for
+    ``prepare`` (``count`` then counts the requests instead), and for the writer."""
 
-    prepare: Prepare
     words: Mapping[str, str]
-    estimate: Callable[[CanonicalTables], ExtractionEstimate] | None = None
+    prepare: Prepare | None = None
+    asker: Asker | None = None
+    count: Callable[[CanonicalTables], None] | None = None
 
 
 def make_preparation(
@@ -50,11 +52,14 @@ def make_preparation(
     *,
     target: str,
     holds: Mapping[str, tuple[str, ...]],
+    described: bool = False,
+    mentions: bool = False,
     by_title: bool = False,
     seed: int = 13,
     progress: Progress | None = None,
 ) -> Preparation | None:
-    """What is to be made for a target that ``holds`` these tables; None where nothing is asked for.
+    """What is to be made for a target that ``holds`` these tables, with a ``described`` graph or a plain one; None
+    where nothing is asked for. ``mentions``: it needs edges to passages, also where it has no place for start nodes.
 
     ``extraction`` has the options of the extractor by name. Raises `UnknownNameError` for an unknown one,
     `RagdataError` for values that make no sense and for a target that has no place for what is made.
@@ -69,15 +74,36 @@ def make_preparation(
         return _negatives(negatives, target, holds, seed, progress)
     if not extractor:
         return None
+    options = _extract_options(extractor, extraction, progress)
+    words = _manifest_words(extractor, extraction)
     if "edges" not in holds:
-        raise RagdataError(f"--extractor makes a graph, and {target} has no place for one")
-    options = _extract_options(extractor, extraction)
+        _refuse_texts(extractor, extraction, target, holds)
+        return Preparation(words, asker=options.asker)
     links = "start_nodes" in holds
-    options = replace(options, mentions=links, questions=links, by_title=by_title, progress=progress)
+    options = replace(
+        options, described=described, mentions=links or mentions, questions=links, by_title=by_title, progress=progress
+    )
     options.check()
-    if options.model is not None:
-        options.model.endpoint()  # an address or a key that cannot be used is told at once
-    return Preparation(_extract(options), _manifest_words(extractor, extraction), _estimate(options, extraction))
+    from ragdatakit.retrieval.extraction.graph_tables import count_requests, extract_graph
+
+    return Preparation(
+        words, lambda tables: extract_graph(tables, options), options.asker,
+        lambda tables: count_requests(tables, options),
+    )  # fmt: skip
+
+
+def _refuse_texts(
+    extractor: str, extraction: Mapping[str, object], target: str, holds: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Raise where a target without a graph holds nothing else that a model makes, or an option is one of graphs."""
+    texts = "summaries" in holds or "context" in holds.get("chunks", ())
+    if not texts or extractor != "openai":
+        told = f"--extractor {extractor} makes a graph, and {target} has no place for one"
+        more = f"; see `ragdata convert --list --from text --to {target}` for what it makes without a model"
+        raise RagdataError(told + (more if texts else ""))
+    for name in _GRAPH:
+        if name in extraction:
+            raise RagdataError(f"{name.replace('_', '-')} goes with a graph, and {target} has no place for one")
 
 
 def _negatives(
@@ -88,18 +114,12 @@ def _negatives(
     if "triplets" not in holds or target != "light-splade":
         raise RagdataError(f"--negatives makes training triplets, and {target} has no place for them")
     parse_negatives(spec, seed)
-    return Preparation(lambda tables: mine_negatives(tables, spec, seed, progress), {"negatives": spec})
+    return Preparation({"negatives": spec}, lambda tables: mine_negatives(tables, spec, seed, progress))
 
 
-def _extract(options: ExtractOptions) -> Prepare:
-    from ragdatakit.retrieval.extraction.graph_tables import extract_graph
-
-    return lambda tables: extract_graph(tables, options)
-
-
-def _extract_options(extractor: str, given: Mapping[str, object]) -> ExtractOptions:
+def _extract_options(extractor: str, given: Mapping[str, object], progress: Progress | None) -> ExtractOptions:
+    from ragdatakit.retrieval.extraction.asking import Asker, ModelOptions
     from ragdatakit.retrieval.extraction.graph_tables import EXTRACTORS, ExtractOptions
-    from ragdatakit.retrieval.extraction.model import ModelOptions
     from ragdatakit.schemas.options import SearchOptions
 
     if extractor not in EXTRACTORS:
@@ -108,12 +128,24 @@ def _extract_options(extractor: str, given: Mapping[str, object]) -> ExtractOpti
         if name in given:
             other = "openai" if extractor == "names" else "names"
             raise RagdataError(f"{name.replace('_', '-')} goes with --extractor {other}")
-    model: ModelOptions | None = None
+    search: SearchOptions = SearchOptions(**_typed(SearchOptions, given, (*_SEARCH, *_SERVER)))
+    asker: Asker | None = None
     if extractor == "openai":
         model = ModelOptions(**{"model": "", **_typed(ModelOptions, given, (*_SERVER, *_ASKING))})
-    search: SearchOptions = SearchOptions(**_typed(SearchOptions, given, (*_SEARCH, *_SERVER)))
+        asker = Asker(model, progress, prices=_prices(given), search=search)
     own: Any = _typed(ExtractOptions, given, _GRAPH)
-    return ExtractOptions(extractor=extractor, search=search, model=model, **own)  # type: ignore[arg-type]
+    return ExtractOptions(extractor=extractor, search=search, asker=asker, **own)  # type: ignore[arg-type]
+
+
+def _prices(given: Mapping[str, object]) -> tuple[float | None, float | None]:
+    """Those of a million prompt and reply tokens."""
+    price_in, price_out = (
+        float(_number(name, given[name], True)) if given.get(name) is not None else None for name in _PRICES
+    )
+    for price in (price_in, price_out):
+        if price is not None and not 0 <= price < float("inf"):
+            raise RagdataError(f"a price of {price} makes no sense: give that of a million tokens")
+    return price_in, price_out
 
 
 def _typed(kind: Any, given: Mapping[str, object], names: tuple[str, ...]) -> dict[str, Any]:
@@ -150,20 +182,3 @@ def _manifest_words(extractor: str, extraction: Mapping[str, object]) -> dict[st
     version = names.VERSION if extractor == "names" else prompts.VERSION
     told = {f"extract-{n.replace('_', '-')}": str(v) for n, v in extraction.items() if n not in _NOT_IN_OUTPUT}
     return {"extractor": extractor, "extract-version": str(version), **told}
-
-
-def _estimate(
-    options: ExtractOptions, extraction: Mapping[str, object]
-) -> Callable[[CanonicalTables], ExtractionEstimate] | None:
-    if options.model is None:
-        return None
-    from ragdatakit.retrieval.extraction.model import estimate
-
-    model = options.model
-    price_in, price_out = (
-        float(_number(name, extraction[name], True)) if extraction.get(name) is not None else None for name in _PRICES
-    )
-    for price in (price_in, price_out):
-        if price is not None and not 0 <= price < float("inf"):
-            raise RagdataError(f"a price of {price} makes no sense: give that of a million tokens")
-    return lambda tables: estimate(tables, model, price_in, price_out)

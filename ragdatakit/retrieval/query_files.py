@@ -1,18 +1,20 @@
-"""Questions from a file of the user's: one a line, or JSON lines with ``id`` and ``text``."""
+"""Questions from a file of the user's: one a line, or JSON lines with ``id``, ``text`` and LightRAG's keywords."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.retrieved import Query
+from ragdatakit.schemas.retrieved import Keywords, Query
 
 IDS = ("id", "_id", "qid", "query_id", "question_id")
 TEXTS = ("text", "query", "question")
+KEYWORDS = ("ll_keywords", "hl_keywords")
 _JSON = (".jsonl", ".ndjson")
 _LONGEST = 1 << 24
 
@@ -21,18 +23,18 @@ def read_queries(path: Path) -> list[Query]:
     """The questions of a file, in order; those without an id are called by their line.
 
     A file ``*.jsonl`` or ``*.ndjson`` has an object a line, any other file the question itself. Empty lines are passed
-    over. Raises `RagdataError` for what is no such file, and for an id that stands there twice.
+    over. Raises `RagdataError` for what is no such file, and for an id that appears twice.
     """
     found: list[Query] = []
     seen: dict[str, int] = {}
     is_json = path.suffix.lower() in _JSON
     for number, line in _lines(path):
-        question_id, text = _parsed(line, f"{path}:{number}") if is_json else ("", line.strip())
-        name = question_id or str(number)
+        query = _parsed(line, f"{path}:{number}") if is_json else Query(line.strip())
+        name = query.question_id or str(number)
         if name in seen:
             raise RagdataError(f"{path}:{number}: duplicate id {name!r}, already in line {seen[name]}")
         seen[name] = number
-        found.append(Query(text, name))
+        found.append(replace(query, question_id=name))
     if not found:
         raise RagdataError(f"{path} has no questions")
     return found
@@ -53,13 +55,13 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, text
 
 
-def _parsed(line: str, place: str) -> tuple[str, str]:
+def _parsed(line: str, place: str) -> Query:
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise RagdataError(f"{place} is not JSON: {error}") from None
     if isinstance(record, str):
-        return "", record
+        return Query(record)
     if not isinstance(record, dict):
         raise RagdataError(f'{place}: expected an object such as {{"id": "q1", "text": "…"}}')
     text = _first(record, TEXTS)
@@ -68,7 +70,18 @@ def _parsed(line: str, place: str) -> tuple[str, str]:
     question_id = _first(record, IDS)
     if question_id is not None and (not isinstance(question_id, str | int) or isinstance(question_id, bool)):
         raise RagdataError(f"{place}: its id is neither a text nor an integer")
-    return "" if question_id is None else str(question_id), text
+    return Query(text, None if question_id is None else str(question_id), keywords=_keywords(record, place))
+
+
+def _keywords(record: dict[str, Any], place: str) -> Keywords | None:
+    """LightRAG's keywords, under the names that its own parameters have."""
+    found = []
+    for name in KEYWORDS:
+        words = record.get(name)
+        if words is not None and not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+            raise RagdataError(f"{place}: {name} is not a list of texts")
+        found.append(tuple(words or ()))
+    return Keywords(*found) if any(record.get(name) is not None for name in KEYWORDS) else None
 
 
 def _first(record: dict[str, Any], names: tuple[str, ...]) -> Any:

@@ -17,26 +17,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ragdatakit.retrieval.fusion import fuse
+from ragdatakit.retrieval.lexical import LexicalPart
+from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
+from ragdatakit.retrieval.terms.snippets import snippet
+from ragdatakit.retrieval.terms.tokens import Tokenizer
+from ragdatakit.retrieval.vectors.vector_files import vectors_kind
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
-from ragdatakit.schemas.retrieved import ALL_MODES, FRAMEWORK_MODES, MODES, TREE_MODES, Hit, Query, Retrieval
+from ragdatakit.schemas.retrieved import (
+    ALL_MODES,
+    EXPLAINED_MODES,
+    FRAMEWORK_MODES,
+    GRAPHRAG_MODES,
+    LIGHTRAG_MODES,
+    MODES,
+    TREE_MODES,
+    Hit,
+    Query,
+    Retrieval,
+    mode_hint,
+)
+from ragdatakit.schemas.texts import some_of
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.index.store import Index
     from ragdatakit.retrieval.lexical import LexicalRanker
     from ragdatakit.retrieval.lightrag.context import Mode
     from ragdatakit.retrieval.lightrag.part import LightRagRanker
-    from ragdatakit.retrieval.parts import GraphLike, Part, Ranker, Ranking
+    from ragdatakit.retrieval.parts import Explaining, GraphLike, Part, Ranker, Ranking, Seeding, Way
     from ragdatakit.retrieval.passages import Passage
-    from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.retrieval.trees import TreeRankers
 
-LIGHTRAG = "lightrag-"
 FUSED_DEPTH = 100
 """How many passages of each ranking are fused at least."""
 LEAST_K, MOST_K = 1, 100_000
 _WHERE_ASKED = ("contextual",)
 """Modes that make something of the dataset: contexts for chunks that have none."""
+_WITH_SUMMARIES = (*TREE_MODES, "graphrag-global")
+"""Modes that find summaries, beside the passages or in their place."""
 _BATCH = 64
 _MOST_WORDS = 8
 _LOOKED_AT, _LOOKED_INTO = 20, 2000
@@ -63,8 +81,6 @@ class Retriever:
     def tokenizer(self) -> Tokenizer:
         """What makes terms of texts and questions."""
         if self._tokenizer is None:
-            from ragdatakit.retrieval.terms.tokens import Tokenizer
-
             self._tokenizer = Tokenizer(self.options.analyzer, self.options.stemmer)
         return self._tokenizer
 
@@ -98,6 +114,8 @@ class Retriever:
             return "it searches chunks with contexts, and the dataset has none (--chunk-size cuts its documents)"
         if mode in FRAMEWORK_MODES and not self.index.has_graph:
             return "the dataset has no graph"
+        if mode == "graphrag-global" and not {"communities", "summaries"} <= self.index.tables:
+            return "the dataset has no reports of communities"
         if mode == "hybrid" and options.fuse:
             return next(filter(None, map(self._lack_where_asked, options.fuse)), "")
         if mode == "hybrid" and len(self.fused) < 2:
@@ -109,7 +127,6 @@ class Retriever:
         return "" if mode == "graph" and self.options.graph == "auto" else self.lack(mode)
 
     def _vectors_are(self, kind: str) -> bool:
-        from ragdatakit.retrieval.vectors.given import vectors_kind
 
         return self.options.vectors is not None and vectors_kind(self.options.vectors) == kind
 
@@ -123,7 +140,7 @@ class Retriever:
     def refuse_lacking(self, mode: str) -> None:
         """Raise `RagdataError` where a mode cannot be used, with what it needs; `UnknownNameError` for no mode."""
         if mode not in ALL_MODES:
-            raise UnknownNameError("mode", mode, ALL_MODES)
+            raise UnknownNameError("mode", mode, ALL_MODES, hint=mode_hint(mode))
         if lack := self._lack_where_asked(mode):
             raise RagdataError(f"mode {mode} is not available for {self.index.name}: {lack}")
 
@@ -134,8 +151,6 @@ class Retriever:
 
     def _made(self, mode: str) -> Part:
         if mode == "bm25":
-            from ragdatakit.retrieval.lexical import LexicalPart
-
             return LexicalPart(self.tokenizer)
         if mode == "graph":
             from ragdatakit.retrieval.graphs.ranker import GraphPart
@@ -152,10 +167,14 @@ class Retriever:
             from ragdatakit.retrieval.contextual import ContextualPart
 
             return ContextualPart(self.tokenizer)
-        if mode in FRAMEWORK_MODES:
+        if mode in LIGHTRAG_MODES:
             from ragdatakit.retrieval.lightrag.part import LightRagPart
 
-            return LightRagPart(self.tokenizer)
+            return LightRagPart(self.tokenizer, self.options, self.index.source.files)
+        if mode in GRAPHRAG_MODES:
+            from ragdatakit.retrieval.graphrag.part import GraphRagPart
+
+            return GraphRagPart(self.tokenizer, self.options)
         if mode == "dense":
             from ragdatakit.retrieval.vectors.dense import DensePart
 
@@ -171,7 +190,7 @@ class Retriever:
         if mode not in self._rankers:
             ranker = self._tree.way(mode) if mode in TREE_MODES else self.index.ranker(self._part(mode))
             if mode in FRAMEWORK_MODES:
-                ranker = cast("LightRagRanker", ranker).of(cast("Mode", mode.removeprefix(LIGHTRAG)))
+                ranker = cast("LightRagRanker", ranker).of(cast("Mode", mode.partition("-")[2]))
             self._rankers[mode] = ranker
         return self._rankers[mode]
 
@@ -219,19 +238,23 @@ class Retriever:
             return [fuse_by_rank(dense, lexical, self.index.passages, k) for dense, lexical in both]
 
     def _found(self, mode: str, queries: Sequence[Query], k: int) -> list[Ranking]:
-        """What is shown: the passages that rank, and of a tree also its summaries."""
-        if mode not in TREE_MODES:
+        """What is shown: the passages that rank; and of a tree its summaries, or the reports of communities."""
+        if mode not in _WITH_SUMMARIES:
             return self.rank(queries, mode, k)
+        way = cast("Way", self._ranker(mode))
         with self.index.guarded():
-            return [self._tree.nodes(query, mode, k) for query in queries]
+            return [way.nodes(query, k) for query in queries]
 
-    def _passage(self, ordinal: int) -> Passage:
-        """A passage, or behind the last one a summary."""
+    def _passage(self, ordinal: int, mode: str = "") -> Passage:
+        """A passage, or behind the last one a summary that a mode has found."""
         passages = self.index.passages
-        return passages[ordinal] if ordinal < len(passages) else self._tree.passage(ordinal)
+        return passages[ordinal] if ordinal < len(passages) else cast("Way", self._ranker(mode)).passage(ordinal)
 
-    def search(self, query: Query | str, mode: str = "bm25", k: int = 10) -> Retrieval:
-        """The ``k`` best passages for one query, with snippets, ranks by mode, and paths through the graph."""
+    def search(self, query: Query | str, mode: str = "bm25", k: int = 10, explain: bool = False) -> Retrieval:
+        """The ``k`` best passages for one query, with snippets, ranks by mode, and paths through the graph.
+
+        ``explain``: of the modes of frameworks and trees also all candidates, with why each was found or left out.
+        """
         query = Query(query) if isinstance(query, str) else query
         self.prepare(mode)
         _refuse_depth(k)
@@ -245,27 +268,26 @@ class Retriever:
             ranking = self._found(mode, [query], k)[0]
         seconds = time.perf_counter() - started
         with self.index.guarded():
-            return self._told(query, mode, k, ranking, ranks, seconds)
+            found = self._told(query, mode, k, ranking, ranks, seconds)
+            if explain and mode in EXPLAINED_MODES:
+                found = replace(found, candidates=cast("Explaining", self._ranker(mode)).explain(query, k))
+            return found
 
     def _told(
-        self,
-        query: Query,
-        mode: str,
-        k: int,
-        ranking: Ranking,
-        ranks: Mapping[str, Mapping[int, int]],
-        seconds: float,
+        self, query: Query, mode: str, k: int, ranking: Ranking, ranks: Mapping[str, Mapping[int, int]], seconds: float
     ) -> Retrieval:
         """A ranking with all that is said about its passages."""
         graph = cast("GraphLike", self._ranker("graph")) if mode == "graph" or "graph" in ranks else None
         hits = []
         for place, (ordinal, score) in enumerate(zip(ranking.ordinals, ranking.scores, strict=True), 1):
-            hit = self.hit(int(ordinal), place, float(score), query)
+            hit = self.hit(int(ordinal), place, float(score), query, mode)
             mine = {name: found[int(ordinal)] for name, found in ranks.items() if int(ordinal) in found}
             path = graph.path(query, int(ordinal)) if graph is not None and (not ranks or "graph" in mine) else ()
             hits.append(replace(hit, ranks=mine, path=path))
         seeds = graph.seeds(query) if graph is not None else ()
         notes = self._notes(query, mode, seeds, len(hits))
+        if mode in GRAPHRAG_MODES:
+            seeds = cast("Seeding", self._ranker(mode)).seeds(query)
         return Retrieval(query, mode, k, tuple(hits), seconds, seeds, notes)
 
     def search_many(self, queries: Iterable[Query], mode: str = "bm25", k: int = 10) -> Iterator[Retrieval]:
@@ -282,19 +304,18 @@ class Retriever:
             seconds = (time.perf_counter() - started) / len(batch)
             for query, ranking in zip(batch, rankings, strict=True):
                 with self.index.guarded():
-                    hits = tuple(self._plain_hits(ranking))
+                    hits = tuple(self._plain_hits(ranking, mode))
                 yield Retrieval(query, mode, k, hits, seconds)
 
-    def _plain_hits(self, ranking: Ranking) -> Iterator[Hit]:
+    def _plain_hits(self, ranking: Ranking, mode: str) -> Iterator[Hit]:
         for rank, (ordinal, score) in enumerate(zip(ranking.ordinals, ranking.scores, strict=True), 1):
-            passage = self._passage(int(ordinal))
+            passage = self._passage(int(ordinal), mode)
             yield Hit(rank, passage.passage_id, float(score), passage.text, passage.title, passage.document_id)
 
-    def hit(self, ordinal: int, rank: int, score: float, query: Query) -> Hit:
+    def hit(self, ordinal: int, rank: int, score: float, query: Query, mode: str = "") -> Hit:
         """A passage as a hit."""
-        from ragdatakit.retrieval.terms.snippets import snippet
 
-        passage = self._passage(ordinal)
+        passage = self._passage(ordinal, mode)
         shown = snippet(passage.text, query.text, self.tokenizer)
         return Hit(rank, passage.passage_id, score, passage.text, passage.title, passage.document_id, shown)
 
@@ -315,9 +336,11 @@ class Retriever:
             if not words:
                 notes.append("The question has no terms: it is empty, or has stop words and punctuation only.")
             elif len(unknown) == len(set(words.values())):
-                notes.append(f"No term of the question is in the index ({_few(self._spelled(unknown))}).")
+                notes.append(
+                    f"No term of the question is in the index ({some_of(self._spelled(unknown), _MOST_WORDS)})."
+                )
             elif unknown:
-                notes.append(f"Not in the index: {_few(self._spelled(unknown))}.")
+                notes.append(f"Not in the index: {some_of(self._spelled(unknown), _MOST_WORDS)}.")
             if advice := self._advice(query.text):
                 notes.append(advice)
         notes += filter(None, [self.graph_note(mode)])
@@ -333,8 +356,6 @@ class Retriever:
 
     def _spelled(self, words: Sequence[str]) -> list[str]:
         """Words that no passage has; with the spelling that one has, where only accents differ."""
-        from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
-
         told = list(words)
         for place, word in enumerate(words[:_MOST_WORDS]):
             token = self.tokenizer.tokens(word)[0]
@@ -369,11 +390,6 @@ def _with_paths(options: SearchOptions) -> SearchOptions:
         vectors=Path(vectors) if vectors is not None else None,
         query_vectors=Path(asked) if asked is not None else None,
     )
-
-
-def _few(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:_MOST_WORDS])
-    return f"{shown} and {len(words) - _MOST_WORDS:,} more" if len(words) > _MOST_WORDS else shown
 
 
 def _ranks(ranking: Ranking) -> dict[int, int]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-_ROW = 256
+_ROW = 256  # scores whose maximum is taken first: rows below the k-th maximum are never sorted
 
 
 def no_ranking() -> Ranking:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,7 @@ from ragdatakit.retrieval.passages import Passage
 from ragdatakit.retrieval.vectors.embedders import make_embedder
 from ragdatakit.retrieval.vectors.given import QueryVectors
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.retrieved import ContextItem
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -36,6 +39,48 @@ BUDGET = 3500
 """Tokens that collapsed retrieval gives for a question."""
 _TEXTS, _VECTORS, _FACTS = "summaries.jsonl", "vectors.npy", "facts.npz"
 Vector = npt.NDArray[np.float64]
+
+
+class TreeStep(NamedTuple):
+    """A node that is found, or would be: its cosine, its place among how many nodes, and the node that led to it
+    (-1: none). ``cut`` says why it is left out."""
+
+    node: int
+    nearness: float
+    place: int
+    among: int
+    parent: int
+    cut: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which nodes of a layer a traversal goes on with: the ``k`` nearest (``limit`` is None), those at most so far from
+    the question (1 - cosine), or those farther than that, which RAPTOR's own selection by threshold takes."""
+
+    limit: float | None = None
+    far: bool = False
+
+    @classmethod
+    def of(cls, words: str) -> Selection:
+        """``top-k``, ``near:0.5`` or ``far:0.5``. Raises `RagdataError` for anything else."""
+        kind, _, number = words.partition(":")
+        if words == "top-k":
+            return cls()
+        with suppress(ValueError):
+            if kind in ("near", "far") and 0 <= float(number) <= 2:
+                return cls(float(number), kind == "far")
+        raise RagdataError(
+            f"the selection of nodes is {words!r}, expected top-k, near:DISTANCE or far:DISTANCE (0 to 2)"
+        )
+
+    def takes(self, distances: Vector) -> npt.NDArray[np.bool_]:
+        """Which distances are taken."""
+        assert self.limit is not None
+        return distances > self.limit if self.far else distances <= self.limit
+
+
+USUAL_SELECTION = Selection()
 
 
 class Tree:
@@ -67,29 +112,47 @@ class Tree:
 
     def collapsed(self, question: Vector, k: int, budget: int = BUDGET) -> list[tuple[int, float]]:
         """The ``k`` nearest of all nodes whose texts fit into the budget: the first that does not ends it."""
-        nearness = self.nearness(question)
-        found: list[tuple[int, float]] = []
-        for node in np.argsort(-nearness, kind="stable")[:k].tolist():
-            budget -= int(self.tokens[node])
-            if budget < 0:
-                break
-            found.append((node, float(np.nan_to_num(nearness[node], nan=-1.0))))
-        return found
+        return [(step.node, step.nearness) for step in self.collapsed_steps(question, k, budget) if not step.cut]
 
-    def traversal(self, question: Vector, k: int) -> list[tuple[int, float]]:
+    def collapsed_steps(self, question: Vector, k: int, budget: int = BUDGET) -> Iterator[TreeStep]:
+        """The same with what the budget leaves out."""
+        nearness = self.nearness(question)
+        order = np.argsort(-nearness, kind="stable")[:k].tolist()
+        nearness = np.nan_to_num(nearness, nan=-1.0)
+        used = 0
+        for place, node in enumerate(order, 1):
+            used += int(self.tokens[node])
+            cut = f"beyond the budget of {budget:,} tokens ({used:,} with it)" if used > budget else ""
+            yield TreeStep(node, float(nearness[node]), place, len(nearness), -1, cut)
+
+    def traversal(self, question: Vector, k: int, select: Selection = USUAL_SELECTION) -> list[tuple[int, float]]:
         """The ``k`` nearest of the top layer, then of their children, and so on; all of them, without a budget.
 
-        The score is the layer and what is left of the nearness, so that it falls from the top down.
+        The score is the layer and what is left of the nearness, so that it falls from the top down. ``select`` may
+        take all nodes by their distance instead.
         """
-        found: list[tuple[int, float]] = []
-        nodes = self.tops
-        while nodes:
+        return [
+            (step.node, float(self.layers[step.node]) + (1 + step.nearness) / 2)
+            for step in self.traversal_steps(question, k, select)
+        ]
+
+    def traversal_steps(self, question: Vector, k: int, select: Selection = USUAL_SELECTION) -> Iterator[TreeStep]:
+        """The same, layer by layer."""
+        parents = dict.fromkeys(self.tops, -1)
+        for _ in range(self.depth + 1):  # children that go in circles end here
+            nodes = list(parents)
+            if not nodes:
+                return
             nearness = self.nearness(question, nodes)
-            best = [nodes[place] for place in np.argsort(-nearness, kind="stable")[:k].tolist()]
-            by_node = dict(zip(nodes, np.nan_to_num(nearness, nan=-1.0).tolist(), strict=True))
-            found += [(node, float(self.layers[node]) + (1 + by_node[node]) / 2) for node in best]
-            nodes = list(dict.fromkeys(child for node in best for child in self.children[node]))
-        return found
+            order = np.argsort(-nearness, kind="stable")
+            nearness = np.nan_to_num(nearness, nan=-1.0)
+            best = order[:k] if select.limit is None else order[select.takes(1 - nearness[order])]
+            below: dict[int, int] = {}
+            for place, at in enumerate(best.tolist(), 1):
+                yield TreeStep(nodes[at], float(nearness[at]), place, len(nodes), parents[nodes[at]])
+                for child in self.children[nodes[at]]:
+                    below.setdefault(child, nodes[at])
+            parents = below
 
 
 class TreePart:
@@ -99,6 +162,7 @@ class TreePart:
 
     def __init__(self, options: SearchOptions) -> None:
         self._options = options
+        self.selection = Selection.of(options.tree_select)
 
     @property
     def source(self) -> str:
@@ -208,14 +272,37 @@ class TreeRankers:
 
     def nodes(self, query: Query, mode: str, k: int) -> Ranking:
         """The nodes that are found for a question, by their numbers."""
+        vector = self._vector(query)
+        if mode == "collapsed":
+            found = self.tree.collapsed(vector, k)
+        else:
+            found = self.tree.traversal(vector, k, self._part.selection)
+        return Ranking(np.array([n for n, _ in found], np.int64), np.array([s for _, s in found], np.float64))
+
+    def _vector(self, query: Query) -> Vector:
         vector = self._part.question(query, self._given)
         if len(vector) != self.tree.vectors.shape[1]:
             raise RagdataError(
                 f"the question's vector has {len(vector):,} dimensions, those of the tree "
                 f"{self.tree.vectors.shape[1]:,}: they are of different models"
             )
-        found = self.tree.collapsed(vector, k) if mode == "collapsed" else self.tree.traversal(vector, k)
-        return Ranking(np.array([n for n, _ in found], np.int64), np.array([s for _, s in found], np.float64))
+        return vector
+
+    def explain(self, query: Query, mode: str, k: int) -> tuple[ContextItem, ...]:
+        """Every node that is found and why; in mode collapsed also those that the budget leaves out."""
+        tree, vector = self.tree, self._vector(query)
+        of_all = mode == "collapsed"
+        steps = tree.collapsed_steps(vector, k) if of_all else tree.traversal_steps(vector, k, self._part.selection)
+        found = []
+        for number, step in enumerate(steps, 1):
+            layer = int(tree.layers[step.node])
+            by = self.passage(step.parent).passage_id if step.parent >= 0 else ""
+            among = "all nodes" if of_all else f"the children of {by} and its neighbours" if by else "the top layer"
+            why = f"layer {layer}, place {step.place:,} of {step.among:,} among {among}"
+            kind = "summary" if layer else "chunk"
+            name = self.passage(step.node).passage_id
+            found.append(ContextItem(kind, name, number, why, step.nearness, int(tree.tokens[step.node]), step.cut))
+        return tuple(found)
 
     def way(self, mode: str) -> _Way:
         """The ranker of passages of one way."""
@@ -230,11 +317,23 @@ class _Way:
     def __init__(self, rankers: TreeRankers, mode: str) -> None:
         self.rankers, self._mode = rankers, mode
 
+    def nodes(self, query: Query, k: int) -> Ranking:
+        """The nodes that are found for a question, by their numbers."""
+        return self.rankers.nodes(query, self._mode, k)
+
+    def passage(self, number: int) -> Passage:
+        """A node as a passage."""
+        return self.rankers.passage(number)
+
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:
         """The leaves among the nodes that are found: summaries are no passages, and still take places."""
         leaves = len(self.rankers._passages)
-        found = [self.rankers.nodes(query, self._mode, k) for query in queries]
+        found = [self.nodes(query, k) for query in queries]
         return [Ranking(r.ordinals[r.ordinals < leaves], r.scores[r.ordinals < leaves]) for r in found]
+
+    def explain(self, query: Query, k: int) -> tuple[ContextItem, ...]:
+        """Every node that is found, and why."""
+        return self.rankers.explain(query, self._mode, k)
 
 
 def _all(passages: Passages) -> Iterator[Passage]:

@@ -42,6 +42,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "raptor": ("ragdatakit.schemas.raptor.format", "RAPTOR"),
     "contextual-retrieval": ("ragdatakit.schemas.contextual_retrieval.format", "CONTEXTUAL_RETRIEVAL"),
     "lightrag": ("ragdatakit.schemas.lightrag.format", "LIGHTRAG"),
+    "graphrag": ("ragdatakit.schemas.graphrag.format", "GRAPHRAG"),
 }
 
 

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+MENTION = "is_mentioned_in"
+"""The relation of an edge from an entity to a passage, where a graph has passages as nodes."""
+
 
 class Document(NamedTuple):
     """A text of the corpus that stands for itself; retrieval may look for it or for its chunks.
@@ -82,7 +85,7 @@ class Question(NamedTuple):
 
 
 class Qrel(NamedTuple):
-    """A relevance judgement. ``target_kind`` is ``document``, ``chunk``, or ``node`` (``node_type`` then tells its
+    """A relevance judgement. ``target_kind`` is ``document``, ``chunk``, or ``node`` (``node_type`` then shows its
     type, where the format has it)."""
 
     question_id: str
@@ -128,6 +131,18 @@ class Summary(NamedTuple):
     metadata: str | None = None
 
 
+class Community(NamedTuple):
+    """A cluster of nodes; ``level`` counts from 0 at the top, ``parent`` is the id of the one it lies in, ``members``
+    are names of nodes."""
+
+    community_id: str
+    level: int
+    title: str | None = None
+    parent: str | None = None
+    members: tuple[str, ...] = ()
+    attributes: str | None = None
+
+
 class Run(NamedTuple):
     """One result of a retrieval stage; ``rank`` is 1-based. ``seconds`` is what the stage took for the question."""
 
@@ -152,9 +167,9 @@ class Answer(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A record of a pipeline as a whole, as JSON text; ``before`` is what stood in the file, where reading renamed it.
+    """A record of a pipeline as a whole, as JSON text; ``before`` is what was in the file, where reading renamed it.
 
-    Questions, runs and answers tell the same in parts, for targets that have no such records.
+    Questions, runs and answers hold the same in parts, for targets that have no such records.
     """
 
     question_id: str | None
@@ -175,9 +190,10 @@ class Asset(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A canonical table: its row type, and the columns that tell a row from the others (none: only its place does).
+    """A canonical table: its row type, and the columns that distinguish a row from the others (none: only its place
+    does).
 
-    ``restates``: tables that tell the same in parts. A writer takes this one or those; the rest is not lost.
+    ``restates``: tables that hold the same in parts. A writer takes this one or those; the rest is not lost.
     """
 
     name: str
@@ -205,6 +221,7 @@ TABLES: dict[str, Table] = {
         Table("start_nodes", StartNode, ("question_id", "node")),
         Table("triplets", Triplet, ("question_id", "positive_id", "negative_id", "split")),
         Table("pair_scores", PairScore, ("question_id", "doc_id")),
+        Table("communities", Community, ("community_id",)),
         Table("summaries", Summary, ("summary_id",)),
         Table("runs", Run, ("question_id", "stage", "rank")),
         Table("answers", Answer, ("question_id",)),

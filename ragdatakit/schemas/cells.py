@@ -40,7 +40,7 @@ def cell_damage(field: Field, value: Any) -> Damage | None:
         return "empty"
     if field.enum and value not in field.enum:
         return "enum"
-    if field.type in ("integer", "number") and not _within(value, field):
+    if field.type in ("integer", "number") and not is_within(value, field):
         return "range"
     return _item_damage(field, value)
 
@@ -62,7 +62,7 @@ def _item_damage(field: Field, value: Any) -> Damage | None:
     for item in items:
         if not _fits(item, kind, field.lax_number):
             return "item-type"
-        if kind in ("integer", "number") and not _within(item, field):
+        if kind in ("integer", "number") and not is_within(item, field):
             return "item-range"
     return None
 
@@ -86,7 +86,8 @@ def _fits(value: Any, kind: str, lax_number: bool) -> bool:
     return isinstance(value, int | float) and -MAX_FLOAT <= value <= MAX_FLOAT
 
 
-def _within(value: Any, field: Field) -> bool:
+def is_within(value: Any, field: Field) -> bool:
+    """Whether a number is within the bounds of its field; a text always is."""
     if isinstance(value, str):
         return True
     if field.minimum is not None and value < field.minimum:

@@ -1,4 +1,4 @@
-"""What a conversion returns: the files it wrote, the records it counted, and what the target could not hold."""
+"""What a conversion returns: files written, records counted, and the account of what the target cannot hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragdatakit.schemas.texts import shortened
 LossKind = Literal["lost", "dropped", "coerced", "renumbered", "derived"]
 LOSS_KINDS: tuple[LossKind, ...] = ("dropped", "lost", "coerced", "renumbered", "derived")
 """``dropped``: whole records; ``lost``: values the target has no place for; ``coerced``: values written in another form
-from which the original cannot be told; ``renumbered``: ids (the mapping is kept in a file); ``derived``: values that
+from which the original cannot be known; ``renumbered``: ids (the mapping is kept in a file); ``derived``: values that
 were made, not given. Only the first three are losses."""
 
 MOST_EXAMPLES = 3
@@ -108,7 +108,7 @@ class Conversion:
     """What became of one dataset.
 
     ``source`` is what the user called it, ``counts`` the rows of each canonical table that were read, ``folder`` where
-    it stands below the target (empty: at its top). ``ids_file`` and ``sidecar`` name what is kept beside the output.
+    it is below the target (empty: at its top). ``ids_file`` and ``sidecar`` name what is kept next to the output.
     """
 
     source: str
@@ -140,10 +140,12 @@ class Conversion:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionEstimate:
-    """What it would take to have a language model read the passages of a dataset.
+    """What it would take to have a language model read the passages of a dataset (or chunks, or clusters of texts:
+    ``what``).
 
     ``cached`` replies are there already; ``prompt_tokens`` and ``completion_tokens`` are those of the others, counted
-    without the model's tokenizer. ``cost`` is None where no price was given.
+    without the model's tokenizer. ``cost`` is None where no price was given; it is without that of the vectors of
+    ``embedded`` texts, which ``embedder`` makes.
     """
 
     server: str
@@ -153,6 +155,9 @@ class ExtractionEstimate:
     prompt_tokens: int
     completion_tokens: int
     cost: float | None = None
+    what: str = "passages"
+    embedded: int = 0
+    embedder: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -164,6 +169,9 @@ class ExtractionEstimate:
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "cost": self.cost,
+            "what": self.what,
+            "embedded": self.embedded,
+            "embedder": self.embedder,
         }
 
 
@@ -171,7 +179,7 @@ class ExtractionEstimate:
 class ConversionResult:
     """The result of `ragdatakit.convert`.
 
-    ``written`` tells whether the target was put in place, ``sidecar`` whether what is lost was to be kept beside it.
+    ``written`` says whether the target was put in place, ``sidecar`` whether what is lost was to be kept next to it.
     ``refused``: the errors of the source, which ``source_report`` has, stopped the conversion. ``invalid`` is the
     report on the output where it would not be valid (a fault of ragdata), ``warnings`` how many warnings a valid output
     has. ``strict`` is set where something would be lost and nothing was to be. ``estimates``, one for each dataset, are

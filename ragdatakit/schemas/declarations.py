@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import InitVar, dataclass, field
+from typing import Any, Literal, get_args
 
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Severity
@@ -51,6 +51,10 @@ Damage = Literal[
 
 Type = Literal["integer", "number", "string", "boolean", "object", "array", "any"]
 
+_HEAD = re.compile(
+    r"(?P<name>[^?:]+)(?P<optional>\??): "
+    rf"(?P<type>{'|'.join(get_args(Type))})(?P<array>\[\])?(?P<null> \| null)?"
+)
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 
@@ -58,20 +62,22 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 class Rule:
     """One bad state: how to call it, how bad it is, what the framework makes of it, what to do.
 
-    ``code`` is two letters of the format and three digits; ``name`` the bad state in kebab-case. ``message`` is a
-    template filled from the facts of a finding; the consequence in ``upstream`` is appended to it. ``upstream`` is
-    one text, or one per profile where loaders differ: then the rule applies only to the profiles named.
+    It begins with its ``head``, which is code, name and severity: ``Rule("SP201 dangling-qid error", …)``. ``code`` is
+    two letters of the format and three digits; ``name`` the bad state in kebab-case. ``message`` is a template that the
+    facts of a finding fill; the consequence in ``upstream`` is appended to it. ``upstream`` is one text, or one per
+    profile where loaders differ: then the rule applies only to the profiles named.
     ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records
     (not where ``counted`` is false). ``severities``: by profile where it differs from ``severity``, under ``""`` what
     holds where no profile was chosen; of several chosen profiles the worst counts. ``follows``: it is mostly the
-    consequence of other findings of its file, and is told behind them. ``since`` is the version that had it first. A
+    consequence of other findings of its file, and is reported after them. ``since`` is the version that had it first. A
     ``preview`` rule may still change; a ``deprecated`` one is reported no more, its code is never used again, and
     ``replaced_by`` is the code of the rule that has taken its place, if any.
     """
 
-    code: str
-    name: str
-    severity: Severity
+    head: InitVar[str] = field(default="", kw_only=False)
+    code: str = ""
+    name: str = ""
+    severity: Severity = "error"
     summary: str
     message: str
     upstream: str | Mapping[str, str]
@@ -86,6 +92,13 @@ class Rule:
     since: str = "0.1.0"
     status: RuleStatus = "stable"
     replaced_by: str = ""
+
+    def __post_init__(self, head: str) -> None:
+        if head:
+            for word, value in zip(("code", "name", "severity"), head.split(" "), strict=True):
+                object.__setattr__(self, word, value)
+        if not (self.code and self.name and self.severity in SEVERITIES):
+            raise ValueError(f"a rule begins with its code, name and severity, not with {head!r}")
 
     def applies(self, profiles: tuple[str, ...]) -> bool:
         """Whether any of the chosen profiles is broken by this state."""
@@ -119,6 +132,8 @@ class Rule:
 class Field:
     """One field of a record.
 
+    It begins with its ``head``, name and type as TypeScript writes them, and its description:
+    ``Field("ids: integer[]", "The ids.")`` is a list, ``Field("title?: string | null", …)`` may be missing or null.
     ``items`` is the type of list items, ``values`` the type of an object's values; ``minimum``/``maximum`` bound
     the number or, for lists and objects, their items. ``lax_number``: numeric strings and booleans pass as numbers,
     as pydantic reads them. In a CSV file, ``inferred``: the loader's look-ups see the cell as pandas' type inference
@@ -127,8 +142,10 @@ class Field:
     before the record's own map; a damage mapped to ``""`` is not a fault here.
     """
 
-    name: str
-    type: Type
+    head: InitVar[str] = field(default="", kw_only=False)
+    description: str = field(default="", kw_only=False)
+    name: str = ""
+    type: Type = "any"
     required: bool = True
     nullable: bool = False
     items: Type | None = None
@@ -140,9 +157,20 @@ class Field:
     lax_number: bool = False
     inferred: bool = False
     replaces: str = ""
-    description: str = ""
     examples: tuple[Any, ...] = ()
     rules: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self, head: str) -> None:
+        if head:
+            found = _HEAD.fullmatch(head)
+            if found is None:
+                raise ValueError(f"a field begins with its name and type, as 'title?: string', not with {head!r}")
+            one, array = found["type"], found["array"] is not None
+            known = {"name": found["name"], "required": not found["optional"], "nullable": found["null"] is not None}
+            for word, value in {**known, "type": "array" if array else one, "items": one if array else None}.items():
+                object.__setattr__(self, word, value)
+        if not self.name:
+            raise ValueError("a field without a name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +221,7 @@ Container = Literal[
     "tagged",
     "text",
     "streamed",
+    "table",
     "opaque",
 ]
 
@@ -201,9 +230,9 @@ Container = Literal[
 class Columns:
     """How the lines of a ``columns`` file are cut into the fields of its record.
 
-    ``separator`` stands between two cells; ``""``: any number of blanks. ``quoted``: quote marks around a cell are
+    ``separator`` is between two cells; ``""``: any number of blanks. ``quoted``: quote marks around a cell are
     taken off, as Python's csv reader does it. ``header``: the first line is passed over, whatever it is. A line that
-    begins with ``comment`` is no record. ``further``: the reader passes over cells behind the last column.
+    begins with ``comment`` is no record. ``further``: the reader passes over cells after the last column.
     """
 
     separator: str = ""
@@ -218,17 +247,18 @@ class File:
     """A kind of file: which records it holds, in which container, how to know it by its content.
 
     ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
-    member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which stands the array of
+    member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which is the array of
     the records; ``wrapper`` names that member, the usual name first. ``json`` is a JSON array, JSON lines or one JSON
     object, as the content shows. ``csv`` has a header. ``columns`` are lines of cells, cut as ``columns`` says; a cell
     of a field that is an integer or a number is one where Python reads it as one, else it is text. ``tagged`` are
     elements between tags such as ``<doc>`` and ``</doc>``, one of ``tags``, as TREC writes them; a record's fields are
     the elements in it. A ``text`` file is given whole to the format's own checks, a ``streamed`` one piece
-    by piece; an ``opaque`` one is never opened by the engine.
+    by piece. A ``table`` is a Parquet file, or a CSV file with the same columns, which the format's own checks read; it
+    has a record for each row. An ``opaque`` file is never opened by the engine.
 
     ``records`` are the shapes an element may have (several where the framework takes more than one; the first
-    element decides). ``keys``: field names which, found in the first record of a lone file, tell that it is of this
-    kind; ``without`` are names that tell it is not; ``signs`` are groups of names any of which tells so, too.
+    element decides). ``keys``: field names which, found in the first record of a lone file, say that it is of this
+    kind; ``without`` are names that tell it is not; ``signs`` are groups of names any of which says so, too.
     ``suffixes`` are the endings the framework accepts. ``instead_of``: files of this kind have the same names as those
     of another one, whose records are elements of an array; here they are the members of an object. An opaque file is
     recognised by its first bytes where it is declared what it ``begins`` with (one of these) and what its beginning
@@ -295,7 +325,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """The pair ``fields`` of ``kind`` stands (``within``) or does not stand among the pairs ``to_fields`` of
+    """The pair ``fields`` of ``kind`` is (``within``) or is not among the pairs ``to_fields`` of
     ``to_kind``.
 
     ``to_fields`` may end in a list field, whose every item makes a pair. Where ``within`` is false, a second value
@@ -340,7 +370,7 @@ class Variants:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disjoint:
-    """No value of ``field`` of ``kind`` stands in two splits; reported in the later split."""
+    """No value of ``field`` of ``kind`` is in two splits; reported in the later split."""
 
     kind: str
     field: str
@@ -351,21 +381,20 @@ class Disjoint:
 class Layout:
     """How the files of a dataset lie below its folder.
 
-    ``files`` maps patterns relative to the folder (``*`` within one level; a pattern that ends in ``/`` is a folder
-    of shards) to kinds. A folder is such a dataset if every group of ``signature`` has a pattern that matches.
-    ``splits`` gives the split of what stands below a prefix; in place of a split that is ``*`` comes what stands for
-    the ``*`` of the prefix. ``sniff``: the names alone prove nothing, the first record of a matching file must look
-    like its kind, too. ``requires`` are kinds that every split must have.
-    ``sniffed`` maps patterns of files that may belong to the dataset to what they usually are; what each one is, its
-    first records tell, against all formats. Where a layout has such patterns, a folder with none of them is no dataset;
-    one without a signature also is one where the content of any of its ``files`` is the format's. From there on a name
-    in ``files`` decides: such a file is of that kind, whatever is in it.
-    ``companions`` maps such a pattern to the name of another file with the same ``*``: beside that one a file is what
-    its pattern says, whatever its first records are. ``endings`` maps endings, in any case, to kinds: files that end so
-    belong to the dataset at any depth, but for those below the folders in ``apart``. ``place`` is how the path of the
-    folder must end, as ``data/profiles/*``, where the names of files prove nothing. ``bare`` is what files without an
-    ending in their names may be, if their first bytes say so. Layouts of one name are
-    alternatives: the first that fits is taken.
+    ``files`` maps patterns relative to the folder (``*`` within one level; a pattern that ends in ``/`` is a folder of
+    shards) to kinds. A folder is such a dataset if every group of ``signature`` has a pattern that matches. ``splits``
+    gives the split of what is below a prefix; in place of a split that is ``*`` comes what stands for the ``*`` of the
+    prefix. ``sniff``: the names alone prove nothing, the first record of a matching file must look like its kind, too.
+    ``requires`` are kinds that every split must have. ``sniffed`` maps patterns of files that may belong to the dataset
+    to what they usually are; what each one is, its first records show, against all formats. Where a layout has such
+    patterns, a folder with none of them is no dataset; one without a signature also is one where the content of any of
+    its ``files`` is the format's. From there on a name in ``files`` decides: such a file is of that kind, whatever is
+    in it. ``companions`` maps such a pattern to the name of another file with the same ``*``: next to that one a file
+    is what its pattern says, whatever its first records are. ``endings`` maps endings, in any case, to kinds: files
+    that end so belong to the dataset at any depth, except for those below the folders in ``apart``. ``place`` is how
+    the path of the folder must end, as ``data/profiles/*``, where the names of files prove nothing. ``bare`` is what
+    files without an ending in their names may be, if their first bytes say so. Layouts of one name are alternatives:
+    the first that fits is taken.
     """
 
     name: str
@@ -402,7 +431,7 @@ class Layout:
         return {f"**/*{ending}": kind for ending, kind in self.endings.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Adopted:
     """What a shared rule means for one format: its severity there (None: not a fault) and the consequence."""
 
@@ -426,7 +455,7 @@ class ConfigFile:
 class Format:
     """A format as data: files, rules, keys, references, coverage, layouts, profiles.
 
-    Kinds stand in the order in which they are read: a reference or membership leads to a kind that stands before.
+    Kinds are in the order in which they are read: a reference or membership leads to a kind that comes before.
     ``profile_needs`` names the kind without which a profile does not concern a dataset; ``default_profiles`` are
     taken where the user chooses none (empty: all that concern the dataset). ``profile_words`` say in one sentence
     what a profile stands for.
@@ -464,7 +493,7 @@ class Format:
         pairs = [(r.kind, r.to_kind) for r in self.references] + [(m.kind, m.to_kind) for m in self.memberships]
         for kind, to_kind in pairs:
             if order.index(to_kind) >= order.index(kind):
-                raise ValueError(f"{self.name}: {kind} refers to {to_kind}, which must stand before it")
+                raise ValueError(f"{self.name}: {kind} refers to {to_kind}, which must come before it")
 
     def file(self, kind: str) -> File:
         """The file kind of that name; raises `UnknownNameError`."""

@@ -139,7 +139,7 @@ class DatasetDiff:
     """The result of `ragdatakit.diff`.
 
     ``tables`` are the canonical tables that a side has, ``kinds`` the records of files that differ, by kind of file:
-    they tell what those tables do not hold, too. ``tables_decide``: columns of tables do not count, so that files say
+    they say what those tables do not hold, too. ``tables_decide``: columns of tables do not count, so that files say
     nothing about whether the two differ. ``files`` are empty where the two are of different formats. ``other_files``
     are those below the two folders that belong to no dataset, compared by their bytes; empty where the formats are
     different, too. ``notes`` are sentences about what could not be compared or was left out. Where the two are folders
@@ -175,7 +175,7 @@ class DatasetDiff:
         """What could not be read at all, so that nothing is said of it: on which side, and the table or file."""
         sides = {"before": self.before, "after": self.after}
         found = [(sides[word], table.called) for table in self.tables for word in table.unread]
-        files = self.other_files if found else [*self.files, *self.other_files]  # those of a table are told by it
+        files = self.other_files if found else [*self.files, *self.other_files]  # those of a table are reported by it
         found += [(self.after, file.path) for file in files if file.status == "unread"]
         for pair in self.pairs:
             if pair.status == "unread":
@@ -190,7 +190,7 @@ class DatasetDiff:
 
     @property
     def told(self) -> list[TableDiff]:
-        """What the records are told by: the canonical tables that differ or, if none does, the kinds of files."""
+        """What the records are reported by: the canonical tables that differ or, if none does, the kinds of files."""
         tables = [table for table in self.tables if table.different]
         kinds = [] if self.tables_decide else [kind for kind in self.kinds if kind.different]
         return tables or kinds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +21,7 @@ class MachineError(RagdataError):
 
 
 class skip_unreadable:  # noqa: N801 - a context manager, as `contextlib.suppress`
-    """Leaves its block where data cannot be read; where the machine ran out of something, the error goes on."""
+    """Leaves its block where data cannot be read; where the machine ran out of something, the error is raised."""
 
     def __enter__(self) -> None:
         return None
@@ -41,8 +42,6 @@ class UnknownNameError(RagdataError):
     """
 
     def __init__(self, what: str, name: str, known: Iterable[str], where: str = "", hint: str = "") -> None:
-        import difflib
-
         known = list(known)
         lowered = {k.lower(): k for k in known}
         near = difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.5)

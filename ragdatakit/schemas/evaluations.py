@@ -40,7 +40,7 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True)
 class Sanity:
-    """Checks beside the metrics of one run: numbers that say whether the metrics mean anything.
+    """Checks besides the metrics of one run: numbers that say whether the metrics mean anything.
 
     ``shuffled`` has the metrics of the same run against gold dealt to other questions; ``ratio`` is that of nDCG@10 to
     its shuffled value, ``aligned`` whether it is at least 3 (None: too few questions to tell).
@@ -110,9 +110,9 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class AnswerInTop:
-    """How often the answer's text stands in the first k passages; a measure for datasets without gold.
+    """How often the answer's text is in the first k passages; a measure for datasets without gold.
 
-    ``at`` is by k; ``ceiling`` is the share of questions whose answer stands anywhere in the corpus; ``asked`` counts
+    ``at`` is by k; ``ceiling`` is the share of questions whose answer is anywhere in the corpus; ``asked`` counts
     the questions with an answer that can be looked for (yes and no cannot).
     """
 
@@ -160,12 +160,40 @@ class AnswerScores:
 
 @dataclass(frozen=True, slots=True)
 class FailedClaim:
-    """A claim of the ``right answer`` that was not retrieved or not said, or one of the ``response`` that is wrong."""
+    """A claim of the ``right answer`` that was not retrieved or not said, or one of the ``response`` that is wrong.
+
+    ``passages`` are the ids of the retrieved passages that say it.
+    """
 
     question_id: str
     of: Literal["right answer", "response"]
     claim: str
     why: str
+    passages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPassage:
+    """A passage that was retrieved; ``text`` is cut."""
+
+    rank: Place
+    passage_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAnswer:
+    """An answer with claims that failed, beside what was asked, the right answer, and the passages; texts are cut.
+
+    ``passages`` are those that say one of these claims; ``retrieved`` counts all.
+    """
+
+    question_id: str
+    question: str
+    right_answer: str | None
+    response: str | None
+    retrieved: int
+    passages: tuple[ClaimPassage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +204,7 @@ class ClaimScores:
     rows each metric is the mean. ``rows`` have labels, those of ``misfits`` do not fit their claims and passages.
     ``by_words`` are shares by metric for the ``unchecked`` rows that have claims and no labels: claims all of whose
     words are in one passage, or in the response, which is an approximation. ``failed`` are the first claims that
-    failed, ``questions`` the metrics of each row, from 0 to 1.
+    failed, ``answers`` the answers that these are about, ``questions`` the metrics of each row, from 0 to 1.
     """
 
     name: str
@@ -187,6 +215,7 @@ class ClaimScores:
     by_words: Mapping[str, Share] = field(default_factory=dict)
     unchecked: int = 0
     failed: tuple[FailedClaim, ...] = ()
+    answers: tuple[CheckedAnswer, ...] = ()
     questions: Mapping[str, Mapping[str, Share]] = field(default_factory=dict, repr=False)
 
     def metric_rows(self) -> list[tuple[str, str, float]]:

@@ -90,7 +90,8 @@ class Problem:
     engine where they are not given). In a record, ``pointer`` says which value is meant and ``position`` is the
     0-based character offset in the
     record, where known. In a text file, ``line`` is 1-based and ``position`` the 0-based character offset in that
-    line; ``length`` is the number of characters at fault (0: not known). ``nearly`` is what the value may mean.
+    line; ``length`` is the number of characters at fault (0: not known). ``record`` is the 0-based number of a row of a
+    table, which has no text of its own. ``nearly`` is what the value may mean.
     """
 
     rule: str
@@ -100,5 +101,6 @@ class Problem:
     position: int | None = None
     length: int = 0
     line: int | None = None
+    record: int | None = None
     related: tuple[Related, ...] = ()
     nearly: str = ""

@@ -58,11 +58,11 @@ def read(path: str | os.PathLike[str], model: type[DataFrameModel] | None = None
 
     CSV cells are text: ``007``, ``NA`` and empty cells stay what they are. Values of JSON (lines, an array, one object;
     plain or gzip) keep their types: ``"12"`` is not a number, ``12`` no float. ``None`` is null, ``pandas.NA`` a field
-    that the record does not have. ``model`` tells how the file is to be read where its name and content do not:
+    that the record does not have. ``model`` says how the file is to be read where its name and content do not:
     one JSON object is one row, but many where each of its members is a record (GFM-RAG's ``documents.json``).
 
     Raises `RagdataError` where the file is no table: a line that is no JSON object, a CSV row that is too long, bytes
-    that are not UTF-8. `ragdatakit.validate` tells what is wrong with it.
+    that are not UTF-8. `ragdatakit.validate` says what is wrong with it.
     """
     _require()
     known = tables() if model is not None else {}

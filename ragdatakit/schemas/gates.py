@@ -60,7 +60,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class GateTable:
-    """A table that expectations were about; ``checked`` is how many of its rows were looked at, beside counting."""
+    """A table that expectations were about; ``checked`` is how many of its rows were looked at, besides counting."""
 
     name: str
     rows: int
@@ -147,7 +147,7 @@ def expectation_words(expectation: Expectation) -> str:
 _NAMED_ALREADY = ("value", "value_set", "column_set", "regex", "regex_list", "strftime_format", "json_schema", "type_")
 """Arguments that the name of an expectation says what they are: ``values to match regex ^a``."""
 _FILES = "files."
-"""How tables begin whose columns the dataset names; what a column of the others is, its ending tells."""
+"""How tables begin whose columns the dataset names; what a column of the others is, its ending shows."""
 _SHARES = {
     ("expect_column_max_to_be_between", "_share"): "one value in",
     ("expect_column_mean_to_be_between", "_found"): "found for",

@@ -2,8 +2,8 @@
 
 A schema describes one record (one line, one array element, one row) and gives the verdict of the declared checks on its
 decoded value; that of a whole file, which editors want, wraps it. What only the text shows (a key twice, NaN, a blank
-line) no JSON Schema can tell. JSON Schema takes 12.0 for an integer; the loaders' ids are not: a validator that is to
-agree must be told so (see the agreement test).
+line) no JSON Schema can say. JSON Schema takes 12.0 for an integer; the loaders' ids are not: a validator that is to
+agree must be set to do so (see the agreement test).
 """
 
 from __future__ import annotations

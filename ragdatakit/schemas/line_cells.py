@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.schemas.declarations import Columns, File
+from ragdatakit.schemas.texts import many
 
 _WORD = re.compile(r"\S+")
-# A quoted cell as Python's csv reader takes it: what stands behind the closing quote belongs to it.
+# A quoted cell as Python's csv reader takes it: what follows the closing quote belongs to it.
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 
 
@@ -24,7 +25,7 @@ class LineError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a line: its text, and where it stands (quotes included)."""
+    """A cell of a line: its text, and where it is (quotes included)."""
 
     text: str
     start: int
@@ -72,7 +73,7 @@ class LineReader:
     def record(self, line: str) -> dict[str, Any]:
         """The record of a line. Raises `LineError` where it has another number of cells.
 
-        A comment is a record of one field called ``comment``; cells behind the last column, where they are passed over,
+        A comment is a record of one field called ``comment``; cells after the last column, where they are passed over,
         are together one field called ``column N``.
         """
         columns = self.columns
@@ -98,7 +99,7 @@ class LineReader:
 
     def _miscounted(self, line: str, found: int) -> str:
         what = {"\t": "tab-separated column", "": "column"}[self.columns.separator]
-        told = f"{found} {what}{'s' if found != 1 else ''} instead of {self._count}"
+        told = f"{many(found, what)} instead of {self._count}"
         if self.columns.separator and found < self._count and len(line.split()) >= self._count:
             told += " (there are blanks where tabs should be)"
         return told

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
-from ragdatakit.schemas.retrieved import ALL_MODES
+from ragdatakit.schemas.retrieved import ALL_MODES, mode_hint
 
 PathLike = str | os.PathLike[str]
 Progress = Callable[[str, int, int], None]
@@ -70,8 +70,8 @@ def _bytes(default: int) -> Any:
     return field(default=default, metadata={"limits": _BYTES})
 
 
-def _one_of(default: str, choices: Iterable[str], what: str) -> Any:
-    return field(default=default, metadata={"choices": tuple(choices), "what": what})
+def _one_of(default: str, choices: Iterable[str], what: str, hint: Callable[[str], str] | None = None) -> Any:
+    return field(default=default, metadata={"choices": tuple(choices), "what": what, "hint": hint})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,8 @@ class CheckedOptions:
             if "limits" in facts:
                 facts["limits"].refuse(declared.name, value)
             elif "choices" in facts and value not in facts["choices"]:
-                raise UnknownNameError(facts["what"], str(value), facts["choices"])
+                hint = facts["hint"](str(value)) if facts["hint"] else ""
+                raise UnknownNameError(facts["what"], str(value), facts["choices"], hint=hint)
             elif declared.type == "str" and not isinstance(value, str):
                 raise RagdataError(f"{declared.name} is {value!r}, expected a text")
 
@@ -174,12 +175,12 @@ class ConvertOptions(DatasetOptions):
 
     ``to`` is the format to write, ``profile`` a variant of it, ``name`` what to call the dataset. ``options`` are those
     of the two converters. ``seed`` is for what is drawn at random. ``extractor`` makes a graph of the texts: ``names``
-    (no model) or ``openai`` (a language model), with ``extraction`` as its options (``linker``, ``model``, ``base_url``
-    and so on). ``negatives`` mines training triplets (``bm25:depth=100,per_query=4``). ``sidecar`` keeps what the
-    target cannot hold in files beside the output. ``overwrite`` replaces what is in the target. ``strict`` writes
-    nothing if anything would be lost, ``dry_run`` nothing at all; both report what would be written, and no model is
-    asked in a dry run. ``keep_going`` leaves out the records that have errors and counts them. ``memory_limit`` is in
-    bytes.
+    (no model) or ``openai`` (a language model, which also writes the summaries of RAPTOR and the contexts of Contextual
+    Retrieval), with ``extraction`` as its options (``linker``, ``model``, ``base_url`` and so on). ``negatives`` mines
+    training triplets (``bm25:depth=100,per_query=4``). ``sidecar`` keeps what the target cannot hold in files next to
+    the output. ``overwrite`` replaces what is in the target. ``strict`` writes nothing if anything would be lost,
+    ``dry_run`` nothing at all; both report what would be written, and no model is asked in a dry run. ``keep_going``
+    leaves out the records that have errors and counts them. ``memory_limit`` is in bytes.
     """
 
     to: str
@@ -202,11 +203,11 @@ class ReportOptions(SourceOptions):
     """How `ragdatakit.report` reports.
 
     ``dataset`` says which datasets are meant where there are several, by their names or paths. ``examples`` is how many
-    random rows of a table are shown beside the first, the longest and the shortest, chosen by ``seed``. ``save`` leaves
-    a DuckDB file with all tables (in schemas of their own where there are several datasets). ``neighbourhoods`` gives
-    the summary of a graph the part of it that a page takes along. ``findings`` also validates (None: where there are
-    rules for what is there), and keeps at most ``max_per_rule`` findings of a rule (0: all). ``memory_limit`` is what
-    DuckDB may hold, in bytes.
+    random rows of a table are shown besides the first, the longest and the shortest, chosen by ``seed``. ``save``
+    leaves a DuckDB file with all tables (in schemas of their own where there are several datasets). ``neighbourhoods``
+    gives the summary of a graph the part of it that a page takes along; ``node`` is one to show with its neighbours.
+    ``findings`` also validates (None: where there are rules for what is there), and keeps at most ``max_per_rule``
+    findings of a rule (0: all). ``memory_limit`` is what DuckDB may hold, in bytes.
     """
 
     dataset: str | Iterable[str] = ()
@@ -214,6 +215,7 @@ class ReportOptions(SourceOptions):
     seed: int = _number(13, 0, _MOST_DRAW)
     save: PathLike | None = None
     neighbourhoods: bool = False
+    node: str = ""
     findings: bool | None = False
     max_per_rule: int = _number(100, 0)
     memory_limit: int = _bytes(DATABASE_MEMORY)
@@ -224,13 +226,12 @@ class QueryOptions(DatasetOptions):
     """How `ragdatakit.query` asks.
 
     ``limit`` is the most rows to take (0: all), ``timeout`` the most seconds for the query itself, ``memory_limit``
-    what the query may take in bytes, beside the tables that are read.
+    what the query may take in bytes, besides the tables that are read.
     """
 
     limit: int = _number(0, 0)
     timeout: float | None = field(
-        default=None,
-        metadata={"limits": Limits(0, unit="a number of seconds above 0", open=("least",), whole=False)},
+        default=None, metadata={"limits": Limits(0, unit="a number of seconds above 0", open=("least",), whole=False)}
     )
     memory_limit: int = _bytes(DATABASE_MEMORY)
 
@@ -240,8 +241,8 @@ class DiffOptions(DatasetOptions):
     """How `ragdatakit.diff` compares.
 
     ``source_format`` is the format of both sides, or of the first where ``after_format`` is given. ``ignore`` are
-    columns that do not count, as ``column`` or ``table.column``; ``exclude`` patterns of files beside the datasets that
-    do not (``*.log``, ``notes/*``). Records are found again by the keys of the tables, or by ``keys`` (table to
+    columns that do not count, as ``column`` or ``table.column``; ``exclude`` patterns of files next to the datasets
+    that do not (``*.log``, ``notes/*``). Records are found again by the keys of the tables, or by ``keys`` (table to
     columns). At most ``records`` are kept of each kind of difference in a table, all are counted. ``metrics`` says
     whether the numbers of the two reports are compared, too. ``memory_limit`` is what each database may hold, in bytes.
     """
@@ -259,8 +260,8 @@ class DiffOptions(DatasetOptions):
 class BatchOptions(DatasetOptions):
     """How tables are loaded for Great Expectations.
 
-    ``sample_rows`` checks at most so many rows of a table (0: all); rows are counted all. ``memory_limit`` is the most
-    bytes that the columns of one expectation may take.
+    ``sample_rows`` checks at most this many rows of a table (0: all); all rows are counted. ``memory_limit`` is the
+    most bytes that the columns of one expectation may take.
     """
 
     sample_rows: int = _number(0, 0)
@@ -302,7 +303,9 @@ class SearchOptions(CheckedOptions):
     sparse. ``vector_store`` is ``numpy`` or ``lancedb``. ``graph`` is ``given`` (nodes and edges of the dataset),
     ``names`` (a graph of the names in the texts) or ``auto`` (the one that is given, else names). ``damping`` is the
     probability to walk on in personalised PageRank. ``fuse`` has the modes that ``hybrid`` fuses with their weights
-    (empty: bm25 with each of dense, sparse and graph that there is).
+    (empty: bm25 with each of dense, sparse and graph that there is). ``tree_select`` is what mode traversal takes of a
+    layer: ``top-k``, ``near:D`` or ``far:D`` (nodes at most, or more than, this cosine distance away).
+    ``community_level`` is the lowest level of communities that GraphRAG's modes look at; 0 is the top.
     """
 
     analyzer: Literal["default", "ja"] = _one_of("default", ("default", "ja"), "analyzer")
@@ -319,7 +322,9 @@ class SearchOptions(CheckedOptions):
         metadata={"limits": Limits(0, 1, unit="a number above 0 and below 1", open=("least", "most"), whole=False)},
     )
     fuse: Mapping[str, float] = field(default_factory=dict)
+    tree_select: str = "top-k"
     rrf_k: int = 60
+    community_level: int = _number(2, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,7 +353,7 @@ class IndexOptions(RetrieverOptions):
 class RetrieveOptions(RetrieverOptions):
     """How `ragdatakit.retrieve` searches: by which ``mode``, and for how many passages (``k``)."""
 
-    mode: str = _one_of("bm25", ALL_MODES, "mode")
+    mode: str = _one_of("bm25", ALL_MODES, "mode", mode_hint)
     k: int = _number(10, 1, MOST_RESULTS)
 
 

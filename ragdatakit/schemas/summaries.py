@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragdatakit.schemas.evaluations import ClaimScores
-from ragdatakit.schemas.neighbourhoods import Neighbourhoods
+from ragdatakit.schemas.hierarchies import Hierarchy
+from ragdatakit.schemas.neighbourhoods import Neighbourhoods, NodeAround
 from ragdatakit.schemas.results import FileSummary
 
 
@@ -46,7 +47,7 @@ class Distribution:
 class Frequencies:
     """How often each value of a column of few values occurs; the most frequent ones, and how many are in the rest.
 
-    ``labels`` are what a file beside the data calls some of the values.
+    ``labels`` are what a file next to the data calls some of the values.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Frequencies:
 class ColumnSummary:
     """A column of a canonical table: rows without a value, rows with an empty one, distinct values, repeated rows.
 
-    ``distinct`` is exact; ``duplicates`` counts the rows whose value stood before (None where this says nothing).
+    ``distinct`` is exact; ``duplicates`` counts the rows whose value came before (None where this says nothing).
     """
 
     name: str
@@ -73,7 +74,7 @@ class ColumnSummary:
 
 @dataclass(frozen=True, slots=True)
 class IdSummary:
-    """The ids of a table: how many are integers, their range, the gaps in it, and ids that stand twice."""
+    """The ids of a table: how many are integers, their range, the gaps in it, and ids that appear twice."""
 
     table: str
     column: str
@@ -109,7 +110,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A node with many edges; ``label`` is what a file beside the data calls it."""
+    """A node with many edges; ``label`` is what a file next to the data calls it."""
 
     name: str
     degree: int
@@ -136,6 +137,34 @@ class GraphSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextPair:
+    """A chunk with its context, both cut. ``why`` it is shown: ``first``, ``longest``, ``shortest``, ``contains its
+    chunk`` or ``random``."""
+
+    chunk_id: str
+    document_id: str | None
+    context: str
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSummary:
+    """Contexts of chunks: how many chunks there are, how many of them have one, and how many different ones.
+
+    ``repeating`` contexts contain their chunk. ``added`` is the length of the contexts as a share of that of their
+    chunks.
+    """
+
+    chunks: int
+    given: int
+    distinct: int
+    repeating: int
+    added: float
+    pairs: tuple[ContextPair, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """A fact in words that a reader should know: leakage between splits, uneven splits, coverage, what was sampled.
 
@@ -154,8 +183,10 @@ class Summary:
 
     ``seconds`` is how long it took; ``losses`` are sentences about what could not be read; ``unread``: nothing could,
     and ``losses`` says why. ``neighbourhoods`` is the
-    part of the graph that a page takes along (None where there is no graph, or nobody asked for it). ``claims`` are
-    RAGChecker's metrics, where answers have labels.
+    part of the graph that a page takes along (None where there is no graph, or nobody asked for it). ``around`` is the
+    node that was asked for. ``hierarchy`` are
+    communities or a tree of summaries, ``contexts`` those of chunks, ``claims`` RAGChecker's metrics, where answers
+    have labels.
     """
 
     path: str
@@ -169,6 +200,9 @@ class Summary:
     frequencies: list[Frequencies] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     graph: GraphSummary | None = None
+    around: NodeAround | None = None
+    hierarchy: Hierarchy | None = None
+    contexts: ContextSummary | None = None
     claims: ClaimScores | None = None
     examples: list[Example] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
@@ -188,7 +222,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A folder whose data is of no known format, beside datasets that are of one: how many files are there. None where
+    """A folder whose data is of no known format, next to datasets that are of one: how many files are there. None where
     nobody may look into it."""
 
     path: str

@@ -1,13 +1,38 @@
-"""Counts with their nouns and texts cut short, as every message and screen has them."""
+"""What every message and screen does with texts: counts with their nouns, cut texts, lists of the first few, hashes."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 
-def many(number: int, noun: str) -> str:
-    """A count with its noun: ``1 file``, ``5,183 files``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+def many(number: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: ``1 file``, ``5,183 files``; ``plural`` where that is another word."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def shortened(text: str, most: int) -> str:
     """``text``, or its beginning and an ellipsis: at most so many characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def quoted(text: str, most: int = 50) -> str:
+    """``text`` between quote marks, cut to at most so many characters."""
+    return f'"{shortened(text, most)}"'
+
+
+def some_of(values: Iterable[object], most: int) -> str:
+    """The first ``most`` of some values, and how many more there are: ``a, b and 3 more``."""
+    words = list(map(str, values))
+    shown = ", ".join(words[:most])
+    return f"{shown} and {len(words) - most:,} more" if len(words) > most else shown
+
+
+def encodable(text: str) -> str:
+    """``text`` as UTF-8 can hold it: halves of characters (lone surrogates) are written as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def text_hash(text: str) -> int:
+    """64 bits of a text, the same in every process; a text that holds half a character has one, too."""
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

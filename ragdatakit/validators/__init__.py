@@ -24,6 +24,7 @@ CHECKS: dict[str, tuple[str, str]] = {
     "raptor": ("ragdatakit.validators.raptor.checks", "RaptorChecks"),
     "contextual-retrieval": ("ragdatakit.validators.contextual_retrieval.checks", "ContextualRetrievalChecks"),
     "lightrag": ("ragdatakit.validators.lightrag.checks", "LightRagChecks"),
+    "graphrag": ("ragdatakit.validators.graphrag.checks", "GraphRagChecks"),
 }
 
 

@@ -55,7 +55,7 @@ class LineEnds:
 
 @dataclass(slots=True)
 class Segment:
-    """Part of a block: either columns (all clean, but for the ``faulty`` rows), or decoded values, line by line.
+    """Part of a block: either columns (all clean, except for the ``faulty`` rows), or decoded values, line by line.
 
     Of a ``scanned`` block the values are those of the rows that the scanner has left open.
     """

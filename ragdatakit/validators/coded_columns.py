@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragdatakit.columnar.numpy_keys import NumpyBatch
-from ragdatakit.columnar.text_codes import codes_of_texts, encodable
+from ragdatakit.columnar.text_codes import codes_of_texts
 from ragdatakit.scanner.notes import REFUSED
+from ragdatakit.schemas.texts import encodable
 
 if TYPE_CHECKING:
     from ragdatakit.columnar.blocks import ColumnBlock

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity
@@ -275,7 +276,6 @@ def known_rules(selectors: Iterable[str]) -> tuple[str, ...]:
     """Selectors (also several with commas between), if each names a rule; else raises `UnknownNameError`."""
     found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
     if found:
-        from ragdatakit.schemas import all_rules
         from ragdatakit.schemas.rules.evaluation import LETTERS
 
         rules = [rule for rule, _ in all_rules() if not rule.code.startswith(LETTERS)]

@@ -23,13 +23,7 @@ class KeyColumns:
     spelling is compared, too.
     """
 
-    def __init__(
-        self,
-        kind: File,
-        names: Iterable[str],
-        derive: Derive,
-        spelled: Iterable[str] = (),
-    ) -> None:
+    def __init__(self, kind: File, names: Iterable[str], derive: Derive, spelled: Iterable[str] = ()) -> None:
         self.kind = kind
         self.spelled = tuple(spelled)
         self.names = tuple(names)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ragdatakit.columnar.numpy_keys import NumpyBatch
 from ragdatakit.columnar.string_hash import hash_columns, spelled
@@ -17,9 +18,6 @@ from ragdatakit.files.containers.csv_rows import CsvBlock, RawRow, cut_rows
 from ragdatakit.schemas.missing import MISSING
 from ragdatakit.validators.csv_parts import CsvPart
 from ragdatakit.validators.csv_runs import CsvRun
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 PART_BYTES = 1 << 16
 """A block that is refused is halved down to parts of this size; only those refused again go row by row."""
@@ -125,15 +123,11 @@ class CsvBlockChecker:
         return named
 
     def _table_of(self, values: list[dict[str, str]]) -> pa.Table:
-        import pyarrow as pa
-
         names = [f.name for f in self._run.present.fields]
         return pa.table({name: string_array([value.get(name) for value in values]) for name in names})
 
 
 def _joined(tables: list[Any]) -> Any:
-    import pyarrow as pa
-
     return pa.concat_tables(tables).combine_chunks()
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.files.containers.csv_cells import ColumnScan, Kind
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.schemas.declarations import Field, Record
 from ragdatakit.schemas.findings import Problem
-
-if TYPE_CHECKING:
-    from ragdatakit.validators.row_problems import RowProblems
+from ragdatakit.validators.row_problems import RowProblems
 
 Scans = dict[str, ColumnScan]
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from ragdatakit.columnar.allocation import pin_worker
 from ragdatakit.files.containers.csv_cells import (
@@ -31,10 +32,6 @@ from ragdatakit.validators.file_runs import FileRun
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import decoded_text
 from ragdatakit.validators.set_plan import key_columns
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
 
 LARGER_BLOCKS = 2
 """Blocks of tables are so many times as large as others: every step has a cost per block (measured: -25 % of time)."""
@@ -168,7 +165,7 @@ class CsvRun(FileRun):
             return ", which is not a text: save the table as CSV in UTF-8"
         for separator, called in SEPARATORS.items():
             if set(missing) <= {name.strip(' "') for name in line.split(separator)}:
-                return f": {called} stand between the columns, and pandas splits at commas"
+                return f": {called} separate the columns, and pandas splits at commas"
         names = {f.name for f in self.declared.record.fields}
         if names.isdisjoint(cell.strip().casefold() for cell in self.reader.header or ()):
             return ", which is the first row if the header was left out"
@@ -192,8 +189,6 @@ class CsvRun(FileRun):
             for block in self.reader.blocks():
                 yield block, self.check(block)
             return
-        from concurrent.futures import ThreadPoolExecutor
-
         threads = self.run_.options.threads
         waiting: deque[tuple[CsvBlock, Future[CsvPart]]] = deque()
         with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:

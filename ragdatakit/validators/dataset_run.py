@@ -41,7 +41,7 @@ SMALL_DATASET = 3 << 20
 """Below this many bytes (a quarter of them in CSV) a dataset is checked in plain Python, without importing numpy,
 Arrow or DuckDB."""
 
-TEXT_LIMIT = 64 << 20
+TEXT_LIMIT = 64 << 20  # bytes of a file that a check gets whole
 SHOWN_OF_LONG = 1 << 12
 
 _RUNS = {
@@ -201,7 +201,7 @@ class DatasetRun:
             self.emit(file, Problem("link-leaves-dataset"))
             return False, False
         declared = self.kind(file)
-        if declared.container == "opaque":
+        if declared.container in ("opaque", "table"):
             file.bytes = size_of(file.path)
             return True, True
         if declared.container == "text":
@@ -321,8 +321,8 @@ class DatasetRun:
         return found
 
     def emit(self, file: DataFile, problem: Problem) -> None:
-        """A problem of a file as a whole, or at a line that the problem names."""
-        self.collector.add(file, problem, Place(line=problem.line, column=_column(problem)))
+        """A problem of a file as a whole, or at a line or row that the problem names."""
+        self.collector.add(file, problem, Place(line=problem.line, column=_column(problem), record=problem.record))
 
     def report(self, found: Iterable[Placed | RowProblems]) -> None:
         """All that a check found: problems with their file, or at rows."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import pin_worker
+from ragdatakit.files.containers import strict_json
+from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
 from ragdatakit.files.containers.sources import Block, HeadedSource
@@ -26,11 +29,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ragdatakit.files.containers.arrays import ArraySource, Part
-    from ragdatakit.files.containers.element_scans import Element
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
-LONG_BLOCK = 32 << 20
+LONG_BLOCK = 32 << 20  # a block is this long only for the sake of one record: it is checked alone, not ahead
 BATCH_BYTES, BATCH_ROWS = 4 << 20, 4096
 """Of elements whose keys are taken together: each batch has a cost of its own."""
 _HARMLESS = {"byte-order-mark", "mislabelled-compression"}
@@ -165,8 +167,6 @@ class LinesRun(FileRun):
             for block in self.source.blocks():
                 yield block, self._work(checker, block)
             return
-        from concurrent.futures import ThreadPoolExecutor
-
         threads = self.run_.options.threads
         waiting: deque[tuple[Block, Future[CheckedBlock]]] = deque()
         pinned = pin_worker if checker.pinned else None
@@ -316,7 +316,7 @@ class ElementsRun(FileRun):
                 self._report_top(elements, rules)
 
     def _take_wrapper(self, elements: ArraySource) -> None:
-        """What stands around the array of the records: kept for the format's own checks, and checked as JSON."""
+        """What is around the array of the records: kept for the format's own checks, and checked as JSON."""
         from ragdatakit.files.containers.arrays import WrappedSource
 
         assert isinstance(elements, WrappedSource)
@@ -367,9 +367,7 @@ class ElementsRun(FileRun):
 
     def _report_top(self, elements: ArraySource, rules: Any) -> None:
         """The file is one JSON value of another kind, several of them, or no JSON at all."""
-        from ragdatakit.files.containers import strict_json
         from ragdatakit.files.containers.arrays import MOST_OF_ANOTHER
-        from ragdatakit.files.containers.element_scans import Element
 
         text = elements.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]

@@ -30,7 +30,7 @@ _LONGEST_NAME = 1 << 12
 _PART_BYTES = 64 << 20
 """About what the records take that are looked up at once."""
 _PENDING_BYTES = 1000
-"""What one of them takes beside its text."""
+"""What one of them takes besides its text."""
 _TOGETHER = 1 << 10
 """Findings that are completed together."""
 
@@ -294,11 +294,7 @@ def _facts(problem: Problem, record: Any) -> dict[str, Any]:
 
 
 def _point(
-    record: Any,
-    field: str,
-    pending: Pending[_RecordKey],
-    other: Any,
-    value_of: Callable[[DataFile, str, Any], Any],
+    record: Any, field: str, pending: Pending[_RecordKey], other: Any, value_of: Callable[[DataFile, str, Any], Any]
 ) -> tuple[str, Any]:
     """The JSON Pointer and the value that is meant; ``other`` is the record that this one clashes with."""
     pointer, named = f"/{field}", pending.problem.value

@@ -66,7 +66,7 @@ class PythonIndex:
         """No more keys come."""
 
     def repeats(self) -> tuple[list[int], list[int]]:
-        """Rows whose key stood in an earlier row, and those earlier rows."""
+        """Rows whose key was in an earlier row, and those earlier rows."""
         return [r for r, _ in self._repeats], [f for _, f in self._repeats]
 
     def find(self, values: Sequence[Any]) -> Sequence[Any]:

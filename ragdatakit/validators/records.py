@@ -12,6 +12,7 @@ from typing import Any
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.record_forms import JSON, REFUSED, JsonForm
+from ragdatakit.schemas.cells import is_within
 from ragdatakit.schemas.declarations import Damage, Field, Record
 from ragdatakit.schemas.findings import Problem
 
@@ -183,7 +184,7 @@ def _check_field(record: Record, field: Field, value: Any, problems: list[Proble
         damage = "empty"
     elif field.enum and value not in field.enum:
         damage = "enum"
-    elif field.type in ("integer", "number") and not _within(value, field):
+    elif field.type in ("integer", "number") and not is_within(value, field):
         damage = "range"
     if damage is not None:
         rule = record.rule_for(damage, field.name)
@@ -201,7 +202,7 @@ def _check_items(
     for key, item in items:
         if not fits_type(item, kind, field.lax_number):
             damage = "item-type"
-        elif kind in ("integer", "number") and not _within(item, field):
+        elif kind in ("integer", "number") and not is_within(item, field):
             damage = "item-range"
         else:
             continue
@@ -231,14 +232,6 @@ def fits_type(value: Any, kind: str, lax_number: bool = False) -> bool:
     if kind == "boolean":
         return isinstance(value, bool)
     return isinstance(value, dict if kind == "object" else list)
-
-
-def _within(value: Any, field: Field) -> bool:
-    if isinstance(value, str):
-        return True
-    if field.minimum is not None and value < field.minimum:
-        return False
-    return not (field.maximum is not None and value > field.maximum)
 
 
 def readable_key(value: Any, kind: str) -> Any:

@@ -64,7 +64,7 @@ def check_paths(
     for path in paths:
         try:
             detected = _detected(path, format_name, options)
-        except UnreadableError as error:  # what is at the other paths is reported all the same
+        except UnreadableError as error:  # what is at the other paths is reported anyway
             unreadable += [p for p in error.paths if p not in unreadable]
             refused = error
             continue

@@ -1,5 +1,5 @@
-"""A function of ours in a process of its own: so that other work goes on beside it on another processor, or so that
-what happens to it does not happen to us.
+"""A function of ours in a process of its own: so that other work continues alongside it on another processor, or so
+that what happens to it does not happen to us.
 
 The process is started afresh, not forked: the caller may have threads. It is not one of `multiprocessing` either, which
 runs the caller's script once more.

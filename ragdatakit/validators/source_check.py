@@ -1,4 +1,4 @@
-"""The check of what is to be converted: before the conversion, or (of a big source) beside it in another process."""
+"""The check of what is to be converted: before the conversion, or (of a big source) alongside it in another process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from ragdatakit.files.reading.record_reading import Progress, Refused
 from ragdatakit.schemas.findings import Finding
@@ -15,9 +15,7 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
 from ragdatakit.validators.run_options import RunOptions
-
-if TYPE_CHECKING:
-    from ragdatakit.validators.side_process import SideProcess
+from ragdatakit.validators.side_process import SideProcess
 
 WORTH_A_PROCESS = 64 << 20
 """Bytes of a source from which on a second process gains more than its start costs."""
@@ -57,11 +55,11 @@ def check_source(
 
 
 class SourceRefusedError(Exception):
-    """The source has errors, so that going on with it is in vain. Does not leave the conversion."""
+    """The source has errors, so that continuing is useless. Does not leave the conversion."""
 
 
 class SourceCheck:
-    """A context in which the check of a source runs beside its conversion; arguments as for `check_source`."""
+    """A context in which the check of a source runs alongside its conversion; arguments as for `check_source`."""
 
     def __init__(
         self,
@@ -78,8 +76,6 @@ class SourceCheck:
         self._report: Report | None = None
 
     def __enter__(self) -> Self:
-        from ragdatakit.validators.side_process import SideProcess
-
         self._process = self._stack.enter_context(SideProcess(check_source, *self._args))
         return self
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedElement
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.file_runs import FileRun
-
-if TYPE_CHECKING:
-    from ragdatakit.files.containers.sources import Source
 
 _AT_ONCE = 500
 

@@ -109,11 +109,7 @@ def _respelled(later: Target, earlier: Target, variant: Variants) -> Iterator[In
     for name in fields:
         for other in fields:
             sound = earlier.value[other]
-            respelled = {
-                "upper case": sound.upper(),
-                "quoted": f'"{sound}"',
-                "more spaces": sound.replace(" ", "  "),
-            }
+            respelled = {"upper case": sound.upper(), "quoted": f'"{sound}"', "more spaces": sound.replace(" ", "  ")}
             for how, text in respelled.items():
                 yield _changed(later, "other spelling", f"{name} is an earlier {other}, {how}", {name: text})
 

@@ -37,12 +37,7 @@ _FITS = {
     "any": set(_ANY_TYPE),
 }
 _NEAR = {"integer": {"true", "a decimal"}, "number": {"true"}, "string": {"a number", "a decimal", "true"}}
-_HUGE = {
-    "2^53 + 1": str(2**53 + 1),
-    "2^63": str(2**63),
-    "2^70": str(2**70),
-    "-2^63 - 1": str(-(2**63) - 1),
-}
+_HUGE = {"2^53 + 1": str(2**53 + 1), "2^63": str(2**63), "2^70": str(2**70), "-2^63 - 1": str(-(2**63) - 1)}
 _NOT_FINITE = ("NaN", "Infinity", "-Infinity", "1e400")
 
 

@@ -98,7 +98,7 @@ def _evidence_nodes(files: list[DataFile], records: RecordReader) -> Iterator[No
 
 
 def _evidence_edges(files: list[DataFile], records: RecordReader) -> Iterator[Edge]:
-    """The triples that stand as evidence beside the questions: they are gold, and lead to the answers."""
+    """The triples that serve as evidence next to the questions: they are gold, and lead to the answers."""
     for file in files:
         for number, fields in enumerate(records.objects(file, "json-array")):
             question_id = QUESTIONS.read(fields).question_id
@@ -150,7 +150,7 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
 
 
 def _write_chunks(tables: CanonicalTables, out: Output, numbered_only: bool) -> None:
-    """Ids stand before the first colon: where one will not do, all are replaced by 0, 1, 2 … in reading order."""
+    """Ids come before the first colon: where one will not do, all are replaced by 0, 1, 2 … in reading order."""
     table = tables.passages
     usable = _Usable(numbered_only)
     wanted, keep = 0, True
@@ -179,7 +179,7 @@ def _is_blank(text: str) -> bool:
 
 
 class _Usable:
-    """Whether ids can stand before a colon and be found: no colon, no blanks around, no zeros first, none twice."""
+    """Whether ids can come before a colon and be found: no colon, no blanks around, no zeros first, none twice."""
 
     def __init__(self, numbers_only: bool) -> None:
         self._numbers_only = numbers_only
@@ -236,12 +236,11 @@ class _Questions:
         self.written = usable[0]
 
     def _is_published(self, count: int) -> bool:
-        """Whether these are published questions, in one set of which an id stands twice."""
+        """Whether these are published questions, in one set of which an id appears twice."""
         digests = {s.questions_sha256 for s in SUBSETS if s.questions == count}
         if not digests:
             return False
-        trial = ArrayWriter("questions.json", None)
-        trial.open(_INDENT_OF_QUESTIONS)
+        trial = ArrayWriter("questions.json", None, _INDENT_OF_QUESTIONS)
         for question in self._tables.peek("questions"):
             trial.write(QUESTIONS.write(question))
         trial.close()

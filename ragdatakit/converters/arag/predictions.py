@@ -48,7 +48,7 @@ def _run_of(name: str) -> str:
 
 
 def has_gold_answers(tables: CanonicalTables) -> bool:
-    """Whether the answers tell what would have been right, as A-RAG's predictions do."""
+    """Whether the answers say what would have been right, as A-RAG's predictions do."""
     first = next(tables.peek("answers"), None)
     return first is not None and bool(first.metadata) and "gold_answer" in fields_of(first.metadata)
 
@@ -70,7 +70,7 @@ def write_predictions(tables: CanonicalTables, out: Output, renamed: Mapping[str
                 given = {"question": question.text, "gold_answer": question.answer} if question else {}
                 record = _prediction(answer, given, renamed, tables)
                 if len(runs) > 1 and run and _run_of(name) == run:
-                    record.pop(_RUN)  # the folder tells it
+                    record.pop(_RUN)  # the folder shows it
                 writer.write(record)
 
 

@@ -38,7 +38,7 @@ from ragdatakit.schemas.errors import RagdataError
 
 USUAL_SPLIT = "test"
 _HEADER = b"query-id\tcorpus-id\tscore\n"
-_FURTHER = f"column {len(BEIR.file('qrels').record.fields) + 1}"  # all that stands behind the last column
+_FURTHER = f"column {len(BEIR.file('qrels').record.fields) + 1}"  # all that follows the last column
 
 
 class _Empty(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -105,7 +105,7 @@ def _chosen_prefix(dataset: Dataset, wanted: str | None) -> str | None:
 
 
 def files_read(dataset: Dataset, kind: str, prefix: str | None = None) -> list[DataFile]:
-    """The files of a kind; of a file that stands there packed and unpacked the unpacked one, as the loader does it."""
+    """The files of a kind; of a file that is there packed and unpacked the unpacked one, as the loader does it."""
     names = {f.name for f in dataset.files}
     return [f for f in dataset.of_kind(kind, prefix) if f.name.removesuffix(".gz") not in names - {f.name}]
 
@@ -164,13 +164,13 @@ def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Qrel]:
                 records.leave_out(file, number, "its score is not an integer", record["score"])
                 continue
             if further := record.get(_FURTHER, "").strip():
-                why = "the loader passes over what stands behind the third column"
+                why = "the loader ignores what follows the third column"
                 records.tell_once("lost", "qrels", _FURTHER, why, file, number, f"{record['query-id']}: {further}")
             yield Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split)
 
 
 def _id_of(fields: dict[str, Raw], kind: _Fields, records: RecordReader, file: DataFile, number: int) -> str | None:
-    """The id, taken out of the fields; a number as text, which is told."""
+    """The id, taken out of the fields; a number as text, which is reported."""
     raw = fields.pop("_id", None)
     found = string_of(raw)
     if found is None and raw is not None and isinstance(value := loads(raw), int) and not isinstance(value, bool):

@@ -30,12 +30,7 @@ CONVERTER = Converter(
         "questions": QUESTION,
         "qrels": ("question_id", "target_id", "target_kind", "split"),
     },
-    holds={
-        "documents": DOCUMENT,
-        "chunks": CHUNK,
-        "questions": QUESTION,
-        "qrels": QREL,
-    },
+    holds={"documents": DOCUMENT, "chunks": CHUNK, "questions": QUESTION, "qrels": QREL},
     options=(
         Option(
             "contexts",

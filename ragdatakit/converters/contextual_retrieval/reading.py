@@ -1,8 +1,8 @@
 """Contextual-retrieval files as canonical tables: documents with their chunks, contexts, questions with golden chunks.
 
 Gold is joined by a document's uuid and a chunk's index. Contexts are read from files of them or, where there is none,
-from a store of vectors; the vectors are no table. What questions say of the origin of a document is part of its
-metadata.
+from a store of vectors; the vectors are no table. What the golden copies in questions say in the ``meta`` of a document
+or a chunk is part of its metadata.
 """
 
 from __future__ import annotations
@@ -15,11 +15,8 @@ import msgspec
 
 from ragdatakit.converters import Options
 from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, loads, object_text, string_of
-from ragdatakit.files.contextual_retrieval.vector_stores import (
-    UnsafeStoreError,
-    UnusableStoreError,
-    read_vector_store,
-)
+from ragdatakit.files.containers.pickles import PickleError
+from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore, opened_store
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
@@ -38,6 +35,7 @@ _GOLDEN_NAMES = {"index": "original_index", "content": "content"}
 _OF_COPY = ("uuid", "content", "chunks", "meta")
 _OF_COPIED_CHUNK = ("doc_uuid", "index", "content")
 """Fields of the golden documents and chunks of a question that repeat the corpus, or are read into it."""
+_OF_CORPUS_CHUNK = (*_OF_CHUNK, "original_uuid")
 _Fields = dict[str, Raw]
 
 
@@ -57,6 +55,14 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     return {table: NotedRows(records.losses, read) for table, read in found.items()}
 
 
+def _fields_of_chunks(store: VectorStore) -> Iterator[_Fields]:
+    for chunk in store.chunks():
+        plain = {name: found for name, found in (chunk or {}).items() if isinstance(found, str | int)}
+        if chunk is not None:
+            with suppress(UnicodeEncodeError):  # half a character
+                yield fields_of(dumps(plain))
+
+
 class _Reading:
     """Reads the files, as often as is wanted. Memory holds the ids of the chunks, for the join."""
 
@@ -64,7 +70,8 @@ class _Reading:
         self._dataset = dataset
         self._records = records
         self._by_place: dict[tuple[str, int], str] | None = None
-        self._origins: dict[str, dict[str, Raw]] | None = None
+        self._origins: dict[str, _Fields] | None = None
+        self._chunk_origins: dict[tuple[str, int], _Fields] = {}
         of_corpus = any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors")))
         self.golden_alone = bool(dataset.of_kind("questions")) and not of_corpus
         """Whether there are no documents but those that the questions have a copy of."""
@@ -105,18 +112,33 @@ class _Reading:
                 yield fields_of(dumps({"original_uuid": golden["uuid"], "content": golden.get("content"),
                                        "chunks": chunks}))  # fmt: skip
 
-    def _origin(self, uuid: str | None) -> dict[str, Raw]:
+    def _origin(self, uuid: str | None) -> _Fields:
         """What the questions say of a document: where it comes from."""
+        return self._collected().get(uuid or "", {})
+
+    def _chunk_origin(self, uuid: str | None, index: int | None) -> _Fields:
+        """What the questions say of a chunk, such as ``hash_id``."""
+        self._collected()
+        return self._chunk_origins.get((uuid or "", -1 if index is None else index), {})
+
+    def _collected(self) -> dict[str, _Fields]:
+        """What the first golden copy of each document and chunk says; the documents."""
         if self._origins is None:
             self._origins = {}
             for fields in self._objects("questions"):
+                chunks = _list(fields.get("golden_chunks"))
                 for raw in _list(fields.get("golden_documents")):
                     golden = _fields(raw) or {}
+                    chunks += _list(golden.get("chunks"))
                     name = _name(golden.get("uuid"))
                     if name is not None and name not in self._origins:
-                        meta = _fields(golden.get("meta")) or {}
-                        self._origins[name] = {n: raw for n, raw in meta.items() if n not in _NO_ORIGIN}
-        return self._origins.get(uuid or "", {})
+                        self._origins[name] = _meta(golden, _NO_ORIGIN)
+                for raw in chunks:
+                    copy = _fields(raw) or {}
+                    place, meta = _place_of(copy), _meta(copy, _OF_CORPUS_CHUNK)
+                    if place is not None and meta:
+                        self._chunk_origins.setdefault(place, meta)
+        return self._origins
 
     def chunks(self, notes: list[Note]) -> Iterator[Chunk]:
         """The chunks: those with a context, then those of the documents that are not among them."""
@@ -128,15 +150,10 @@ class _Reading:
         yield from self._objects("contexts")
         for file in () if self._dataset.of_kind("contexts") else self._dataset.of_kind("contextual-vectors"):
             try:
-                chunks = read_vector_store(file.path, file.boundary).chunks
-            except (UnsafeStoreError, UnusableStoreError, OSError) as error:
+                with opened_store(file.path, file.boundary) as store:
+                    yield from _fields_of_chunks(store)
+            except (PickleError, OSError) as error:
                 notes.append(("dropped", "chunks", None, f"the contexts of a store of vectors: {error}", file.name))
-                continue
-            for chunk in chunks:
-                if isinstance(chunk, dict):
-                    with suppress(UnicodeEncodeError):  # half a character
-                        plain = {n: v for n, v in chunk.items() if isinstance(n, str) and isinstance(v, str | int)}
-                        yield fields_of(dumps(plain))
 
     def _placed_chunks(self, notes: list[Note]) -> Iterator[tuple[tuple[str, int], Chunk]]:
         """Each chunk behind its document's uuid and its index."""
@@ -146,7 +163,7 @@ class _Reading:
             named = {
                 n: raw for n, raw in fields.items() if n != "original_uuid" or not self._dataset.of_kind("documents")
             }
-            made = _chunk(named, _document_id(fields), place, notes)
+            made = self._with_origin(_chunk(named, _document_id(fields), place, notes), _uuid(fields))
             if made is not None:
                 with_context.add(made.chunk_id)
                 yield (_uuid(fields) or made.doc_id or "", made.ordinal or 0), made
@@ -157,9 +174,17 @@ class _Reading:
                 if chunk is None:
                     notes.append(("dropped", "chunks", None, "no JSON object", f"{doc_id}: {bytes(raw)[:80]!r}"))
                     continue
-                made = _chunk(chunk, doc_id, place, notes)
+                made = self._with_origin(_chunk(chunk, doc_id, place, notes), uuid)
                 if made is not None and made.chunk_id not in with_context:
                     yield (uuid or doc_id or "", made.ordinal or 0), made
+
+    def _with_origin(self, chunk: Chunk | None, uuid: str | None) -> Chunk | None:
+        """The chunk with what golden copies say of it."""
+        origin = self._chunk_origin(uuid, chunk.ordinal) if chunk is not None else {}
+        if chunk is None or not origin:
+            return chunk
+        own = fields_of(chunk.metadata) if chunk.metadata else {}
+        return chunk._replace(metadata=object_text({**origin, **own}))
 
     def questions(self, notes: list[Note]) -> Iterator[Question]:
         """The questions; one without an id is called after its place."""
@@ -177,7 +202,8 @@ class _Reading:
             yield Question(question_id, text, answer, aliases, split, object_text(left))
 
     def _tell_lost(self, fields: _Fields, question_id: str, notes: list[Note]) -> None:
-        """What the copies of golden documents and chunks say that the corpus has no place for, such as ``hash_id``."""
+        """What the copies of golden documents and chunks say that is not in their metadata: beside ``meta``, or other
+        than what the first copy says."""
         chunks = _list(fields.get("golden_chunks"))
         for raw in _list(fields.get("golden_documents")):
             copy = _fields(raw) or {}
@@ -189,9 +215,11 @@ class _Reading:
             _lose("documents", left, question_id, notes)
         for raw in chunks:
             copy = _fields(raw) or {}
-            meta = _fields(copy.get("meta"))
+            meta, place = _fields(copy.get("meta")), _place_of(copy)
+            known = self._chunk_origin(*place) if place is not None and place in self._chunk_ids() else {}
             left = {n: v for n, v in copy.items() if n not in _OF_COPIED_CHUNK and (n != "meta" or meta is None)}
-            _lose("chunks", {**left, **(meta or {})}, question_id, notes)
+            left |= {n: v for n, v in (meta or {}).items() if known.get(n) != v}
+            _lose("chunks", left, question_id, notes)
 
     def qrels(self, notes: list[Note]) -> Iterator[Qrel]:
         """The golden chunks. One that the corpus does not have keeps an id made of its uuid and index."""
@@ -252,6 +280,17 @@ def _chunk(fields: _Fields, doc_id: str | None, place: int, notes: list[Note]) -
     left = {name: raw for name, raw in fields.items() if name not in _OF_CHUNK}
     context = _text(fields.get("contextualized_content"))
     return Chunk(chunk_id, text, doc_id, ordinal, context or None, metadata=object_text(left))
+
+
+def _meta(copy: _Fields, without: tuple[str, ...]) -> _Fields:
+    """The meta of a golden copy."""
+    return {name: raw for name, raw in (_fields(copy.get("meta")) or {}).items() if name not in without}
+
+
+def _place_of(copy: _Fields) -> tuple[str, int] | None:
+    """The document's uuid and the index of a golden copy of a chunk."""
+    uuid, index = _name(copy.get("doc_uuid")), _index(copy.get("index"))
+    return (uuid, index) if uuid is not None and index is not None else None
 
 
 def _list(raw: Raw | None) -> list[Raw]:

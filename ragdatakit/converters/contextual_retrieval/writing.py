@@ -1,17 +1,18 @@
 """Canonical tables as contextual-retrieval files: documents with chunks, contexts, questions with golden chunks.
 
-Chunks are put beside their documents by way of a scratch file, so that they may come in any order: memory holds their
+Chunks are put next to their documents by way of a scratch file, so that they may come in any order: memory holds their
 ids and places.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.free_names import FreeNames
@@ -23,6 +24,10 @@ from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import Chunk, Document, Question
 from ragdatakit.schemas.contextual_retrieval.format import CONTEXTS, CORPUS, QUESTIONS
 from ragdatakit.schemas.errors import RagdataError
+
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.extraction.asking import Asker
+    from ragdatakit.retrieval.extraction.texts import Situated
 
 CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "context", "metadata")
 DOCUMENT = ("doc_id", "text", "title", "metadata")
@@ -46,7 +51,6 @@ class _Spool:
     """Records on disk, which are found again by their places."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._file: BinaryIO = path.open("w+b")
         self._end = 0
 
@@ -110,11 +114,17 @@ class _CorpusWriter:
             name = chunk.doc_id if chunk.doc_id is not None else chunk.chunk_id
             self._by_document.setdefault(name, array("Q")).append(place)
         self.chunks.begin_reading()
-        with_context = self.options["contexts"] == "extractive" or any(c.context for c in self.tables.peek("chunks"))
+        asker = self.options.asker
+        if asker is not None and self.tables.passages == "documents":
+            told = f"{self.tables.name} has whole documents, and contexts are those of chunks"
+            raise RagdataError(f"{told}; cut them into chunks with --chunk-size N")
+        made = asker is not None or self.options["contexts"] == "extractive"
+        with_context = made or any(c.context for c in self.tables.peek("chunks"))
         with ExitStack() as stack:
             file = stack.enter_context(self.out.array(CORPUS))
             self._contexts = stack.enter_context(self.out.lines(CONTEXTS)) if with_context else None
-            for document, chunks in self._grouped():
+            grouped = self._grouped()
+            for document, chunks in grouped if asker is None else self._with_contexts(grouped, asker):
                 file.write(self._document(document, chunks))
         self.documents.begin_reading()
 
@@ -140,6 +150,40 @@ class _CorpusWriter:
             uuid = next((u for c in chunks if isinstance(u := _decoded(c.metadata).get("original_uuid"), str)), None)
             yield Document(name, text, None, dumps({"original_uuid": uuid}) if uuid else None), chunks
 
+    def _with_contexts(
+        self, grouped: Iterable[tuple[Document, list[Chunk]]], asker: Asker
+    ) -> Iterator[tuple[Document, list[Chunk]]]:
+        """The same, with the contexts that a model writes for chunks that have none; of several documents at once."""
+        from ragdatakit.retrieval.extraction.texts import context_task, situated
+
+        waiting: deque[tuple[Document, list[Chunk]]] = deque()
+
+        def items() -> Iterator[Situated]:
+            for document, chunks in grouped:
+                waiting.append((document, chunks))
+                yield from situated(document.text, chunks, asker.options.document_tokens)
+
+        asking = asker.begin(context_task(asker), sum(1 for _ in self.tables.peek("chunks")))
+        made: list[Chunk] = []
+        for answer in asking.answers(items()):
+            made.append(self._with_context(answer.item, answer.reply, answer.failure, asker))
+            while waiting and len(made) >= len(waiting[0][1]):
+                document, chunks = waiting.popleft()
+                yield document, made[: len(chunks)]
+                del made[: len(chunks)]
+        yield from waiting  # documents without chunks
+        asking.finish()
+
+    def _with_context(self, item: Situated, context: str | None, failure: str, asker: Asker) -> Chunk:
+        chunk, losses = item.chunk, self.tables.losses
+        if failure:
+            losses.add("lost", "chunks", "context", "the model gave no context of it", f"{chunk.chunk_id}: {failure}")
+        if context is None:
+            return chunk
+        of = ", of a part of its document" if item.cut else ""
+        losses.add("derived", "chunks", "context", f"written by {asker.options.model}{of}", chunk.chunk_id)
+        return chunk._replace(context=context)
+
     def _chunks_of(self, name: str) -> list[Chunk]:
         """The chunks of a document, in order, with the places that they are written with."""
         places = self._by_document.pop(name, ())
@@ -157,7 +201,7 @@ class _CorpusWriter:
         written = [self._chunk(document, uuid, chunk) for chunk in chunks]
         if any(chunk.chunk_id in self._judged for chunk in chunks):
             meta = {**extras, "num_chunks": len(chunks)}
-            golden = [{"doc_uuid": uuid, "index": c["original_index"], "content": c["content"]} for c in written]
+            golden = [_golden_copy(uuid, chunk) for chunk in written]
             place = self.documents.add({"uuid": uuid, "content": document.text, "chunks": golden, "meta": meta})
             for chunk in chunks:
                 if chunk.chunk_id in self._judged:
@@ -184,12 +228,19 @@ class _CorpusWriter:
         return {"chunk_id": name, "original_index": chunk.ordinal, **extras, "content": chunk.text}
 
     def _extras(self, table: str, name: str, metadata: str | None, taken: frozenset[str]) -> dict[str, Raw]:
-        """The fields of the metadata, but for those whose names are taken."""
+        """The fields of the metadata, except for those whose names are taken."""
         found = fields_of(metadata) if metadata else {}
         for each in found.keys() & taken:
             why = f"the target has a field {each} of its own"
             self.tables.losses.add("lost", table, "metadata", why, f"{name}: {bytes(found[each])[:60]!r}")
         return {n: raw for n, raw in found.items() if n not in taken}
+
+
+def _golden_copy(uuid: str, chunk: dict[str, Any]) -> dict[str, Any]:
+    """A chunk as golden documents have it; ``meta`` is what it has beside its text, such as ``hash_id``."""
+    meta = {name: value for name, value in chunk.items() if name not in _OF_CHUNK}
+    copy = {"doc_uuid": uuid, "index": chunk["original_index"], "content": chunk["content"]}
+    return {**copy, "meta": meta} if meta else copy
 
 
 def _decoded(metadata: str | None) -> dict[str, Any]:

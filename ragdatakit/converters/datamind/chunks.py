@@ -1,8 +1,8 @@
 """DataMind's chunk files: into chunks, or into the documents that they were written from, and out of them.
 
 A chunk that ragdata writes has its source's id in the metadata, under ``arag_id`` or ``source_id``, and its own id is
-that one with the file's name before it. That is how it is told from others when it is read again. Metadata must be
-flat, and some keys are taken by the loaders or by ragdata: those get ``meta.`` before their name.
+that one with the file's name before it. That is how it is distinguished from others when it is read again. Metadata
+must be flat, and some keys are taken by the loaders or by ragdata: those get ``meta.`` before their name.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def is_of_documents(file: DataFile, records: RecordReader) -> bool:
-    """Whether a file was written from documents, told from its first record."""
+    """Whether a file was written from documents, recognised from its first record."""
     fields = next(records.objects(file), None)
     if fields is None:
         return False

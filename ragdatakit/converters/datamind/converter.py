@@ -168,7 +168,7 @@ CONVERTER = Converter(
         Option(
             "metadata",
             "write",
-            "full: ids and metadata of the source beside each chunk, which v1 embeds with the text; none: none of it",
+            "full: ids and metadata of the source next to each chunk, which v1 embeds with the text; none: none of it",
             default="full",
             choices=("full", "none"),
         ),

@@ -26,7 +26,7 @@ ASSET_COLUMNS = ("path", "content", "kind")
 LOADED_FOLDERS = frozenset({"chunks", "triplets", "tables", "images"})
 """The folders of a profile that hold no raw documents."""
 _DATABASE = "storage/demo.db"
-"""Where a profile's database stands among the assets, whatever the profile is called."""
+"""Where a profile's database is among the assets, whatever the profile is called."""
 _TEXTS = (".md", ".txt", ".markdown")
 _SIGNS = LOADED_FOLDERS | {"bench", "profiles"}
 
@@ -150,7 +150,7 @@ class FileWriting:
     def assets(self, refusal: Callable[[Asset], str]) -> tuple[dict[str, str], list[Asset]]:
         """Write images, SQL and other files; (image to its path in the profile, skills, which are not written yet).
 
-        ``refusal`` tells why a file is left out (empty: it is not).
+        ``refusal`` says why a file is left out (empty: it is not).
         """
         images: dict[str, str] = {}
         skills: list[Asset] = []
@@ -235,7 +235,7 @@ def _original(document: Document, path: Path | None) -> bytes | None:
 
 
 def _place(asset: Asset) -> str:
-    """Where an asset goes: images and SQL have their folders, and nothing else may stand in those of the loaders."""
+    """Where an asset goes: images and SQL have their folders, and nothing else may be in those of the loaders."""
     top, _, rest = asset.path.partition("/")
     if asset.kind == "sql":
         return f"tables/{PurePosixPath(asset.path).stem}.sql"  # only files directly in it are run

@@ -87,7 +87,7 @@ def _number(raw: Raw | None) -> float | None:
 
 
 def write_triples(tables: CanonicalTables, out: Output, path: str) -> None:
-    """One line an edge; nodes and relations stand in the edges that name them, and nowhere else."""
+    """One line an edge; nodes and relations are in the edges that name them, and nowhere else."""
     nodes: dict[str, Node] = {}
     unused: set[str] = set()
     names, relation_names = _Names(out, "node"), _Names(out, "relation")

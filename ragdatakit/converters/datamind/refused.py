@@ -64,7 +64,7 @@ def _leave_out(file: DataFile, records: RecordReader, why: str) -> None:
 
 
 def refusal(asset: Asset) -> str:
-    """Why the loaders would stop at a file; empty where they would not, as far as its bytes tell."""
+    """Why the loaders would stop at a file; empty where they would not, as far as its bytes show."""
     if asset.kind != "sql" and not asset.path.lower().endswith(_READ_AS_TEXT):
         return ""
     decoder = codecs.getincrementaldecoder("utf-8")()

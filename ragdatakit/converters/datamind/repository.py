@@ -10,7 +10,7 @@ from ragdatakit.files.datasets import Dataset
 
 
 def group(datasets: list[Dataset]) -> list[list[Dataset]]:
-    """Each profile with what stands beside it in its repository.
+    """Each profile with what is next to it in its repository.
 
     Nothing in the format links a question set to a profile. Where a repository has one profile, all sets and skills
     are its own; else a set goes with the profile of its name, and what goes with none stands by itself.

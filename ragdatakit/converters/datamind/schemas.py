@@ -23,7 +23,7 @@ _CLAUSES = {
 
 
 def lost_clauses(connection: sqlite3.Connection, table: str, sql: str) -> Iterator[tuple[str, str]]:
-    """(clause, where it stands): one for each column with a default or a formula, each unique index, each word."""
+    """(clause, where it is): one for each column with a default or a formula, each unique index, each word."""
     for _, column, _, _, default, _, hidden in connection.execute(f"PRAGMA table_xinfo({sql_name(table)})"):
         if hidden in (2, 3):
             yield "GENERATED", f"{table}.{column}"

@@ -34,7 +34,7 @@ _READ = ("description", "keywords")
 
 @dataclass(slots=True)
 class _Skill:
-    """A skill as each loader has it, where it does; ``names`` gives out those of the files beside SKILL.md."""
+    """A skill as each loader has it, where it does; ``names`` gives out those of the files next to SKILL.md."""
 
     given: str
     name: str
@@ -49,7 +49,7 @@ class _Skill:
 
 
 def skill_rows(dataset: Dataset, records: RecordReader) -> Iterator[Asset]:
-    """The skills of a data folder (v1), or of a repository with all that lies beside each SKILL.md (v2)."""
+    """The skills of a data folder (v1), or of a repository with all that lies next to each SKILL.md (v2)."""
     for file in dataset.of_kind("skills"):
         if is_wanted(file, records):
             yield Asset(file.name, listed_file(file.path), "skill")

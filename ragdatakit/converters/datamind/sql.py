@@ -13,14 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.converters.datamind.tables import (
-    Column,
-    ForeignKey,
-    MendedText,
-    UserTable,
-    Value,
-    user_tables,
-)
+from ragdatakit.converters.datamind.tables import Column, ForeignKey, MendedText, UserTable, Value, user_tables
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.schemas.errors import RagdataError
@@ -164,7 +157,7 @@ def _has_risky_colon(text: str) -> bool:
 
 
 def _renamed(tables: list[UserTable], losses: Losses) -> list[UserTable]:
-    """The tables with names that SQL files can have: no semicolon or colon, no two alike but for case."""
+    """The tables with names that SQL files can have: no semicolon or colon, no two alike except for case."""
     free = FreeNames(form="{}_{}", folded=str.lower)
     names: dict[str, str] = {}
     columns: dict[str, dict[str, str]] = {}

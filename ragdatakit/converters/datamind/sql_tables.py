@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ragdatakit.columnar.decoded_files import Progress, Unproved, line_blocks, line_blocks_and_bytes
 from ragdatakit.converters.datamind.chunks import made_id
 from ragdatakit.converters.sql_files import canonical_columns, fill, is_empty
@@ -32,7 +34,7 @@ _TRIPLE = {
 }
 _PROPERTIES = ("subject_properties", "object_properties", "properties")
 _OURS = ("arag_id", "source_id")
-"""Keys of metadata that ragdata writes: they tell of an id, and more."""
+"""Keys of metadata that ragdata writes: an id, and more."""
 _METADATA = re.compile(rb'"metadata"[ \t]*:[ \t]*(\{(?:[^"{}]++|"(?:[^"\\]++|\\.)*+")*+\})')
 _WHITE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 
@@ -164,7 +166,6 @@ def _metadata(block: ColumnBlock, data: bytes) -> tuple[pa.Array, dict[str, pa.A
     They are found by their name. It can be that of nothing else, as no other value is an object, and these have none
     in them.
     """
-    import msgspec
     import numpy as np
     import pyarrow as pa
 
@@ -264,7 +265,7 @@ class _Triplets:
 
 
 def _refuse_white(names: pa.Array) -> None:
-    """Raise `Unproved` where a name has white space around it, of which the reader tells."""
+    """Raise `Unproved` where a name has white space around it, which the reader reports."""
     import pyarrow.compute as pc
 
     stripped = pc.utf8_trim(names, characters=_WHITE)

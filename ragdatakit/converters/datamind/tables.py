@@ -152,7 +152,7 @@ def _sqlite_table(connection: sqlite3.Connection, name: str, sql: str, losses: L
 
 
 def _parents_first(tables: list[UserTable], losses: Losses) -> list[UserTable]:
-    """In the given order but for parents; keys to tables that are not there are left out."""
+    """In the given order except for parents; keys to tables that are not there are left out."""
     by_name = {t.name.lower(): t for t in tables}
     ordered: dict[str, UserTable] = {}
 

@@ -136,7 +136,7 @@ def cell_of_json(text: str | None, note: Note) -> str:
         return cell
     fields = json_text.fields_of(text)
     cell = _for_python(json_text.object_text(fields) or NOTHING, note)
-    if judge(cell).clean:  # a key stood twice
+    if judge(cell).clean:  # a key appeared twice
         note("a repeated key: its last value is kept", text)
         return cell
     note("lists and objects that Python would not read became texts", text)

@@ -107,7 +107,7 @@ CONVERTER = Converter(
         Option(
             "delimiter",
             "read",
-            "What stands between the parts of a line of kg.txt, in the layout of release 1.0 (a fork uses two commas).",
+            "What separates the parts of a line of kg.txt, in the layout of release 1.0 (a fork uses two commas).",
             ",",
         ),
         Option(

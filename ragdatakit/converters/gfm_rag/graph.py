@@ -9,12 +9,12 @@ from ragdatakit.converters.gfm_rag.attributes import NOTHING, cell_of_json, edge
 from ragdatakit.converters.gfm_rag.mentions import NameFinder
 from ragdatakit.converters.gfm_rag.names import NameColumn, Names, shadowed
 from ragdatakit.converters.gfm_rag.passages import Passages
-from ragdatakit.converters.gfm_rag.reading import DERIVED, DERIVED_BY, DOCUMENT, ENTITY, MENTION
+from ragdatakit.converters.gfm_rag.reading import DERIVED, DERIVED_BY, DOCUMENT, ENTITY
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import CsvWriter, Output
-from ragdatakit.schemas.canonical import Edge, Node
+from ragdatakit.schemas.canonical import MENTION, Edge, Node
 from ragdatakit.schemas.conversions import LossKind
 from ragdatakit.schemas.errors import RagdataError
 
@@ -27,7 +27,7 @@ Pair = tuple[str, str]
 
 
 class Graph:
-    """The graph of a dataset as it will stand in the tables; `survey` looks through it before anything is written.
+    """The graph of a dataset as the tables will have it; `survey` looks through it before anything is written.
 
     ``types`` has every node, in the order of the rows. A graph with nodes of type document is taken as it is; to any
     other the passages are added, and edges from what they mention; a passage that is called like a node by accident
@@ -99,7 +99,7 @@ class Graph:
             self.types[key] = DOCUMENT
 
     def _watch(self, edge: Edge) -> None:
-        """Note the names of a row of edges.csv, in the order in which the rows will stand."""
+        """Note the names of a row of edges.csv, in the order in which the rows are written."""
         for column, name in zip(self._columns, (edge.source, edge.relation, edge.target), strict=True):
             column.add(name)
 

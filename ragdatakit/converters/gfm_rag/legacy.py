@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragdatakit.converters.gfm_rag.reading import DOCUMENT, ENTITY, MENTION, Rows
+from ragdatakit.converters.gfm_rag.reading import DOCUMENT, ENTITY, Rows
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.schemas.canonical import Document, Edge, Node, Relation
+from ragdatakit.schemas.canonical import MENTION, Document, Edge, Node, Relation
 
 KINDS = ("legacy-triples", "legacy-entities", "legacy-documents", "legacy-questions", "legacy-raw-questions")
 

@@ -15,7 +15,7 @@ class NameFinder:
     """The longest names first, from left to right, at the borders of words.
 
     Names of ASCII letters and digits are compared as the framework writes phrases: lower case, blanks for all else.
-    Others are searched for as they stand, but for case; in scripts that do not separate words, anywhere.
+    Others are searched for as they stand, except for case; in scripts that do not separate words, anywhere.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -37,7 +37,7 @@ class NameFinder:
             _note_length(self._lengths, words[0], len(words))
 
     def find(self, text: str) -> list[str]:
-        """The names that stand in a text, each once."""
+        """The names that are in a text, each once."""
         found = dict.fromkeys(self._find_phrases(text))
         if self._others and not text.isascii():
             found.update(dict.fromkeys(self._find_others(text.casefold())))

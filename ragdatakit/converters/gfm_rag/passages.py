@@ -113,7 +113,7 @@ class Passages:
         return found
 
     def write(self, out: Output, name: Callable[[str], str], keeps_titles: bool) -> None:
-        """Write them as one object; ``name`` gives the last word on a key, ``keeps_titles``: they stand elsewhere."""
+        """Write them as one object; ``name`` gives the last word on a key, ``keeps_titles``: they are elsewhere."""
         tables = self._tables
         seen = set()
         with out.object("raw/documents.json") as file:
@@ -134,7 +134,7 @@ class Passages:
     def _account_title(self, doc_id: str, title: str, kept: bool) -> None:
         add, table = self._tables.losses.add, self._tables.passages
         if self._by_title:
-            why = "another passage or a node has this title: something is put behind it"
+            why = "another passage or a node has this title: something is added to it"
             add("coerced", table, "title", why, f"{doc_id}: {title} became {self.key_of(doc_id)}")
         elif not kept:
             why = "documents are known by their ids; --option key=title takes the titles instead"

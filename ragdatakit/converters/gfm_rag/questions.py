@@ -31,7 +31,7 @@ _NAMES = {"question_id": "id", "text": "question", "aliases": "answer_aliases"}
 
 
 class Questions:
-    """The questions of a dataset, to be written beside its passages and its graph (None: it has none).
+    """The questions of a dataset, to be written next to its passages and its graph (None: it has none).
 
     Where no question has start nodes, they are derived: nodes named in the question; and so are target nodes, where
     there are none: the supporting documents, and the nodes that they mention.
@@ -43,7 +43,6 @@ class Questions:
         self._graph = graph
         self._ids: dict[str, str | None] = {}  # with their splits
         self._integers = True
-        self._without_answer = False
         self._splits: set[str | None] = set()
         self._split_of: dict[str, str] = {}
         self._documents: dict[str, dict[str, None]] = {}
@@ -81,7 +80,6 @@ class Questions:
     def _collect(self) -> None:
         for question in self._tables.peek("questions"):
             self._splits.add(question.split)
-            self._without_answer |= question.answer is None
             self._integers = self._integers and _has_integer_id(question) and question.question_id not in self._ids
             if question.question_id is not None:
                 self._ids.setdefault(question.question_id, question.split)
@@ -137,7 +135,7 @@ class Questions:
         return "" if new else "a judgement of the same target comes before"
 
     def _account_columns(self, qrel: Qrel) -> None:
-        """Judgements stand in their question, and say no more than that something is relevant."""
+        """Judgements are in their question, and say no more than that something is relevant."""
         add, told = self._tables.losses.add, f"{qrel.question_id} {qrel.target_id}"
         if qrel.grade > 1:
             add("coerced", "qrels", "grade", "there are no grades", f"{told}: {qrel.grade}")
@@ -268,7 +266,7 @@ def _has_integer_id(question: Question) -> bool:
 
 
 def _ordered(question: Question, record: dict[str, Any]) -> dict[str, Any]:
-    """The fields in the order of the source's record; what it did not have stands behind."""
+    """The fields in the order of the source's record; what it did not have follows."""
     order = [name for told in question.field_order if (name := _written_name(told, record)) in record]
     return {name: record[name] for name in dict.fromkeys((*order, *_standard(record)))}
 

@@ -16,7 +16,7 @@ from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
 
-DOCUMENT, ENTITY, MENTION = "document", "entity", "is_mentioned_in"
+DOCUMENT, ENTITY = "document", "entity"
 DERIVED_BY = "derived_by"
 DERIVED = '{"derived_by":"ragdata"}'
 """Attributes of edges, and of their relation, that a conversion made for the framework's sake; they are read over."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from ragdatakit.columnar.decoded_files import Progress, Unproved
 from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
@@ -207,7 +209,7 @@ those between them. NULL where the cell is another."""
 def _reword(connection: duckdb.DuckDBPyConnection, table: str, where: str, *, edges: bool) -> None:
     """Make a table ``reworded`` of the JSON of cells (place, json, sure, origin); of edges what has columns goes there.
 
-    Raises `Unproved` where the reader would have something to tell of a cell.
+    Raises `Unproved` where the reader would have something to report about a cell.
     """
     import pyarrow as pa
 
@@ -258,8 +260,6 @@ def _titled(files: list[DataFile], found: dict[str, int], schema: pa.Schema) -> 
 
 
 def _member(element: Element) -> tuple[str, Any]:
-    import orjson
-
     if element.error:
         raise Unproved
     try:

@@ -45,7 +45,7 @@ CONVERTER = Converter(
         Option(
             "joiner",
             "read",
-            "what stands between the sentences of HotpotQA and 2Wiki contexts; auto: nothing where the name begins "
+            "what separates the sentences of HotpotQA and 2Wiki contexts; auto: nothing where the name begins "
             "with hotpotqa, else a blank",
             "auto",
             ("auto", "empty", "space"),

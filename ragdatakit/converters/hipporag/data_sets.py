@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ragdatakit.converters.hipporag.reading import files_of_set, set_names
 from ragdatakit.converters.run import ConversionSettings, Source
 from ragdatakit.files.datasets import Dataset
 
 
 def each_set(source: Source, wanted: ConversionSettings) -> Iterator[tuple[Source, ConversionSettings]]:
     """A source and how to read it: once for each of the data sets that its folder holds, unless one is chosen."""
-    from ragdatakit.converters.hipporag.reading import set_names
-
     names = set_names(source.parts[0]) if source.format == "hipporag" and "dataset" not in wanted.values else []
     if len(names) < 2:
         yield source, wanted
@@ -23,8 +22,6 @@ def each_set(source: Source, wanted: ConversionSettings) -> Iterator[tuple[Sourc
 
 def own_parts(source: Source, wanted: ConversionSettings) -> list[Dataset]:
     """The parts of a source with the files that are read: of a folder of several data sets those of the chosen one."""
-    from ragdatakit.converters.hipporag.reading import files_of_set
-
     name = wanted.values.get("dataset")
     if source.format != "hipporag" or not isinstance(name, str):
         return list(source.parts)

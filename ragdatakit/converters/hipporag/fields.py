@@ -48,7 +48,7 @@ def _bare(name: str) -> str:
 def given_id(fields: Mapping[str, Raw]) -> tuple[str, str | None]:
     """The field that holds a question's id, and the id; None where it has none."""
     for name in ("id", "_id"):
-        found = _id_of(fields.get(name))
+        found = id_of(fields.get(name))
         if found is not None:
             return name, found
     return "", None
@@ -146,7 +146,8 @@ def _raw(value: Any) -> Raw:
     return Raw(dumps(value).encode())
 
 
-def _id_of(raw: Raw | None) -> str | None:
+def id_of(raw: Raw | None) -> str | None:
+    """An integer or a text as an id; None for anything else."""
     found = loads(raw) if raw is not None else None
     return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else None
 

@@ -9,7 +9,7 @@ from ragdatakit.files.containers.json_text import dumps, fields_of, loads
 from ragdatakit.files.hipporag.passages import passage_id, passage_text
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import Output
-from ragdatakit.schemas.canonical import Document, Node
+from ragdatakit.schemas.canonical import MENTION, Document, Node
 
 
 class Corpus(Protocol):
@@ -25,7 +25,7 @@ Triple = tuple[str, str, str]
 
 
 class _Averages:
-    """What HippoRAG tells of the entities of all passages."""
+    """What HippoRAG says of the entities of all passages."""
 
     def __init__(self) -> None:
         self.entities = self.characters = self.words = 0
@@ -42,12 +42,13 @@ class _Averages:
 
 def write_results(tables: CanonicalTables, out: Output, corpus: Corpus, name: str) -> None:
     """Write the results of all passages that have any; HippoRAG loads such a file whole, and so they are held."""
-    triples = _triples_by_passage(tables, corpus)
+    mentions = _mentions(tables, corpus)
+    triples = _triples_by_passage(tables, corpus, mentions)
     named = {member for found in triples.values() for s, _, t in found for member in (s, t)}
-    entities = _entities_by_passage(tables, corpus, named)
+    entities = _entities_by_passage(tables, corpus, named, mentions)
     used = {predicate for found in triples.values() for _, predicate, _ in found}
     for relation in tables.take("relations", "name"):
-        if relation.name not in used:
+        if relation.name not in used and not (relation.name == MENTION and mentions):
             tables.drop("relations", relation, "no triple of a passage has it")
     if not triples and not entities:
         return
@@ -76,11 +77,31 @@ def write_results(tables: CanonicalTables, out: Output, corpus: Corpus, name: st
         file.records = 1
 
 
-def _triples_by_passage(tables: CanonicalTables, corpus: Corpus) -> dict[int, list[Triple]]:
+Mentions = dict[str, dict[int, None]]
+"""The passages of names, as far as edges and nodes tell."""
+
+
+def _mentions(tables: CanonicalTables, corpus: Corpus) -> Mentions:
+    """What edges from entities to passages say. Nodes say it, too, but those need no second home."""
+    found: Mentions = {}
+    for edge in tables.peek("edges"):
+        if edge.relation == MENTION and edge.target in corpus.places:
+            found.setdefault(edge.source, {}).setdefault(corpus.places[edge.target])
+    return found
+
+
+def _triples_by_passage(tables: CanonicalTables, corpus: Corpus, mentions: Mentions) -> dict[int, list[Triple]]:
+    """Triples by the passage that they come from; else by the first one that mentions both their ends."""
     found: dict[int, dict[Triple, None]] = {}
     names: dict[str, str] = {}
     for edge in tables.take("edges", "source", "relation", "target", "provenance"):
+        if edge.relation == MENTION and edge.target in corpus.places:
+            continue
         place = corpus.places.get(edge.provenance) if edge.provenance is not None else None
+        if place is None and (both := mentions.get(edge.source, {}).keys() & mentions.get(edge.target, {}).keys()):
+            place = min(both)
+            why = "the first passage that mentions both its ends"
+            tables.losses.add("derived", "edges", "provenance", why, " ".join(edge[:3]))
         if place is None:
             tables.drop("edges", edge, "it does not say which passage it comes from")
             continue
@@ -92,19 +113,25 @@ def _triples_by_passage(tables: CanonicalTables, corpus: Corpus) -> dict[int, li
     return {place: list(triples) for place, triples in found.items()}
 
 
-def _entities_by_passage(tables: CanonicalTables, corpus: Corpus, named: set[str]) -> dict[int, list[str]]:
-    """The entities of passages, as far as the nodes tell; nodes of no passage and no triple are dropped."""
+def _entities_by_passage(
+    tables: CanonicalTables, corpus: Corpus, named: set[str], mentions: Mentions
+) -> dict[int, list[str]]:
+    """The entities of passages, as far as nodes and mentions show; nodes of no passage and no triple are dropped."""
     found: dict[int, list[str]] = {}
     for node in tables.take("nodes", "name", "attributes"):
+        if node.type == "document" and node.name in corpus.places and node.name not in named:
+            why = "a node that stands for a passage is its passage"
+            tables.losses.add("coerced", "nodes", None, why, node.name)
+            continue
         passages = _passages_of(node)
-        places = [corpus.places[p] for p in passages if p in corpus.places]
+        places = [*(corpus.places[p] for p in passages if p in corpus.places), *mentions.get(node.name, ())]
         for place in dict.fromkeys(places):
             found.setdefault(place, []).append(node.name)
         if not places and node.name not in named:
             tables.drop("nodes", node, "it comes from no passage and is in no triple of one")
             continue
         lost = [n for n in _attributes(node) if n != "passages"]
-        if lost or len(places) < len(passages):
+        if lost or any(p not in corpus.places for p in passages):
             reason = f"attributes: {', '.join(lost) or 'passages that are not there'}: there is no place for them"
             tables.losses.add("lost", "nodes", "attributes", reason, node.name)
     return found

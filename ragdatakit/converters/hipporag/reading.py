@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ragdatakit.converters import Options
-from ragdatakit.converters.hipporag.fields import decoded, given_id, made_id, passage_metadata, read_question
+from ragdatakit.converters.hipporag.fields import decoded, given_id, id_of, made_id, passage_metadata, read_question
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.hipporag.passages import (
@@ -130,7 +130,7 @@ class HippoRagReading:
         title = string_of(fields.get("title"))
         taken = ("text",) if title is None else ("text", "title")
         if self._numbered_by_idx():
-            return Document(_id_of(fields) or "", text, title, passage_metadata(fields, (*taken, "idx")))
+            return Document(id_of(fields.get("idx")) or "", text, title, passage_metadata(fields, (*taken, "idx")))
         return Document(str(place), text, title, passage_metadata(fields, taken))
 
     def _numbered_by_idx(self) -> bool:
@@ -140,7 +140,7 @@ class HippoRagReading:
             self._by_idx = bool(self.corpora)
             for file in self.corpora:
                 for fields in () if file.kind == "legacy-corpus" else self.records.objects(file):
-                    found = _id_of(fields)
+                    found = id_of(fields.get("idx"))
                     if found is None or found in seen:
                         self._by_idx = False
                         break
@@ -175,7 +175,7 @@ class HippoRagReading:
                 number += 1
 
     def questions(self) -> Iterator[Question]:
-        """The questions; the passages that they bring along stand in the metadata."""
+        """The questions; the passages that they bring along are in the metadata."""
         for number, fields in self._records():
             question = read_question(fields)
             yield question._replace(question_id=self._id(number, question.question_id))
@@ -293,13 +293,6 @@ class HippoRagReading:
 
 
 _RESULT_FIELDS = ("passage", "extracted_entities", "extracted_triples")
-
-
-def _id_of(fields: dict[str, Raw]) -> str | None:
-    """The idx of a passage as an id: an integer or a text."""
-    raw = fields.get("idx")
-    found = loads(raw) if raw is not None else None
-    return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
 def _distinct(paragraphs: Iterable[Paragraph]) -> dict[int, Paragraph]:

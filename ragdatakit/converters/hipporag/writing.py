@@ -1,7 +1,7 @@
 """Canonical tables as HippoRAG files: a corpus, questions with the passages that are to be found, OpenIE results.
 
-Nothing is written that HippoRAG would stop at or misread: passages are told apart by title and text, every passage that
-is to be found stands in the corpus letter by letter, every question has an answer.
+Nothing is written that HippoRAG would stop at or misread: passages are distinguished by title and text, every passage
+that is to be found is in the corpus letter by letter, every question has an answer.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class WrittenCorpus:
             self.places[document.doc_id] = self.by_code[code]
 
     def passages(self, rows: Iterator[Document]) -> Iterator[tuple[int | None, str, Document]]:
-        """The number (None: it stands there already), the title and the row of each passage."""
+        """The number (None: it already exists), the title and the row of each passage."""
         next_place = 0
         for document in rows:
             title = _title(document, next_place)
@@ -270,7 +270,7 @@ class _QuestionWriter:
         return found
 
     def _agrees(self, own: dict[str, Any], question: Question, relevant: Collection[int]) -> bool:
-        """Whether the passages of a question can be read, stand in the corpus, and are those of the judgements."""
+        """Whether the passages of a question can be read, are in the corpus, and are those of the judgements."""
         if not _is_sound(own):
             return False
         gold = {passage_code(p.passage) for p in paragraphs_of(own, self.joiner) if p.supporting}

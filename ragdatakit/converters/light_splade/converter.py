@@ -33,21 +33,21 @@ _OPTIONS = (
     Option(
         "title",
         "write",
-        "a document's title: stands before its text with a blank between, or is dropped",
+        "a document's title: is put before its text with a blank between, or is dropped",
         "join",
         ("join", "drop"),
     ),
     Option(
         "negatives",
         "write",
-        "where the source has no triplets: at most so many known negatives of a question (judged 0, or retrieved and "
+        "where the source has no triplets: at most this many known negatives of a question (judged 0, or retrieved and "
         "not relevant) make triplets",
         8,
     ),
     Option(
         "random-negatives",
         "write",
-        "so many random documents make triplets for each question of which no negative is known; auto: "
+        "this many random documents make triplets for each question of which no negative is known; auto: "
         f"{USUAL_RANDOM} where the source knows no negatives at all, else none",
         "auto",
     ),

@@ -108,7 +108,7 @@ class DocumentMasters:
                 self._tables.drop(self._tables.passages, self._own_row(row), "its text is empty")
 
     def _count_joined(self, example: str | None, count: int) -> None:
-        reason = "the title stands before the text, with a blank between"
+        reason = "the title comes before the text, with a blank between"
         self._tables.losses.add("coerced", self._tables.passages, "text", reason, example, count)
 
     def _own_row(self, row: Document) -> Any:

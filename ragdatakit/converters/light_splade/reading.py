@@ -1,6 +1,6 @@
 """A light-splade dataset read into canonical tables.
 
-A query or document that stands in both splits is given once. Where an id means something else in the validation split
+A query or document that is in both splits is given once. Where an id means something else in the validation split
 (the loaders read the splits apart, so that is legal), it gets the name of the split before it.
 """
 
@@ -73,7 +73,7 @@ class _Reading:
         files = self._dataset.of_kind(kind)
         splits = list(dict.fromkeys(f.split for f in files))
         if kind == "documents":
-            splits.sort(key=lambda split: -sum(_size(f) for f in files if f.split == split))
+            splits.sort(key=lambda split: -sum(size_of_text(f) for f in files if f.split == split))
         for place, split in enumerate(splits):
             for file in files:
                 if file.split != split:
@@ -83,7 +83,7 @@ class _Reading:
                         continue
                     name = overlap.name(own, split)
                     if name != own:
-                        reason = f"the id means something else in train: {_SECOND}- stands before it"
+                        reason = f"the id means something else in train: {_SECOND}- is put before it"
                         notes.append(("renumbered", _TABLE[kind], _ID[kind], reason, f"{own} became {name}"))
                     yield name, text, split
 
@@ -114,7 +114,7 @@ class _Reading:
                 yield Triplet(query(question_id, split), document(positive, split), document(negative, split), split)
 
     def pair_scores(self, notes: list[Note]) -> Iterator[PairScore]:
-        """The teacher's scores. One file serves both splits: a query tells to which its documents belong."""
+        """The teacher's scores. One file serves both splits: a query says to which its documents belong."""
         for file in self._dataset.of_kind("scores"):
             for fields in self._records.objects(file):
                 question_id = _id_text(fields.get("qid"))
@@ -182,7 +182,8 @@ class _Overlap:
         return _SECOND if hash(own) in self._second else None
 
 
-def _size(file: DataFile) -> int:
+def size_of_text(file: DataFile) -> int:
+    """Bytes of a file, of a packed one as many as its text may have."""
     return file.path.stat().st_size * (4 if file.path.name.endswith(".gz") else 1)
 
 

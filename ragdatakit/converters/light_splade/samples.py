@@ -71,7 +71,7 @@ def _knows_negatives(tables: CanonicalTables, judged: Judged) -> bool:
 
 
 class TripletWriter:
-    """Writes the triplets; ``counts`` tells how many each split has."""
+    """Writes the triplets; ``counts`` says how many each split has."""
 
     def __init__(
         self,
@@ -260,7 +260,7 @@ class Teacher:
 
 
 def _is_grouped(questions: Iterable[str]) -> bool:
-    """Whether all rows of a question stand together."""
+    """Whether all rows of a question are together."""
     seen: set[str] = set()
     for question_id, _ in groupby(questions):
         if question_id in seen:
@@ -270,7 +270,7 @@ def _is_grouped(questions: Iterable[str]) -> bool:
 
 
 def _grouped(rows: Iterable[PairScore], in_order: bool) -> Iterator[tuple[str, Iterable[Any]]]:
-    """The rows of each question; they are held where they do not stand together."""
+    """The rows of each question; they are held where they are not together."""
     if in_order:
         yield from groupby(rows, key=lambda row: row.question_id)
         return

@@ -1,4 +1,4 @@
-"""Which questions of a light-splade dataset stand in which split, with which positives, under which numbers."""
+"""Which questions of a light-splade dataset are in which split, with which positives, under which numbers."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def judgements(tables: CanonicalTables) -> Judged:
 
 @dataclass(slots=True)
 class Plan:
-    """Who stands where. ``positives`` is by split and question id, in the order of the questions: the numbers of the
+    """Who is where. ``positives`` is by split and question id, in the order of the questions: the numbers of the
     documents, each with a mark that is set when its judgement was met. ``numbers`` are the questions' numbers,
-    ``renumbered`` tells whether they are new."""
+    ``renumbered`` says whether they are new."""
 
     splits: tuple[str, ...] = ()
     positives: dict[str, dict[str, dict[int, bool]]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Plan:
 class Planner:
     """Makes the plan, and says of every judgement and question where it goes, or why it goes nowhere.
 
-    ``numbers`` are those of the documents that are written; ``as_given`` tells whether the source's splits are kept
+    ``numbers`` are those of the documents that are written; ``as_given`` says whether the source's splits are kept
     (else they are made: see `plan`). ``refuse`` gives a reason why a pair of question and
     document (with its target split, where that is known) cannot be a positive, or an empty text.
     """
@@ -154,14 +154,14 @@ class Planner:
         return VALIDATION if question_id in self._chosen else TRAIN
 
     def place_of(self, question_id: str, doc_id: str, grade: int, split: str | None) -> tuple[str, int]:
-        """The split in which a judgement stands, and the document's number. Raises `NotUsed`."""
+        """The split in which a judgement is, and the document's number. Raises `NotUsed`."""
         if question_id not in self._questions:
             raise NotUsed("its question is not there, or has no text")
         number, target = self._place(question_id, doc_id, grade, split)
         return self._split(question_id, target), number
 
     def split_of(self, plan: Plan, question_id: str, split: str | None) -> str:
-        """The split for what is given for a question and a split (a triplet); the question stands in one at least."""
+        """The split for what is given for a question and a split (a triplet); the question is in one at least."""
         places = plan.splits_of(question_id)
         target = _TARGETS.get(split.lower()) if split else None
         return target if target in places and self.as_given else places[0]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.decoded_files import Progress, Unproved, line_blocks
+from ragdatakit.converters.light_splade.reading import size_of_text
 from ragdatakit.converters.sql_files import fill, paths, text
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -31,7 +32,7 @@ _OPTIONS = "format = 'newline_delimited'"
 
 
 def light_splade_tables(dataset: Dataset, progress: Progress | None = None) -> dict[str, SqlTable]:
-    """The tables that the dataset has files for, but for the teacher's scores."""
+    """The tables that the dataset has files for, except for the teacher's scores."""
     loader = _Loader(dataset, progress)
     ways = {
         "documents": ("documents", loader.documents),
@@ -57,7 +58,7 @@ class _Loader:
         """The larger split first, then what only the other one has."""
         row = "id as doc_id, text, null::varchar as title, null::varchar as metadata, []::varchar[] as field_order"
         groups = _by_split(self._dataset.of_kind("documents"))
-        groups.sort(key=lambda group: -sum(_size(f) for f in group[1]))
+        groups.sort(key=lambda group: -sum(size_of_text(f) for f in group[1]))
         return self._master(connection, table, "documents", row, groups)
 
     def questions(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
@@ -149,10 +150,6 @@ def _means_the_same(connection: duckdb.DuckDBPyConnection, dataset: Dataset, kin
 
 def _by_split(files: list[DataFile]) -> list[tuple[str | None, list[DataFile]]]:
     return [(split, [f for f in files if f.split == split]) for split in dict.fromkeys(f.split for f in files)]
-
-
-def _size(file: DataFile) -> int:
-    return file.path.stat().st_size * (4 if file.path.name.endswith(".gz") else 1)
 
 
 def _read_master(kind: str, split: str | None, files: list[DataFile]) -> list[str]:

@@ -73,7 +73,7 @@ def _usual_profile(tables: CanonicalTables, options: Options) -> Options:
 
 
 def _refuse_without(tables: CanonicalTables, judged: Judged, options: Options, has_scores: bool) -> None:
-    """Raise `RagdataError` where it can be told at once that there is too little for a dataset."""
+    """Raise `RagdataError` where it is clear at once that there is too little for a dataset."""
     for table, word in ((tables.passages, "documents"), ("questions", "questions")):
         if not tables.any(table):
             raise RagdataError(f"light-splade needs {word}, and the source has none")

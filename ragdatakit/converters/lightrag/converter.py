@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.converters import Converter, Option
 from ragdatakit.converters.lightrag.reading import read
 from ragdatakit.converters.lightrag.writing import write
-
-if TYPE_CHECKING:
-    from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.findings import Finding
 
 _DOCUMENT = ("doc_id", "text", "title", "metadata")
 _CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "metadata")
@@ -33,7 +31,8 @@ CONVERTER = Converter(
         "nodes": ("name", "type", "attributes"),
         "relations": ("name",),
         "edges": _EDGE,
-        "summaries": ("summary_id", "level", "text", "children"),
+        "summaries": ("summary_id", "level", "text", "children", "metadata"),
+        "communities": ("community_id", "level", "title", "parent", "members"),
     },
     holds={
         "documents": _DOCUMENT,
@@ -46,11 +45,13 @@ CONVERTER = Converter(
         Option(
             "form",
             "write",
-            "payload: what ainsert_custom_kg takes; directory: a working directory, whose vectors are of hashed words",
+            "payload: what ainsert_custom_kg takes; directory: a working directory with vectors, of hashed words or "
+            "by --embedder",
             "payload",
             ("payload", "directory"),
         ),
-        Option("dimension", "write", "how many numbers a vector of a directory has", 64),
+        Option("dimension", "write", "how many numbers a vector of hashed words has", 64),
     ),
+    described=True,
     repairs=_repairs,
 )

@@ -1,6 +1,7 @@
-"""A working directory: documents, chunks, the graph, and vectors of hashed words, which are marked as such.
+"""A working directory: documents, chunks, the graph, and vectors by an embedder, or of hashed words, which are marked
+as such.
 
-The vectors let one try a directory without a model. To use it in earnest, its vectors are rebuilt with one
+Hashed words let one try a directory without a model. To use it in earnest, its vectors are rebuilt with one
 (lightrag.tools.rebuild_vdb).
 """
 
@@ -11,11 +12,13 @@ import re
 import zlib
 from collections.abc import Iterator
 from hashlib import md5
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from ragdatakit.converters.lightrag.graph import Entity, Graph, Pair
 from ragdatakit.files.containers.json_text import dumps, fields_of, string_of
 from ragdatakit.files.lightrag.names import (
+    NO_KEYWORDS,
     SEPARATOR,
     UNKNOWN_FILE,
     base_name,
@@ -29,46 +32,88 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Document
 
+if TYPE_CHECKING:
+    from ragdatakit.retrieval.extraction.asking import Asker
+
 MARK = "words hashed by ragdata, without a model"
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _TIME = "2000-01-01T00:00:00+00:00"
 _SUMMARY = 100
+_AT_ONCE = 1024
+"""Texts whose vectors are held in memory."""
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NODE_KEYS = ("entity_id", "entity_type", "description", "source_id", "file_path")
-_EDGE_KEYS = ("weight", "description", "keywords", "source_id", "file_path")
+_NODE_KEYS = ("entity_id", "entity_type", "description", "source_id", "file_path", "created_at")
+_EDGE_KEYS = ("weight", "description", "keywords", "source_id", "file_path", "created_at")
+_NUMBERS = {"weight": "double", "created_at": "long"}
 
 
-def write_directory(tables: CanonicalTables, out: Output, dimension: int) -> None:
+def write_directory(tables: CanonicalTables, out: Output, dimension: int, asker: Asker | None = None) -> None:
     """Write all files."""
-    texts = _Texts(tables, out, dimension)
+    maker = _VectorMaker(dimension, asker)
+    texts = _Texts(tables, out, maker)
     texts.write()
     graph = Graph(tables, out, texts.written)
     pairs = graph.pairs()
-    _write_graph(tables, out, graph, pairs, texts, dimension)
+    _write_graph(tables, out, graph, pairs, texts, maker)
+    more = "" if maker.by_model else "; rebuild them before use"
+    tables.losses.add("derived", "chunks", None, f"vectors: {maker.mark}{more}")
+
+
+class _VectorMaker:
+    """Makes vectors, by the embedder that was chosen, else of hashed words; all have the same dimension."""
+
+    def __init__(self, dimension: int, asker: Asker | None) -> None:
+        self.dimension = dimension
+        self._asker = asker
+        self.by_model = asker.embedder if asker is not None else ""
+
+    @property
+    def mark(self) -> str:
+        """What the vectors are."""
+        return f"made by {self.by_model}" if self.by_model else MARK
+
+    def of(self, texts: list[str]) -> list[bytes]:
+        """The vectors of texts, as 32-bit floats."""
+        made = self._asker.vectors(texts) if self._asker is not None and texts else None
+        if made is None:
+            return [hashed_vector(text, self.dimension) for text in texts]
+        self.dimension = made.shape[1]
+        return [row.astype("<f4").tobytes() for row in made]
 
 
 class _Vectors:
     """One store of vectors: rows while they come, the matrix at the end."""
 
-    def __init__(self, dimension: int) -> None:
-        self.dimension = dimension
+    def __init__(self, maker: _VectorMaker) -> None:
+        self._maker = maker
+        self._texts: list[str] = []
         self._rows: list[bytes] = []
         self._matrix: list[bytes] = []
 
     def add(self, text: str, row: dict[str, str]) -> None:
         """A row with the vector of a text."""
-        vector = hashed_vector(text, self.dimension)
-        self._rows.append(dumps(row | {"vector": _packed(vector)}).encode())
-        self._matrix.append(vector)
+        self._texts.append(text)
+        self._rows.append(dumps(row).encode())
+        if len(self._texts) >= _AT_ONCE:
+            self._settle()
+
+    def _settle(self) -> None:
+        vectors = self._maker.of(self._texts)
+        first = len(self._matrix)
+        for place, vector in enumerate(vectors, first):
+            self._rows[place] = self._rows[place][:-1] + b',"vector":"' + _packed(vector) + b'"}'
+        self._matrix += vectors
+        self._texts = []
 
     def write(self, out: Output, name: str) -> None:
         """Write the file."""
+        self._settle()
         with out.lines(name) as file:
-            file.put(b'{"embedding_dim": %d,\n "data": [\n  ' % self.dimension)
+            file.put(b'{"embedding_dim": %d,\n "data": [\n  ' % self._maker.dimension)
             for i, row in enumerate(self._rows):
                 file.put((b",\n  " if i else b"") + row)
-            told = dumps({"embedding": MARK}).encode()
+            told = dumps({"embedding": self._maker.mark}).encode()
             matrix = base64.b64encode(b"".join(self._matrix))
             file.put(b'\n ],\n "matrix": "%b",\n "additional_data": %b}\n' % (matrix, told))
             file.records = len(self._rows)
@@ -86,22 +131,22 @@ def hashed_vector(text: str, dimension: int) -> bytes:
     return bytes((found / np.linalg.norm(found)).astype("<f4").tobytes())
 
 
-def _packed(vector: bytes) -> str:
-    """A vector as rows have it beside their matrix: half as wide, packed."""
+def _packed(vector: bytes) -> bytes:
+    """A vector as rows have it next to their matrix: half as wide, packed."""
     import numpy as np
 
-    return base64.b64encode(zlib.compress(np.frombuffer(vector, dtype="<f4").astype("<f2").tobytes())).decode()
+    return base64.b64encode(zlib.compress(np.frombuffer(vector, dtype="<f4").astype("<f2").tobytes()))
 
 
 class _Texts:
     """Documents and chunks; ``written`` leads from the ids of the source to those here."""
 
-    def __init__(self, tables: CanonicalTables, out: Output, dimension: int) -> None:
+    def __init__(self, tables: CanonicalTables, out: Output, maker: _VectorMaker) -> None:
         self.tables = tables
         self.out = out
         self.written: dict[str, str] = {}
         self.paths: dict[str, str] = {}
-        self._vectors = _Vectors(dimension)
+        self._vectors = _Vectors(maker)
         self._documents: dict[str, str] = {}
         self._lists: dict[str, list[str]] = {}
         self._own = tables.format == "lightrag"
@@ -205,9 +250,9 @@ def _write_graph(
     graph: Graph,
     pairs: dict[tuple[str, str], Pair],
     texts: _Texts,
-    dimension: int,
+    maker: _VectorMaker,
 ) -> None:
-    entities, relations = _Vectors(dimension), _Vectors(dimension)
+    entities, relations = _Vectors(maker), _Vectors(maker)
     with out.lines("graph_chunk_entity_relation.graphml") as file:
         file.put(_head().encode())
         for entity in graph.entities(pairs):
@@ -229,8 +274,6 @@ def _write_graph(
         file.put(b"  </graph>\n</graphml>\n")
     entities.write(out, "vdb_entities.json")
     relations.write(out, "vdb_relationships.json")
-    why = f"vectors: {MARK}; rebuild them before use"
-    tables.losses.add("derived", "chunks", None, why)
 
 
 def _clean(text: str) -> str:
@@ -241,14 +284,20 @@ def _clean(text: str) -> str:
 def _node_values(entity: Entity, paths: dict[str, str]) -> list[str]:
     description = _clean(entity.description) or entity.name
     sources = SEPARATOR.join(entity.passages) or "UNKNOWN"
-    return [entity.name, _clean(entity.kind), description, sources, _joined_paths(entity.passages, paths)]
+    path = entity.path or _joined_paths(entity.passages, paths)
+    return [entity.name, _clean(entity.kind), description, sources, path, *_number(entity.created)]
 
 
 def _edge_values(pair: Pair, paths: dict[str, str]) -> list[str]:
-    keywords = _clean(",".join(k for k in pair.keywords if k)) or "related"
+    keywords = _clean(",".join(k for k in pair.keywords if k)) or NO_KEYWORDS
     told = _clean(SEPARATOR.join(pair.descriptions)) or f"{pair.source} – {keywords} – {pair.target}"
     sources = list(pair.passages)
-    return [repr(pair.final_weight), told, keywords, SEPARATOR.join(sources), _joined_paths(sources, paths)]
+    path = pair.path or _joined_paths(sources, paths)
+    return [repr(pair.final_weight), told, keywords, SEPARATOR.join(sources), path, *_number(pair.created)]
+
+
+def _number(value: int | None) -> list[str]:
+    return [] if value is None else [str(value)]
 
 
 def _joined_paths(passages: list[str], paths: dict[str, str]) -> str:
@@ -264,7 +313,7 @@ def _head() -> str:
     keys += [("e", "edge", i, name) for i, name in enumerate(_EDGE_KEYS)]
     told = "<?xml version='1.0' encoding='utf-8'?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
     for letter, of, number, name in keys:
-        kind = "double" if name == "weight" else "string"
+        kind = _NUMBERS.get(name, "string")
         told += f'  <key id="{letter}{number}" for="{of}" attr.name="{name}" attr.type="{kind}" />\n'
     return told + '  <graph edgedefault="undirected">\n'
 
@@ -272,6 +321,6 @@ def _head() -> str:
 def _element(head: str, letter: str, keys: tuple[str, ...], values: list[str]) -> str:
     inside = "".join(
         f'      <data key="{letter}{number}">{escape(_clean(value))}</data>\n'
-        for number, (_, value) in enumerate(zip(keys, values, strict=True))
+        for number, (_, value) in enumerate(zip(keys, values, strict=False))
     )
     return f"    <{head}>\n{inside}    </{head.split(' ', 1)[0]}>\n"

@@ -13,10 +13,11 @@ from ragdatakit.files.containers.json_text import dumps, fields_of, loads, objec
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.lightrag.extraction import records as extracted
 from ragdatakit.files.lightrag.graphml import GraphReader, Item
-from ragdatakit.files.lightrag.names import SEPARATOR, UNKNOWN_FILE, normalised, sources_of
+from ragdatakit.files.lightrag.names import NO_KEYWORDS, SEPARATOR, UNKNOWN_FILE, normalised, sources_of
 from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Relation, Summary
+from ragdatakit.schemas.canonical import Chunk, Community, Document, Edge, Node, Relation, Summary
 
 _NUMBERS = {"weight": float, "created_at": int, "order": int}
 _PIECE = 1 << 20
@@ -32,9 +33,10 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[s
     if dataset.of_kind("chunks"):
         found["chunks"] = reader.chunks
     if dataset.of_kind("graph"):
-        found |= {"nodes": reader.nodes, "relations": reader.relations, "edges": reader.edges}
+        edges = NotedRows(records.losses, reader.edges)
+        found |= {"nodes": reader.nodes, "relations": reader.relations, "edges": edges}
     if dataset.of_kind("reports"):
-        found["summaries"] = reader.summaries
+        found |= {"summaries": reader.summaries, "communities": reader.communities}
     if payloads := dataset.of_kind("payload"):
         found |= _PayloadReader(payloads, records).tables()
     if texts := dataset.of_kind("extraction"):
@@ -107,7 +109,7 @@ class _Reader:
                 passages = self._lists().get(item.name) or sources_of(item.attributes.get("source_id", ""))
                 yield Node(item.name, kind, _attributes(item, ("entity_id", "entity_type"), passages))
 
-    def edges(self) -> Iterator[Edge]:
+    def edges(self, notes: list[Note]) -> Iterator[Edge]:
         """Relations of entities, called by their keywords."""
         for item in self._items():
             if item.ends:
@@ -115,21 +117,65 @@ class _Reader:
                 key = SEPARATOR.join(sorted(item.ends))
                 passages = self._lists().get(key) or sources_of(item.attributes.get("source_id", ""))
                 attributes = _attributes(item, ("keywords",), passages if len(passages) > 1 else [])
-                name = item.attributes.get("keywords", "")
+                name = _relation_name(item.attributes.get("keywords"), source, target, notes)
                 yield Edge(source, name, target, attributes, None, passages[0] if passages else None)
 
     def relations(self) -> Iterator[Relation]:
         """The keywords of edges, each once."""
-        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges()))
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges([])))
+
+    def communities(self) -> Iterator[Community]:
+        """The clusters that have reports, with their nodes."""
+        parents = self._wholes()
+        for name, fields in self._members("reports"):
+            level, nodes = loads(fields.get("level", b"0")), loads(fields.get("nodes", b"null"))
+            members = tuple(n for n in nodes if isinstance(n, str)) if isinstance(nodes, list) else ()
+            title = string_of(fields.get("title"))
+            yield Community(name, level if type(level) is int else 0, title, parents.get(name), members)
+
+    def _wholes(self) -> dict[str, str]:
+        """By community, the one that it is a part of."""
+        found: dict[str, str] = {}
+        for name, fields in self._members("reports"):
+            parts = loads(fields.get("sub_communities", b"null"))
+            found |= {part: name for part in parts if isinstance(part, str)} if isinstance(parts, list) else {}
+        return found
 
     def summaries(self) -> Iterator[Summary]:
-        """The reports of communities; they are made of chunks."""
+        """The reports of communities; those of the deepest ones are on level 1.
+
+        They are made of the reports of their parts, else of chunks. Metadata has the community, the title and rank.
+        """
+        levels = {name: loads(fields.get("level", b"0")) for name, fields in self._members("reports")}
+        told = {name for name, fields in self._members("reports") if string_of(fields.get("report_string"))}
+        deepest = max((level for level in levels.values() if type(level) is int), default=0)
+        parts: dict[str, list[str]] = {}
+        for part, whole in self._wholes().items():
+            if part in told:
+                parts.setdefault(whole, []).append(f"report-{part}")
         for name, fields in self._members("reports"):
-            level, chunks = loads(fields.get("level", b"0")), loads(fields.get("chunk_ids", b"[]"))
-            children = tuple(c for c in chunks if isinstance(c, str)) if isinstance(chunks, list) else ()
+            level, chunks = levels[name], loads(fields.get("chunk_ids", b"[]"))
+            listed = [c for c in chunks if isinstance(c, str)] if isinstance(chunks, list) else []
             text = string_of(fields.get("report_string"))
             if text:
-                yield Summary(f"report-{name}", (level if type(level) is int else 0) + 1, text, children)
+                above = max(deepest - level, 0) if type(level) is int else 0
+                children = tuple(parts.get(name, ()) or listed)
+                yield Summary(f"report-{name}", above + 1, text, children, dumps(_report(name, fields)))
+
+
+def _report(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """What a report says of itself beside its text."""
+    report = loads(fields.get("report_json", b"null"))
+    told = {"title": report.get("title"), "rank": report.get("rating")} if isinstance(report, dict) else {}
+    return {key: value for key, value in {"community": name, **told}.items() if value is not None}
+
+
+def _relation_name(keywords: object, source: str, target: str, notes: list[Note]) -> str:
+    """The keywords; relations of nano-graphrag have none."""
+    if isinstance(keywords, str) and keywords.strip():
+        return keywords
+    notes.append(("derived", "edges", "relation", "the relation has no keywords", f"{source} → {target}"))
+    return NO_KEYWORDS
 
 
 def _bare(kind: str) -> str:
@@ -164,7 +210,8 @@ class _PayloadReader:
 
     def tables(self) -> dict[str, RowSource]:
         """The tables of all of them."""
-        return {"chunks": self._chunks, "nodes": self._nodes, "relations": self._relations, "edges": self._edges}
+        edges = NotedRows(self._records.losses, self._edges)
+        return {"chunks": self._chunks, "nodes": self._nodes, "relations": self._relations, "edges": edges}
 
     def _parts(self, name: str) -> Iterator[dict[str, Any]]:
         for file in self._files:
@@ -198,19 +245,18 @@ class _PayloadReader:
             rest = _rest(item, ("entity_name", "entity_type", "source_id"), keep_alias=True)
             yield Node(name, kind if isinstance(kind, str) else None, rest)
 
-    def _edges(self) -> Iterator[Edge]:
+    def _edges(self, notes: list[Note]) -> Iterator[Edge]:
         for item in self._parts("relationships"):
             ends = [item.get("src_id"), item.get("tgt_id")]
             source, target = (normalised(end) if isinstance(end, str) else "" for end in ends)
             if source and target:
                 alias = item.get("source_id")
-                keywords = item.get("keywords")
                 rest = _rest(item, ("src_id", "tgt_id", "keywords", "source_id"))
-                name = keywords if isinstance(keywords, str) else ""
+                name = _relation_name(item.get("keywords"), source, target, notes)
                 yield Edge(source, name, target, rest, None, alias if isinstance(alias, str) and alias else None)
 
     def _relations(self) -> Iterator[Relation]:
-        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges()))
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges([])))
 
 
 def _rest(item: dict[str, Any], without: tuple[str, ...], keep_alias: bool = False) -> str | None:
@@ -230,7 +276,8 @@ class _ExtractionReader:
 
     def tables(self) -> dict[str, RowSource]:
         """Nodes and edges."""
-        return {"nodes": self._nodes, "relations": self._relations, "edges": self._edges}
+        edges = NotedRows(self._records.losses, self._edges)
+        return {"nodes": self._nodes, "relations": self._relations, "edges": edges}
 
     def _found(self, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         for file in self._files:
@@ -249,9 +296,10 @@ class _ExtractionReader:
             text = SEPARATOR.join(dict.fromkeys(descriptions))
             yield Node(name, kind, dumps({"description": text, "passages": list(dict.fromkeys(passages))}))
 
-    def _edges(self) -> Iterator[Edge]:
+    def _edges(self, notes: list[Note]) -> Iterator[Edge]:
         for chunk, (source, target, keywords, description) in self._found("relation"):
+            keywords = _relation_name(keywords, source, target, notes)
             yield Edge(source, keywords, target, dumps({"description": description}), None, chunk)
 
     def _relations(self) -> Iterator[Relation]:
-        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges()))
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self._edges([])))

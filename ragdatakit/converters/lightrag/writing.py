@@ -8,7 +8,7 @@ from ragdatakit.converters import Options
 from ragdatakit.converters.lightrag.directory import write_directory
 from ragdatakit.converters.lightrag.graph import Graph
 from ragdatakit.files.containers.json_text import dumps, fields_of, string_of
-from ragdatakit.files.lightrag.names import SEPARATOR, sanitized
+from ragdatakit.files.lightrag.names import NO_KEYWORDS, SEPARATOR, sanitized
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import Document
@@ -21,8 +21,11 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     """Write the form that is asked for."""
     if not tables.any(tables.passages) and not tables.any("nodes") and not tables.any("edges"):
         raise RagdataError("LightRAG is made of texts and a graph, and the source has neither")
+    if options["form"] == "directory" and not tables.any(tables.passages):
+        told = "a working directory needs chunks, and the source has none"
+        raise RagdataError(f"{told}; --option form=payload writes a graph alone")
     if options["form"] == "directory":
-        write_directory(tables, out, options["dimension"])
+        write_directory(tables, out, options["dimension"], options.asker)
     else:
         _write_payload(tables, out)
 
@@ -39,6 +42,10 @@ def _write_payload(tables: CanonicalTables, out: Output) -> None:
             told = {"entity_name": entity.name, "entity_type": entity.kind}
             if entity.description:
                 told["description"] = entity.description
+            if entity.path:
+                told["file_path"] = entity.path
+            if entity.created is not None:
+                _lose_time(tables, "nodes", entity.name)
             if entity.passages:
                 told["source_id"] = entity.passages[0]
                 _lose_passages(tables, "nodes", entity.name, len(entity.passages) - 1)
@@ -47,7 +54,7 @@ def _write_payload(tables: CanonicalTables, out: Output) -> None:
         file.put(b'\n ],\n "relationships": [')
         separator = b"\n  "
         for pair in pairs.values():
-            keywords = ",".join(k for k in pair.keywords if k) or "related"
+            keywords = ",".join(k for k in pair.keywords if k) or NO_KEYWORDS
             edge = {
                 "src_id": pair.source,
                 "tgt_id": pair.target,
@@ -55,6 +62,10 @@ def _write_payload(tables: CanonicalTables, out: Output) -> None:
                 "keywords": keywords,
                 "weight": pair.final_weight,
             }
+            if pair.path:
+                edge["file_path"] = pair.path
+            if pair.created is not None:
+                _lose_time(tables, "edges", f"{pair.source} → {pair.target}")
             if pair.passages:
                 edge["source_id"] = next(iter(pair.passages))
                 _lose_passages(tables, "edges", f"{pair.source} → {pair.target}", len(pair.passages) - 1)
@@ -62,6 +73,10 @@ def _write_payload(tables: CanonicalTables, out: Output) -> None:
             separator = b",\n  "
         file.put(b"\n ]\n}\n")
         file.records = 1
+
+
+def _lose_time(tables: CanonicalTables, table: str, shown: str) -> None:
+    tables.losses.add("lost", table, "attributes", "a payload has no place for created_at", shown)
 
 
 def _lose_passages(tables: CanonicalTables, table: str, shown: str, number: int) -> None:

@@ -60,9 +60,9 @@ class ColumnedFile(TableFile):
 class RowIds:
     """Ids for rows that have none: a row's number, behind its file's name where several files have rows of the table.
 
-    None of them is an id that is given somewhere: in front of all of them stands ``row-`` where one that is given looks
+    None of them is an id that is given somewhere: in front of all of them is ``row-`` where one that is given looks
     like them. ``first`` is the number of a file's first row where the user says that numbers are the ids; ``separator``
-    stands between several ids in one cell (empty: auto-detected).
+    is between several ids in one cell (empty: auto-detected).
     """
 
     def __init__(

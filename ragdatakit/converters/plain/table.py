@@ -1,6 +1,6 @@
 """Tables of any columns: CSV, TSV, JSON records, JSON objects by id, Parquet; files of triples. Only read.
 
-A row is a document, a question, a judgement, or several of these, or an edge; a map or the columns' names tell which.
+A row is a document, a question, a judgement, or several of these, or an edge; a map or the columns' names say which.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ragdatakit.schemas.errors import RagdataError, skip_unreadable
 
 _LABELS = ("label", "name", "text")
 _PARTS = re.compile(r"(?:^|[^a-z])(?:chunks?|text_units?)(?:[^a-z]|$)")
-"""What files of parts of texts are called; beside others their texts stand twice."""
+"""What files of parts of texts are called; beside others their texts appear twice."""
 
 
 def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
@@ -97,7 +97,7 @@ def _edge_columns(map_words: str) -> list[str]:
 
 
 def _without_pointers(files: list[ColumnedFile], losses: Losses) -> list[ColumnedFile]:
-    """Files whose content was not downloaded are told, and an error where there is nothing else."""
+    """Files whose content was not downloaded are reported, and an error where there is nothing else."""
     pointers = [file for file in files if is_lfs_pointer(file.file.path, file.file.boundary)]
     if pointers and len(pointers) == len(files):
         others = f" (and {len(pointers) - 1:,} more)" if len(pointers) > 1 else ""
@@ -108,7 +108,7 @@ def _without_pointers(files: list[ColumnedFile], losses: Losses) -> list[Columne
 
 
 def _without_side_files(files: list[ColumnedFile]) -> tuple[list[ColumnedFile], list[ColumnedFile]]:
-    """Beside triples a JSON object of lists or records by id tells types or labels: it holds no judgements."""
+    """Beside triples a JSON object of lists or records by id names types or labels: it holds no judgements."""
     if all(file.file.kind != "triples" for file in files):
         return files, []
     side = [file for file in files if file.is_object_by_id()]
@@ -129,7 +129,7 @@ def _labels(side: Sequence[ColumnedFile], names: Collection[str]) -> dict[str, s
 
 
 def _maps(files: list[ColumnedFile], map_words: str) -> list[ColumnMap | None]:
-    """The map of each file; what it needs no words for is told by the file."""
+    """The map of each file; what no option names follows from the file."""
     if map_words:
         return map_columns(files, map_words)
     plain = [file for file in files if not file.is_bare_triples()]
@@ -182,10 +182,10 @@ CONVERTER = Converter(
     },
     options=(
         Option("map", "read", "What the columns are: text=COLUMN,id=COLUMN,… (FILE:text=COLUMN for one file)."),
-        Option("delimiter", "read", "What stands between the cells of CSV files: a character, or tab."),
+        Option("delimiter", "read", "What separates the cells of CSV files: a character, or tab."),
         Option("encoding", "read", "How CSV files are encoded.", "utf-8"),
         Option("row-ids", "read", "Call rows without an id by their numbers, from 0 or 1.", "", ("", "0", "1")),
-        Option("gold-separator", "read", "What stands between several ids of documents in one cell."),
+        Option("gold-separator", "read", "What separates several ids of documents in one cell."),
         Option("header", "read", "Whether the first line of CSV files names the columns (else 1, 2, …).", True),
         Option("quoting", "read", "Whether cells of CSV files may be quoted.", "csv", ("csv", "none")),
     ),

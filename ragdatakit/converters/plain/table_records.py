@@ -18,7 +18,7 @@ from ragdatakit.schemas.canonical import Document, Qrel, Question
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
 
 
-_MAY_BE_GOLD = "column {name} may hold gold; name it in --map, beside the others: doc_id={name} (or metadata={name})"
+_MAY_BE_GOLD = "column {name} may hold gold; name it in --map, with the others: doc_id={name} (or metadata={name})"
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class TableRow:
 
     @property
     def place(self) -> str:
-        """Where it stands, for messages."""
+        """Where it is, for messages."""
         return f"{self.file.name}: {self.number}"
 
     def text(self, target: str) -> str | None:
@@ -115,7 +115,7 @@ def qrels_of(row: TableRow) -> Iterator[Qrel]:
     if row.map.paired:
         if row.document is None or row.question is None:
             return
-        # Of ids that are made, the tables of documents and questions tell.
+        # Ids that are made are reported with the tables of documents and questions.
         question, targets = row.question_id(tell=False), [row.document_id(tell=False)]
     else:
         judging = not row.map.documents and not row.map.questions

@@ -69,7 +69,7 @@ CONVERTER = Converter(
             "which stage or run is written, where there are several; else the last one of "
             "retrieval, reranking and refining, or the first",
         ),
-        Option("corpus", "write", "write the passages beside the results, as the baselines read them", True),
+        Option("corpus", "write", "write the passages next to the results, as the baselines read them", True),
         Option("top", "write", "how many passages of each question are written; 0: all", 0),
     ),
     repairs=_repairs,

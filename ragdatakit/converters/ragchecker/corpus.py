@@ -1,4 +1,4 @@
-"""The corpus beside RAGChecker's results, as its baselines read it: documents, or the chunks made of them."""
+"""The corpus next to RAGChecker's results, as its baselines read it: documents, or the chunks made of them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _Row = tuple[int, str, dict[str, Raw]]
 
 
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
-    """The tables of the one file of results that is read, and of what lies beside it."""
+    """The tables of the one file of results that is read, and of what lies next to it."""
     results = dataset.of_kind("results")
     chosen = _chosen(results, options["file"], dataset)
     for file in results:

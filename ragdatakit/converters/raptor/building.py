@@ -1,13 +1,12 @@
-"""A tree made of texts without a language model: leaves of whole sentences, clusters by words, extractive summaries.
+"""A tree made of texts: leaves of whole sentences, clusters of texts that are alike, a summary of each.
 
-Everything is deterministic: vectors are hashed words, clusters are halves along the direction in which texts differ
-most, summaries are sentences of the texts themselves.
+Everything is deterministic: clusters are halves along the direction in which vectors differ most. Without a model,
+vectors are hashed words and summaries are sentences of the texts themselves.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,19 +14,17 @@ import numpy.typing as npt
 
 from ragdatakit.files.raptor.hashing import hashed
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.retrieval.extraction.summaries import pieces, sentences, summary
 
-LEAF_TOKENS, SUMMARY_TOKENS = 100, 100
+LEAF_TOKENS = 100
 MOST_LAYERS = 5
 SMALLEST_LAYER = 11
 """A layer of so many nodes or fewer is the top one, as RAPTOR has it."""
 LARGEST_CLUSTER = 8
 _STEPS = 12
-_LIKENESS = 0.3
-"""How much a sentence loses that says what a chosen one says."""
-_MOST_SENTENCES = 200
-_ENDS = re.compile("(?<=[.!?])\\s+|(?<=[\u3002\uff01\uff1f])|\\n+")
-_BLANKS = re.compile(r"\s+")
 Vectors = npt.NDArray[np.float32]
+Summarize = Callable[[Sequence[Sequence[str]]], Sequence[str]]
+"""The summaries of some groups of texts, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +35,12 @@ class Made:
     children: tuple[int, ...]
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences and lines of a text, as they stand, without the blanks around them."""
-    return [found for part in _ENDS.split(text) if (found := part.strip())]
-
-
 def leaves_of(text: str, most: int = LEAF_TOKENS) -> Iterator[str]:
-    """A text as leaves of whole sentences, with at most so many tokens; a longer sentence is cut between words."""
+    """A text as leaves of whole sentences, with at most this many tokens; a longer sentence is cut between words."""
     held: list[str] = []
     size = 0
     for sentence in sentences(text):
-        for piece in _pieces(sentence, most):
+        for piece in pieces(sentence, most):
             tokens = plain_tokens.count(piece)
             if held and size + tokens > most:
                 yield " ".join(held)
@@ -59,40 +51,35 @@ def leaves_of(text: str, most: int = LEAF_TOKENS) -> Iterator[str]:
         yield " ".join(held)
 
 
-def _pieces(sentence: str, most: int) -> Iterator[str]:
-    if plain_tokens.count(sentence) <= most:
-        yield sentence
-        return
-    held: list[str] = []
-    size = 0
-    for word in _BLANKS.split(sentence):
-        while plain_tokens.count(word) > most:  # a text without blanks
-            yield word[:most]
-            word = word[most:]
-        tokens = plain_tokens.count(word)
-        if held and size + tokens > most:
-            yield " ".join(held)
-            held, size = [], 0
-        held.append(word)
-        size += tokens
-    if any(held):
-        yield " ".join(held)
+def hashed_vectors(texts: Sequence[str]) -> Vectors:
+    """The vectors of texts, of hashed words."""
+    return np.stack([hashed(text).astype(np.float32) for text in texts])
 
 
-def summary_layers(texts: Sequence[str]) -> list[list[Made]]:
+def extracts(groups: Sequence[Sequence[str]]) -> list[str]:
+    """Summaries of sentences of the texts."""
+    return [summary(group) for group in groups]
+
+
+def summary_layers(
+    texts: Sequence[str],
+    summarize: Summarize = extracts,
+    vectors_of: Callable[[Sequence[str]], Vectors] = hashed_vectors,
+) -> list[list[Made]]:
     """The layers above the leaves, from the lowest; none where there are too few leaves."""
     layers: list[list[Made]] = []
     below = list(texts)
     while len(below) > SMALLEST_LAYER and len(layers) < MOST_LAYERS:
-        vectors = np.stack([hashed(text).astype(np.float32) for text in below])
-        made = [Made(summary([below[i] for i in cluster]), cluster) for cluster in clusters(vectors)]
+        found = clusters(vectors_of(below))
+        told = summarize([[below[place] for place in cluster] for cluster in found])
+        made = [Made(text, cluster) for text, cluster in zip(told, found, strict=True)]
         layers.append(made)
         below = [each.text for each in made]
     return layers
 
 
 def clusters(vectors: Vectors, most: int = LARGEST_CLUSTER) -> list[tuple[int, ...]]:
-    """Rows in groups of at most so many that are alike, each row in one; ordered by their first rows."""
+    """Rows in groups of at most this many that are alike, each row in one; ordered by their first rows."""
     found: list[tuple[int, ...]] = []
     waiting = [np.arange(len(vectors))]
     while waiting:
@@ -116,26 +103,3 @@ def _halves(vectors: Vectors, rows: npt.NDArray[np.int64]) -> list[npt.NDArray[n
         direction = following / length
     order = rows[np.lexsort((rows, (centred @ direction).round(5)))]
     return [np.sort(half) for half in (order[: len(order) // 2], order[len(order) // 2 :])]
-
-
-def summary(texts: Sequence[str], most: int = SUMMARY_TOKENS) -> str:
-    """The sentences that are nearest to what all say and not to each other, in their order."""
-    found = list(dict.fromkeys(sentence for text in texts for sentence in sentences(text)))[:_MOST_SENTENCES]
-    if not found:
-        return " ".join(texts).strip()
-    vectors = np.stack([hashed(sentence) for sentence in found])
-    nearness = (vectors @ vectors.mean(axis=0)).round(6)
-    chosen: list[int] = []
-    size = 0
-    tokens = [plain_tokens.count(sentence) for sentence in found]
-    open_places = set(range(len(found)))
-    while open_places:
-        alike = (vectors @ vectors[chosen].T).max(axis=1).round(6) if chosen else np.zeros(len(found))
-        best = max(open_places, key=lambda i: (nearness[i] - _LIKENESS * alike[i], -i))
-        open_places.discard(best)
-        if size + tokens[best] <= most:
-            chosen.append(best)
-            size += tokens[best]
-        elif not chosen and not open_places:
-            return next(_pieces(found[best], most))
-    return " ".join(found[i] for i in sorted(chosen))

@@ -43,7 +43,7 @@ CONVERTER = Converter(
             "given",
             ("given", "one", "document"),
         ),
-        Option("leaf-tokens", "write", "documents are cut into leaves of at most so many tokens (0: not)", LEAF_TOKENS),
+        Option("leaf-tokens", "write", "cut documents into leaves of at most this many tokens (0: not)", LEAF_TOKENS),
         Option(
             "vectors",
             "write",

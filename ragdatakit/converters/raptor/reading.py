@@ -9,11 +9,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.containers.json_text import Raw, loads
-from ragdatakit.files.raptor.pickled_values import PickleError
+from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.raptor.trees import Other, PickledTree, TreeNode, Vector, opened
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Summary
 from ragdatakit.schemas.errors import RagdataError
@@ -178,8 +179,6 @@ def _tree_name(file: DataFile) -> str:
 
 def in_order(tree: PickledTree) -> Iterator[tuple[TreeNode, int | None]]:
     """The nodes of a pickled tree with their layers, by layer and index. Only numbers are held."""
-    import numpy as np
-
     layers: dict[int, int] = {}
     for key, members in tree.layers():
         if isinstance(key, int) and isinstance(members, list):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ragdatakit.converters import Options
-from ragdatakit.converters.raptor.building import leaves_of, summary_layers
+from ragdatakit.converters.raptor.building import extracts, leaves_of, summary_layers
+from ragdatakit.converters.raptor.models import AskedSummaries, TextVectors
 from ragdatakit.converters.raptor.pickling import PickledNode, write_pickle
 from ragdatakit.files.raptor.hashing import hashed
 from ragdatakit.schemas.errors import RagdataError
@@ -24,6 +25,8 @@ _VECTORS = msgspec.json.Decoder(dict[str, list[float]])
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 PASSAGE_COLUMNS = ("chunk_id", "text", "doc_id", "ordinal", "metadata")
 SUMMARY_COLUMNS = ("summary_id", "level", "text", "children", "metadata")
+_DIGITS = 7
+"""Decimals of a vector's numbers, which are 32-bit floats of at most 1."""
 _NO_PLACE = "the target has no place for it"
 
 
@@ -60,6 +63,7 @@ class _Writing:
     def __init__(self, tables: CanonicalTables, out: Output, options: Options) -> None:
         self._tables, self._out, self._options = tables, out, options
         self._of: dict[str, tuple[_Tree, int]] = {}  # by id: the tree of a node, and its place there
+        self._text_vectors = TextVectors(options.asker)
 
     def trees(self) -> list[_Tree]:
         """The trees with all their nodes."""
@@ -155,14 +159,18 @@ class _Writing:
         return trees
 
     def _make_summaries(self, tree: _Tree) -> None:
-        start = 0
-        for layer, made in enumerate(summary_layers([node.text for node in tree.nodes]), 1):
+        start, losses, asker = 0, self._tables.losses, self._options.asker
+        asked = AskedSummaries(tree.name, asker, losses) if asker is not None else None
+        texts = [node.text for node in tree.nodes]
+        for layer, made in enumerate(summary_layers(texts, asked or extracts, self._text_vectors), 1):
             following = len(tree.nodes)
             for each in made:
                 tree.nodes.append(_Made("", layer, each.text, [start + child for child in each.children]))
             start = following
-            why = "extractive summaries were made: sentences of the texts"
-            self._tables.losses.add("derived", "summaries", None, why, count=len(made))
+            by = f"by {asker.options.model}" if asker is not None else "of sentences of the texts"
+            losses.add("derived", "summaries", None, f"summaries were made {by}", count=len(made))
+        if asked is not None:
+            asked.finish()
         for node in tree.nodes:
             node.vectors = node.vectors if start == 0 else b""
 
@@ -185,6 +193,9 @@ class _Writing:
         self._tell_renamed(part, nodes)
         indexes = [node.index for node in tree.nodes]
         key = self._complete_vectors(nodes)
+        if kind == "pkl" and not key:
+            told = "RAPTOR needs a vector for each node of a pickle, and there are none"
+            raise RagdataError(f"{told}: --option vectors=hashing, or keep-vectors=true where the source is a tree")
         with self._out.lines(f"{part}.{kind}") as writer:
             if kind == "pkl":
                 layers: list[list[int]] = [[] for _ in range(nodes[-1].layer + 1)]
@@ -212,6 +223,13 @@ class _Writing:
             for node in nodes:
                 node.vectors = _ENCODER.encode({key: hashed(node.text, size).round(6).tolist()})
             self._tables.losses.add("derived", "chunks", "embeddings", "vectors of hashed words", count=len(nodes))
+            return str(key)
+        if self._options["vectors"] == "given" and self._text_vectors.by_model:
+            key, vectors = self._options["embedding-key"], self._text_vectors([node.text for node in nodes])
+            for node, vector in zip(nodes, vectors, strict=True):
+                node.vectors = _ENCODER.encode({key: vector.astype(float).round(_DIGITS).tolist()})
+            why = f"vectors were made by {self._text_vectors.by_model}"
+            self._tables.losses.add("derived", "chunks", "embeddings", why, count=len(nodes))
             return str(key)
         shapes = Counter(_shape(node.vectors) for node in nodes)
         if len(shapes) > 1:

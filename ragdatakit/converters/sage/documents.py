@@ -14,7 +14,7 @@ from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document
 
 KEPT_METADATA = "ragdata_metadata"
-"""Where metadata stand that would be taken for something else if they stood by themselves."""
+"""Where metadata are that would be taken for something else if they were by themselves."""
 _TAKEN = frozenset(("id", "title", "contents", "text", "query", "question", KEPT_METADATA))
 
 
@@ -38,7 +38,7 @@ def document_rows(files: Iterable[DataFile], records: RecordReader) -> Iterator[
 
 
 def _document(entry: Fields, doc_id: str) -> Document:
-    """Whatever the columns do not tell exactly stays in the metadata, too."""
+    """Whatever the columns do not show exactly stays in the metadata, too."""
     left = dict(entry)
     contents = left.pop("contents", None)
     title = json_text.string_of(left["title"]) if is_string(left.get("title")) else None
@@ -65,7 +65,7 @@ def _id_text(raw: Raw | None) -> str | None:
 
 
 def document_line(document: Document, of_sage: bool) -> dict[str, Any]:
-    """The line of a document; ``of_sage``: its metadata are what stood beside its contents."""
+    """The line of a document; ``of_sage``: its metadata are what was beside its contents."""
     line: dict[str, Any] = {"id": document.doc_id}
     if document.title is not None:
         line["title"] = document.title
@@ -73,7 +73,7 @@ def document_line(document: Document, of_sage: bool) -> dict[str, Any]:
     metadata = json_text.fields_of(document.metadata) if document.metadata else {}
     natural = {"text"} if of_sage else set()
     given = _id_text(metadata.get("id"))
-    told = is_string(metadata.get("id")) and given == document.doc_id  # by the column alone, if it stood in the line
+    told = is_string(metadata.get("id")) and given == document.doc_id  # by the column alone, if it was in the line
     if (
         of_sage
         and given is not None

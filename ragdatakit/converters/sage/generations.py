@@ -21,7 +21,7 @@ from ragdatakit.schemas.sage.records import RECORD
 
 Fields = dict[str, Raw]
 KEPT_PROMPT = "ragdata_prompt"
-"""Where a prompt stands in records for today's operators, whose generator stumbles over ``prompt``."""
+"""Where a prompt is in records for today's operators, whose generator stumbles over ``prompt``."""
 KEPT_MESSAGES = "ragdata_messages"
 """The messages that an operator passed on beside the record."""
 
@@ -56,7 +56,7 @@ class Changed:
 
 
 def raw_of(value: Any) -> Raw:
-    """A value as JSON; ``Raw`` values in it stand as they are."""
+    """A value as JSON; ``Raw`` values in it are as they are."""
     return Raw(_ENCODER.encode(value))
 
 
@@ -76,7 +76,7 @@ def is_string(raw: Raw | None) -> bool:
 
 
 def text_in(element: Raw) -> str | None:
-    """The text of a result, also where it is a bare string or stands under another key."""
+    """The text of a result, also where it is a bare string or is under another key."""
     if not is_object(element):
         return json_text.string_of(element)
     fields = json_text.fields_of(element)
@@ -343,7 +343,7 @@ class _Renaming:
 
 
 def is_for_operators(before: str) -> bool:
-    """Whether what stood in a file is an object that today's operators read, as far as names and types go."""
+    """Whether what was in a file is an object that today's operators read, as far as names and types go."""
     if not before.startswith("{"):
         return False
     record = json_text.fields_of(before)

@@ -106,9 +106,10 @@ class _Results:
 
 
 def _about_run(file: DataFile, count: int, whole: Fields, any_results: bool, records: RecordReader) -> Fields:
-    """What a file says of its run, for the record of each result; what would weigh each of them down is told as lost.
+    """What a file says of its run, for the record of each result; what would weigh each of them down is reported as
+    lost.
 
-    ``count`` tells which JSON value of the file ``whole`` is.
+    ``count`` says which JSON value of the file ``whole`` is.
     """
     kept = json_text.fields_of(whole["metadata"]) if is_object(whole.get("metadata")) else {}
     lost = {key: value for key, value in whole.items() if key != "results" and (key != "metadata" or not kept)}

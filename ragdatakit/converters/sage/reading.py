@@ -20,7 +20,7 @@ from ragdatakit.schemas.canonical import Asset, Trace
 
 
 class Sample(NamedTuple):
-    """A documented record; ``before`` what stood in the file where that differs, ``question_id`` unique or None."""
+    """A documented record; ``before`` what was in the file where that differs, ``question_id`` unique or None."""
 
     question_id: str | None
     record: Fields

@@ -7,15 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ragdatakit.converters.sage.documents import KEPT_METADATA
-from ragdatakit.converters.sage.generations import (
-    Fields,
-    is_object,
-    is_string,
-    items_of,
-    number_in,
-    raw_of,
-    text_in,
-)
+from ragdatakit.converters.sage.generations import Fields, is_object, is_string, items_of, number_in, raw_of, text_in
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.schemas.canonical import Answer, Question, Run
@@ -86,7 +78,7 @@ def _is_stage_key(key: str) -> bool:
 
 
 def _order_in(sample: Fields, text: str, references: list[str]) -> tuple[tuple[str, ...], set[str]]:
-    """The order of the source's fields, if the sample tells it; and the members that are told by columns."""
+    """The order of the source's fields, if the sample shows it; and the members that columns hold."""
     known = {name for name in ("id", KEPT_ORDER) if name in sample}
     if "id" in known and not is_string(sample["id"]) and number_in(sample["id"]) is None:
         known.remove("id")

@@ -170,7 +170,7 @@ class _Composed:
             yield from self._tables.take("questions", *columns)
             return
         for question in _asked_in(self._tables):
-            reason = "questions that stand with the answers only"
+            reason = "questions that only the answers have"
             self._tables.losses.add("derived", "questions", None, reason, question.question_id)
             yield question
 

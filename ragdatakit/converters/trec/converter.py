@@ -148,7 +148,7 @@ def _qrels(dataset: Dataset, records: RecordReader) -> Iterator[Qrel]:
 
 
 def _split_of(file: DataFile) -> str | None:
-    """The split that the name of a file of judgements tells, as in ``qrels.train.txt``."""
+    """The split that the name of a file of judgements gives, as in ``qrels.train.txt``."""
     told = _SPLIT.fullmatch(file.path.name)
     return told.group(1) if told and told.group(1) not in _NO_SPLITS else None
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import orjson
+
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.element_scans import (
     Carried,
@@ -25,7 +27,8 @@ from ragdatakit.files.containers.record_forms import read_alike
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.declarations import File
 
-_WINDOW = 1 << 14
+_WINDOW = 1 << 14  # bytes at the end of a part in which a border between elements is looked for
+_CUTS_TRIED = 4
 _NAME = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
 TOO_LONG = "too long"
 TOO_BROKEN = "so much before this is broken that the rest was not read"
@@ -64,7 +67,7 @@ class Part:
 class ArraySource:
     """One JSON array in a file.
 
-    `parts` yields the elements; afterwards ``top`` tells what the top level was: ``"array"``, ``"empty"`` (an array
+    `parts` yields the elements; afterwards ``top`` says what the top level was: ``"array"``, ``"empty"`` (an array
     without elements), ``"nothing"`` (only white space) or ``"other"``, with ``head`` holding the first bytes; and
     ``whole`` whether it has an end.
     """
@@ -72,6 +75,9 @@ class ArraySource:
     NOUN: ClassVar = "array"
     OPENING: ClassVar = b"["
     BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
+    BEGINNING: ClassVar = re.compile(
+        rb'(?P<blanks>[ \t\r\n]*)(?P<mark>\{[ \t\r\n]*(?P<name>"[^"\\]{1,80}":[ ]?["{\[]?)|["{\[])'
+    )
     AROUND: ClassVar = b"[%b]"
     SCAN: ClassVar[type[ElementScan]] = ElementScan
 
@@ -83,7 +89,7 @@ class ArraySource:
         self._carried = Carried()
 
     def parts(self) -> Iterator[Part]:
-        """Read the file once; a part's ``proved`` tells whether its elements decode together."""
+        """Read the file once; a part's ``proved`` says whether its elements decode together."""
         reader = Buffer(self.source)
         if not self._open(reader):
             return
@@ -115,15 +121,9 @@ class ArraySource:
         return True
 
     def _proved_part(self, reader: Buffer, record: int) -> Part | None:
-        import orjson
-
         reader.fill_to(self.source.block_bytes)
         data = reader.data
-        borders = [m.start(1) for m in self.BORDER.finditer(data, max(0, len(data) - _WINDOW))]
-        # What begins as the first element does, behind the same blanks, is more likely an element than a value in one.
-        blanks = data[: end_of_space(data)]
-        alike = [cut for cut in borders if blanks and data.startswith(blanks + b'"', cut + 1)]
-        for cut in dict.fromkeys((*reversed(alike[-2:]), *reversed(borders[-4:]))):
+        for cut in dict.fromkeys((*self._alike(data), *self._borders(data))):
             try:
                 values = orjson.loads(self.AROUND % data[:cut])
             except orjson.JSONDecodeError:
@@ -135,6 +135,28 @@ class ArraySource:
             reader.take(cut + 1)
             return part
         return None
+
+    def _alike(self, data: bytes) -> list[int]:
+        """Where the last elements begin that begin as the first one does: the commas before them.
+
+        The first name in it and the mark behind it, or the blanks before the element, tell it from a value in one.
+        """
+        found = self.BEGINNING.match(data)
+        if found is None or not (found["blanks"] or found["name"]):
+            return []
+        mark = data[found.start("mark") if found["name"] else 0 : found.end("mark")]
+        end, cuts = len(data), list[int]()
+        while len(cuts) < _CUTS_TRIED and (end := data.rfind(mark, 0, end)) > 0:
+            comma = end - 1
+            while comma >= 0 and data[comma] in b" \t\r\n":
+                comma -= 1
+            if comma >= 0 and data[comma] == 44:
+                cuts.append(comma)
+        return cuts
+
+    def _borders(self, data: bytes) -> list[int]:
+        """The last commas that may stand between elements."""
+        return [m.start(1) for m in self.BORDER.finditer(data, max(0, len(data) - _WINDOW))][: -_CUTS_TRIED - 1 : -1]
 
     def _judge(self, part: Part, values: Any) -> None:
         """Count the elements; they are given on as values only where every reader reads them alike."""
@@ -187,17 +209,18 @@ class ObjectSource(ArraySource):
     NOUN: ClassVar = "object"
     OPENING: ClassVar = b"{"
     BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=")')
+    BEGINNING: ClassVar = re.compile(rb'(?P<blanks>[ \t\r\n]*)(?P<mark>")(?P<name>)')
     AROUND: ClassVar = b"{%b}"
     SCAN: ClassVar[type[ElementScan]] = MemberScan
 
     def _judge(self, part: Part, values: Any) -> None:
         super()._judge(part, values)
-        if not part.proved:  # a name may stand twice
+        if not part.proved:  # a name may appear twice
             part.count = len(part.elements())
 
 
 class WrappedSource(ArraySource):
-    """One JSON object in a file; its elements are those of the array that stands in a member, one of ``names``.
+    """One JSON object in a file; its elements are those of the array that is in a member, one of ``names``.
 
     Afterwards ``around`` has the other members, each ``"name": value``, and ``member`` the name of the one that holds
     the array. ``top`` is ``"other"`` where there is none.
@@ -254,8 +277,6 @@ class WrappedSource(ArraySource):
 
     def _name(self, reader: Buffer) -> tuple[str | None, int]:
         """The name of the member that begins here, and where its value does; None where there is none."""
-        import orjson
-
         self._skip_space(reader)
         reader.fill_to(MOST_OF_ANOTHER)
         found = _NAME.match(reader.data)
@@ -267,7 +288,7 @@ class WrappedSource(ArraySource):
             return None, 0
 
     def _take_member(self, reader: Buffer, value: int) -> bool:
-        """Note the member that begins here, and go on behind it; False where it does not end or is no JSON."""
+        """Note the member that begins here, and continue after it; False where it does not end or is no JSON."""
         while True:
             scan = MemberScan(reader.data, 0, 0, 0, 0, reader.ended)
             end = scan._end_of_value(value, reader.data[value : value + 1]) if value < len(reader.data) else -1
@@ -328,7 +349,7 @@ ELEMENTS = ("json-array", "json-object", "json-single", "json-wrapped")
 
 
 class Buffer:
-    """Uncompressed bytes that are not consumed yet, and where they stand in the file."""
+    """Uncompressed bytes that are not consumed yet, and where they are in the file."""
 
     def __init__(self, source: Source) -> None:
         self._pieces = source.pieces()
@@ -371,5 +392,5 @@ class Buffer:
         self.data = self.data[length:]
 
     def fault(self, record: int, error: str, length: int) -> Element:
-        """What is wrong at this place, with the first bytes that stand there."""
+        """What is wrong at this place, with the first bytes that are there."""
         return Element(record, self.line, self.offset, self.data[:length], error, self.indent)

@@ -22,7 +22,7 @@ _DECIMAL = re.compile(
 )
 _BOOLEANS = {"true": "true", "false": "false"}
 _INT64_MAX, _UINT64_MAX = 2**63 - 1, 2**64 - 1
-_MOST_DIGITS = 4000
+_MOST_DIGITS = 4000  # Python refuses to make an int of more than 4,300 digits
 _LAST = frozenset("0123456789. \t")
 
 
@@ -165,14 +165,14 @@ def key_of(cell: str, kind: Kind) -> str:
     return f"\0#{int(number) if whole else number!r}"
 
 
-# A field, from its first character: quoted with whatever stands behind the closing quote, or up to the next comma.
+# A field, from its first character: quoted with whatever follows the closing quote, or up to the next comma.
 _FIELD = re.compile(r'"((?:[^"]|"")*+)"([^,\r\n]*+)|([^,\r\n]*+)')
 _OPEN = re.compile(r'"(?:[^"]|"")*+\Z')
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a record: its text, and where it stands in the record (quotes included)."""
+    """One field of a record: its text, and where it is in the record (quotes included)."""
 
     text: str
     start: int
@@ -237,7 +237,7 @@ class CsvForm:
         return {name: fields[place].text for name, place in self._places.items() if place < len(fields)}
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
-        """Where the cell of the column ``/<name>`` stands, with its quotes: (first character, length)."""
+        """Where the cell of the column ``/<name>`` is, with its quotes: (first character, length)."""
         fields, _, _ = split_record(text)
         place = self._places.get(pointer.removeprefix("/").replace("~1", "/").replace("~0", "~"), len(fields))
         return (fields[place].start, fields[place].end - fields[place].start) if place < len(fields) else None

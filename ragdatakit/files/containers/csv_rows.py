@@ -1,24 +1,20 @@
 """A CSV file cut into records, as pandas' reader cuts it, with every record's physical line and offset.
 
 A record ends at a line end (LF, CR LF or a lone CR) outside of quotes; lines of nothing but blanks are skipped. A quote
-that is never closed would swallow the rest of the file: cutting goes on at the next line that is a whole record of its
-own, and the record before it is marked.
+that is never closed would swallow the rest of the file: cutting continues at the next line that is a whole record of
+its own, and the record before it is marked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.files.containers.csv_cells import chunk_rows, split_record
+from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ragdatakit.files.containers.positions import BlockTable
 
 _FIELD = rb'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|(?!")[^,\r\n]*+)'
 _RECORD = re.compile(rb"%b(?:,%b)*+(?=[\r\n]|\Z)" % (_FIELD, _FIELD))
@@ -27,7 +23,7 @@ _END = re.compile(rb"\r\n|\r|\n")
 _BLANK = re.compile(rb"[ \t]*+(?=[\r\n]|\Z)")
 LONGEST_OPEN = 1 << 26
 """Bytes that a quoted cell may take before it is looked at as one that was never closed."""
-_PART = 1 << 16
+_PART = 1 << 16  # bytes judged by themselves: one odd row costs the columnar way this much, not a whole block
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +81,7 @@ def cut_rows(
 
     ``widths`` are the numbers of fields that a record of the file may have; a record over several lines with another
     number is looked at for a quote that was not closed, as is one that is still open after ``longest`` bytes. The last
-    record is left where ``data`` may go on.
+    record is left where ``data`` may continue.
     """
     rows: list[RawRow] = []
     position, first_line = 0, line

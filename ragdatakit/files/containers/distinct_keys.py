@@ -15,7 +15,7 @@ def has_many_keys(data: bytes, most: int = MOST_KEYS) -> bool:
     """Whether JSON text names more than ``most`` different keys.
 
     Only quote marks and colons are looked at, so that a text with ``\\":`` in it counts as a key, too: that makes
-    reading slower, never wrong. Keys of more than 256 bytes are told apart by their ends.
+    reading slower, never wrong. Keys of more than 256 bytes are distinguished by their ends.
     """
     keys: set[bytes] = set()
     for colon in _COLON.finditer(data):

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# A raw line feed cannot stand in a JSON string: a string that is not closed ends with its line at the latest.
+import orjson
+
+# A raw line feed cannot be in a JSON string: a string that is not closed ends with its line at the latest.
 _STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
 _BRACKETS = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"|[{}\[\]]|"')
 _SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
@@ -24,7 +26,7 @@ _CLOSING = {b"{": b"}", b"[": b"]"}
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _BLANKS = b" \t\r\n"
 _SHOWN = 80
-_AHEAD = 1 << 12
+_AHEAD = 1 << 12  # bytes within which the next line decides whether an array goes on after a broken element
 MOST_IN_VAIN = 1 << 24
 """Brackets of broken values that are looked at before the rest of a file is given up: some seconds."""
 LONG_ELEMENT = 1 << 24
@@ -60,7 +62,7 @@ class Carried:
 
     @property
     def spent(self) -> bool:
-        """Whether so much is broken that going on would take too long."""
+        """Whether so much is broken that continuing would take too long."""
         return self.in_vain > MOST_IN_VAIN
 
 
@@ -78,7 +80,7 @@ def end_of_space(data: bytes, start: int = 0) -> int:
 class ElementScan:
     """Elements of an array cut one by one, with recovery.
 
-    After `run`, ``closed`` tells whether the array ended, ``cut`` whether its last element did not.
+    After `run`, ``closed`` says whether the array ended, ``cut`` whether its last element did not.
     """
 
     CLOSING = b"]"
@@ -145,7 +147,7 @@ class ElementScan:
             self._carried.mark = first if sound else self._carried.mark
             yield self._element(start, end, "")
             self._record += 1
-            self.position = end  # not behind the blanks, which tell the margin of the next element
+            self.position = end  # not behind the blanks, which show the margin of the next element
             if data[after : after + 1] == b",":
                 self.position = after + 1
                 following = end_of_space(data, after + 1)
@@ -161,7 +163,7 @@ class ElementScan:
         return end if end >= 0 else min(start + _SHOWN, len(self.data))
 
     def _broken_at(self, start: int, end: int) -> int:
-        """Where to go on behind an element that is broken at its end; 0 where it is not, or nothing is known.
+        """Where to continue after an element that is broken at its end; 0 where it is not, or nothing is known.
 
         One that is not closed may have taken the end of the array for its own, and all elements before it.
         """
@@ -177,10 +179,10 @@ class ElementScan:
         return self._carried.mark not in (self.data[start : start + 1], b"")
 
     def _ends(self, start: int, end: int) -> tuple[int, int, bool] | None:
-        """Where the element ends (-1 and -2 are as told by `_end_of_element`), and where what follows it begins.
+        """Where the element ends (-1 and -2 are as returned by `_end_of_element`), and where what follows it begins.
 
         That is a comma, the closing bracket, the next element, or the end of the data, where the element is sound; else
-        (the third value is false) where to go on. None where more must be read.
+        (the third value is false) where to continue. None where more must be read.
         """
         data = self.data
         after = end_of_space(data, end) if end >= 0 else -1
@@ -230,7 +232,7 @@ class ElementScan:
         return match.end() if match else start + 1
 
     def _line_behind(self, start: int) -> int:
-        """Where the next line begins, if it goes on with elements as if the array were not closed.
+        """Where the next line begins, if it continues with elements as if the array were not closed.
 
         Else 0; -1 where more must be read to know.
         """
@@ -250,7 +252,7 @@ class ElementScan:
         return mark in (b"{", b'"') and self._carried.mark in (mark, b"")
 
     def _next_line_like(self, start: int, broken: bool) -> int:
-        """Where to go on behind an element that does not end: before the next line that begins as its own; 0 if none.
+        """Where to continue after an element that does not end: before the next line that begins as its own; 0 if none.
 
         For a string that is the next line. Where the element may only be long, nothing is looked for as long as there
         is more data to wait for.
@@ -337,8 +339,6 @@ class MemberScan(ElementScan):
 
 
 def _decodes(data: bytes) -> bool:
-    import orjson
-
     try:
         orjson.loads(data)
     except orjson.JSONDecodeError:

@@ -15,7 +15,7 @@ _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ANY = msgspec.json.Decoder()
 _STRING = msgspec.json.Decoder(str)
 HALVES = "half a character (an unpaired surrogate) became U+FFFD"
-"""What is told where that was done."""
+"""What is reported where that was done."""
 _HEX = rb"[0-9a-fA-F]"
 _HALF = re.compile(
     rb"\\u[dD][89abAB]%b{2}\\u[dD][c-fC-F]%b{2}|(\\u[dD][89a-fA-F]%b{2})|\\." % (_HEX, _HEX, _HEX), re.DOTALL
@@ -24,7 +24,7 @@ _NAN = re.compile(rb'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity', re.DOTALL)
 
 
 def dumps(value: Any) -> str:
-    """A value as compact JSON; ``Raw`` values in it stand as they are."""
+    """A value as compact JSON; ``Raw`` values in it are as they are."""
     return _ENCODER.encode(value).decode()
 
 
@@ -47,13 +47,13 @@ def _integer(digits: str) -> int | float:
 
 
 def without_nan(data: bytes) -> bytes:
-    """Text that is JSON but for NaN and Infinity, which become null; all else stays as it stands."""
+    """Text that is JSON except for NaN and Infinity, which become null; all else stays as it stands."""
     return _NAN.sub(lambda found: found[0] if found[0][:1] == b'"' else b"null", data)
 
 
 def without_halves(data: bytes) -> bytes:
     """JSON in which half a character (an escaped surrogate without its other half) became U+FFFD; all else stays as it
-    stands."""
+    is."""
     return _HALF.sub(lambda found: b"\\ufffd" if found[1] else found[0], data) if b"\\u" in data else data
 
 

@@ -1,4 +1,4 @@
-"""How deep JSON is nested: Arrow and DuckDB end the process over what is too deep, and tell nothing."""
+"""How deep JSON is nested: Arrow and DuckDB end the process over what is too deep, and say nothing."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Judgement:
     read.
 
     ``surrogate`` is the first lone surrogate in any text, spelled as an escape. ``escaped_slash``: a text was written
-    with ``\\/`` and keeps the backslash. ``repeated`` are keys, at any depth, that stand twice in their dict.
+    with ``\\/`` and keeps the backslash. ``repeated`` are keys, at any depth, that appear twice in their dict.
     ``portable``: JSON readers take it and see the same, an object or list of texts, finite numbers, lists and objects.
     """
 

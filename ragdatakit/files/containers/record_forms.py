@@ -33,10 +33,10 @@ class RecordForm(Protocol):
         """The decoded record; None where it cannot be decoded."""
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
-        """Where the value at ``pointer`` stands: (first character, length); None if it is not found."""
+        """Where the value at ``pointer`` is: (first character, length); None if it is not found."""
 
     def glimpse(self, text: str, field_name: str) -> Any:
-        """A field that stands near the beginning of a record too long to be decoded; None if it is not seen."""
+        """A field that is near the beginning of a record too long to be decoded; None if it is not seen."""
 
     def column_of(self, name: str) -> str:
         """The field that a derived key column (``@...``) is made of, where it is one; else ``""``."""
@@ -66,7 +66,7 @@ class JsonForm:
         return self.decode(text).value
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
-        """Where the value at ``pointer`` stands: (first character, length); None if it is not found."""
+        """Where the value at ``pointer`` is: (first character, length); None if it is not found."""
         return strict_json.locate(text, pointer)
 
     def column_of(self, name: str) -> str:
@@ -74,7 +74,7 @@ class JsonForm:
         return ""
 
     def glimpse(self, text: str, field_name: str) -> Any:
-        """A number or short text that stands near the beginning of a record which is not whole."""
+        """A number or short text that is near the beginning of a record which is not whole."""
         found = re.search(rf'"{re.escape(field_name)}"\s*:\s*(-?\d+|"[^"\\]*")', text[:4096])
         return strict_json.decode(found.group(1)).value if found else None
 
@@ -119,7 +119,7 @@ class MemberForm(JsonForm):
         return f"/{self.value_field}{below}" if pointer else f"/{self.name_field}"
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
-        """Where the name or (a value in) the value stands: (first character, length); None if it is not found."""
+        """Where the name or (a value in) the value is: (first character, length); None if it is not found."""
         name = _NAME.match(text)
         if name is None:
             return None
@@ -135,7 +135,7 @@ class MemberForm(JsonForm):
         return (found[0] - 1, found[1]) if found is not None else None
 
     def glimpse(self, text: str, field_name: str) -> Any:
-        """The member's name, which stands before the value that is too long."""
+        """The member's name, which comes before the value that is too long."""
         name = _NAME.match(text[:4096]) if field_name == self.name_field else None
         return strict_json.decode(name.group(1)).value if name else None
 
@@ -161,7 +161,7 @@ class ColumnsForm(JsonForm):
             return Decoded(error=str(error), position=error.position)
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
-        """Where a cell stands, with its quotes: (first character, length)."""
+        """Where a cell is, with its quotes: (first character, length)."""
         name = pointer.removeprefix("/")
         try:
             cells = cut(text, self._reader.columns)
@@ -197,7 +197,7 @@ class TaggedForm(JsonForm):
         return Decoded(self._reader.record(text))
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
-        """Where the content of an element stands: (first character, length)."""
+        """Where the content of an element is: (first character, length)."""
         return self._reader.span(text, pointer.removeprefix("/"))
 
     def glimpse(self, text: str, field_name: str) -> Any:
@@ -221,7 +221,8 @@ def form_of(kind: File) -> JsonForm:
 
 
 def read_alike(value: Any, data: bytes) -> bool:
-    """Whether every reader reads ``data`` as ``value``: no key stands twice in it, no number is one that some round."""
+    """Whether every reader reads ``data`` as ``value``: no key appears twice in it, no number is one that some
+    round."""
     keys = _count_keys(value, 0)
     if keys <= 0:
         return not keys

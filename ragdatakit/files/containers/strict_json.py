@@ -35,7 +35,7 @@ class _Overflow(float):
 class Decoded:
     """What ``json.loads`` makes of a text, and the oddities in it.
 
-    ``error`` and ``position`` (0-based character) tell why it is no JSON; then ``value`` is None. The lists hold JSON
+    ``error`` and ``position`` (0-based character) say why it is no JSON; then ``value`` is None. The lists hold JSON
     Pointers with the key, the literal or the surrogate at fault.
     """
 
@@ -156,7 +156,7 @@ _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]++', 
 
 
 def locate(text: str, pointer: str) -> tuple[int, int] | None:
-    """Where in a JSON text the value at ``pointer`` stands: (first character, length); None if it is not found.
+    """Where in a JSON text the value at ``pointer`` is: (first character, length); None if it is not found.
 
     The last of repeated keys is meant, as in ``json.loads``.
     """
@@ -174,7 +174,7 @@ _SCAN: Any = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # as th
 
 
 def _descend(text: str, want: list[str]) -> tuple[int, int] | None:
-    """Down the path, with Python's own scanner to pass over what stands beside it; raises where that stops."""
+    """Down the path, with Python's own scanner to pass over what is next to it; raises where that stops."""
     begin = _solid(text, 0)
     end = None
     for name in want:
@@ -193,12 +193,12 @@ def _descend(text: str, want: list[str]) -> tuple[int, int] | None:
 
 
 _LONG = 1 << 16
-"""Characters of a text from which on it is remembered where the parts of it stand."""
+"""Characters of a text from which on it is remembered where the parts of it are."""
 _MOST_KEPT = 100_000
 
 
 class _Places:
-    """Where the parts of the last long text stand, by the place of the object or array that they are in: a record of
+    """Where the parts of the last long text are, by the place of the object or array that they are in: a record of
     megabytes may have hundreds of values to be found."""
 
     def __init__(self, text: str) -> None:
@@ -210,7 +210,7 @@ _last_text = [_Places("")]
 
 
 def _kept_parts(text: str, begin: int) -> Mapping[str, tuple[int, int]] | None:
-    """Where the members or elements of what begins there stand; None where these are too many to be remembered."""
+    """Where the members or elements of what begins there are; None where these are too many to be remembered."""
     places = _last_text[-1]
     if places.text != text:
         _last_text[:] = [places := _Places(text)]
@@ -238,7 +238,7 @@ def _solid(text: str, at: int) -> int:
 
 
 def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
-    """Where the last value of that name stands in an object."""
+    """Where the last value of that name is in an object."""
     found = None
     for key, span in _members(text, begin):
         if key == name:
@@ -247,7 +247,7 @@ def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
 
 
 def _members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
-    """The names in an object, and where their values stand."""
+    """The names in an object, and where their values are."""
     at = _solid(text, begin + 1)
     while text[at] != "}":
         key, at = scanstring(text, at + 1)
@@ -261,12 +261,12 @@ def _members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _element(text: str, begin: int, name: str) -> tuple[int, int] | None:
-    """Where the element of that number stands in an array."""
+    """Where the element of that number is in an array."""
     return next((span for number, span in _elements(text, begin) if number == name), None)
 
 
 def _elements(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
-    """The numbers of the elements of an array, and where they stand."""
+    """The numbers of the elements of an array, and where they are."""
     at, number = _solid(text, begin + 1), 0
     while text[at] != "]":
         start = at

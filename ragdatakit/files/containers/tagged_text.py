@@ -14,7 +14,7 @@ from dataclasses import dataclass
 UNCLOSED = "<unclosed>"
 """The field of a record whose element is not closed."""
 
-_LONGEST_TAG = 1 << 10
+_LONGEST_TAG = 1 << 10  # bytes; what is kept of a block in case that a tag is cut by its end
 _CONTINUING = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 _OPENING = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)?>")
 _ATTRIBUTE = re.compile(r"""\b(?:number|num|id|qid|docno)\s*=\s*["']?([^"'\s>]+)""", re.I)
@@ -117,7 +117,7 @@ class TaggedReader:
         self._closing = re.compile(rf"</(?:{'|'.join(map(re.escape, tags))})\s*>\s*\Z", re.I)
 
     def record(self, text: str) -> dict[str, str]:
-        """The fields of an element, in the order in which they stand; lines end as XML reads them, with a line feed."""
+        """The fields of an element, in the order in which they are; lines end as XML reads them, with a line feed."""
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         found: dict[str, str] = {}
@@ -142,7 +142,7 @@ class TaggedReader:
         return found
 
     def span(self, text: str, name: str) -> tuple[int, int] | None:
-        """Where the content of the first element of that name stands, without blanks around it."""
+        """Where the content of the first element of that name is, without blanks around it."""
         for found, start, end, _ in self._parts(text):
             if found == name:
                 content = text[start:end].strip(_BLANKS)
@@ -166,7 +166,7 @@ class TaggedReader:
             yield _OTHER_NAMES.get(name, name) if "num" in self._fields else name, inner.end(), stop, close is not None
 
     def _rest(self, text: str, parts: list[tuple[str, int, int, bool]]) -> str:
-        """What stands behind the id and the header of an element without a text."""
+        """What follows the id and the header of an element without a text."""
         begin = opening.end() if (opening := _OPENING.match(text)) else 0
         for name, _, end, closed in parts:
             if name in (self._fields[0], "dochdr", "title"):

@@ -1,4 +1,4 @@
-"""Which datasets stand at a path: a folder tree, a lone file, or a configuration file that names the others."""
+"""Which datasets are at a path: a folder tree, a lone file, or a configuration file that names the others."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
 
 
 def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundary, by_name: str = "") -> Detected:
-    """``by_name``: files whose content tells nothing are taken for what their names say, "all" of them, or where
+    """``by_name``: files whose content says nothing are taken for what their names say, "all" of them, or where
     "several" files have names that say what they are, as ``topics.tsv`` beside ``qrels.txt``."""
     tree = SniffedTree(root, boundary)
     found = Detected()

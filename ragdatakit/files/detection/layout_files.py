@@ -64,7 +64,7 @@ def _loose_files(tree: SniffedTree, folder: Path, layout: Layout) -> Iterator[tu
 
 
 def _folder_instead(tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, pattern: str) -> list[Path]:
-    """A folder that stands where a file should; reading it tells so."""
+    """A folder in place of a file; reading it says so."""
     last = pattern.rsplit("/", 1)[-1]
     opaque = fmt.file(layout.files[pattern]).container == "opaque"
     if opaque or "*" in last or not last.endswith(DATA_SUFFIXES) or f"{pattern}/" in layout.files:
@@ -100,7 +100,7 @@ def sniffed_files(
 
 
 def _may_be_list(tree: SniffedTree, path: Path, kind: File) -> bool:
-    """Whether a file that no other one stands beside may be of a kind: a first byte rules out most of many files."""
+    """Whether a file with no other one next to it may be of a kind: a first byte rules out most of many files."""
     if kind.container != "json-array":
         return True
     data, _ = tree.beginning(path, 256)
@@ -108,7 +108,7 @@ def _may_be_list(tree: SniffedTree, path: Path, kind: File) -> bool:
 
 
 def _companions(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[Path]) -> dict[Path, DataFile]:
-    """The files that a file of their name, with another ending, stands beside."""
+    """The files that a file of their name, with another ending, is next to."""
     files: dict[Path, DataFile] = {}
     for pattern, beside in layout.companions.items():
         ending, other = (name.rsplit("*", 1)[1] for name in (pattern, beside))
@@ -127,7 +127,7 @@ def files_by_name(tree: SniffedTree, folder: Path, layout: Layout, known: set[Pa
 
 
 def named_files(tree: SniffedTree, folder: Path, layout: Layout) -> list[DataFile]:
-    """The files whose names are those of this format and whose content tells nothing at all."""
+    """The files whose names are those of this format and whose content says nothing at all."""
     files: dict[Path, DataFile] = {}
     empty = []
     for pattern, kind in layout.sniffed.items():
@@ -160,7 +160,7 @@ def ignored_files(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[
 
 
 def not_even_json(tree: SniffedTree, dataset: Dataset, layout: Layout, claimed: set[Path]) -> list[DataFile]:
-    """Files beside a dataset that its content alone tells, which are JSON by their names and by nothing else.
+    """Files next to a dataset that only their content identifies, which are JSON by their names and by nothing else.
 
     Where a format has names of its own, another file is none of its business; here any of them may be one of it.
     """
@@ -178,7 +178,7 @@ def not_even_json(tree: SniffedTree, dataset: Dataset, layout: Layout, claimed: 
 
 
 def folders_instead(tree: SniffedTree, dataset: Dataset, layout: Layout) -> list[DataFile]:
-    """Folders with the names of files that the format opens; reading them tells so."""
+    """Folders with the names of files that the format opens; reading them says so."""
     known = {file.path for file in dataset.files}
     found: dict[Path, DataFile] = {}
     for pattern, kind in layout.patterns.items():

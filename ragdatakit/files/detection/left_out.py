@@ -18,8 +18,8 @@ _MOST_TOLD = 5
 
 def left_out_folders(path: Path, follow_links: bool = False) -> list[LeftOut]:
     """The folders below ``path`` with data files that no dataset has, each with those of its subfolders: the topmost
-    ones that neither are a dataset nor hold one. And those that nobody may look into, but for the folders of datasets,
-    of which these tell.
+    ones that neither are a dataset nor hold one. And those that nobody may look into, except for the folders of
+    datasets, which these report.
 
     Files that lie in ``path`` itself or in the folder of a dataset are not told (`files_not_read` does that), nor are
     those about the data, such as a README. Empty where nothing is recognised at all.
@@ -51,7 +51,7 @@ def _topmost(folder: Path, path: Path, holding: set[Path]) -> Path:
 def files_not_read(path: Path, read: Collection[Path]) -> list[NotRead]:
     """The files below a folder that are none of those that are ``read``, whatever their names are, in their order.
 
-    Hidden files are not told, nor those about the data, such as a README, and what ragdata puts beside a dataset.
+    Hidden files are not told, nor those about the data, such as a README, and what ragdata puts next to a dataset.
     Empty where ``path`` is no folder.
     """
     if not path.is_dir():

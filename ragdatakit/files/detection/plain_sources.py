@@ -59,7 +59,8 @@ READ_TOGETHER = "read_together"
 NUMBERED = "numbered"
 """The option of a plain dataset that says, in words, that its documents are called by the numbers of their rows."""
 LABELS = "labels"
-"""The option of a plain dataset that has what tells the labels of nodes and relations: names to labels, of names."""
+"""The option of a plain dataset that names the file with the labels of nodes and relations: names to labels, of
+names."""
 NO_DATA = (_BESIDE_TRIPLES, _ABOUT_TEXTS)
 """The reasons why nothing is missed where such a file is not read."""
 
@@ -118,7 +119,7 @@ def split_of(path: Path) -> str | None:
 
 
 def is_about(path: Path) -> bool:
-    """Whether a file tells about the data beside it: a README, a licence, a note of where it comes from."""
+    """Whether a file is about the data next to it: a README, a licence, a note of where it comes from."""
     return bool(_ABOUT_FILE.fullmatch(path.name.lower()) or _ABOUT_CAPITALS.fullmatch(path.name))
 
 
@@ -131,10 +132,7 @@ def without_notes(dataset: Dataset) -> Dataset:
     return dataset
 
 
-PLAIN_SOURCES: dict[str, Callable[[Path, Boundary], Dataset]] = {
-    "text": text_dataset,
-    "table": table_dataset,
-}
+PLAIN_SOURCES: dict[str, Callable[[Path, Boundary], Dataset]] = {"text": text_dataset, "table": table_dataset}
 """Format to what finds its files at a path, of which those are read that lie within a boundary."""
 
 

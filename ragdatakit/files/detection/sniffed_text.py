@@ -1,4 +1,4 @@
-"""What a file of cells, or of elements between tags, is: told from how its text begins."""
+"""What a file of cells, or of elements between tags, is: recognised from how its text begins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Beginning:
         """Whether the text begins as a file of that kind does.
 
         Cells: the header has the kind's ``keys``, or most lines match the ``pattern`` of its record (a kind that
-        has neither is known by name only). Elements: the first tag stands before an element called as one of the
+        has neither is known by name only). Elements: the first tag comes before an element called as one of the
         ``keys``.
         """
         if kind.container == "tagged":

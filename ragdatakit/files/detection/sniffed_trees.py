@@ -12,7 +12,7 @@ from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.schemas.declarations import File, Format
 
 _SMALL = 1 << 12
-"""Bytes of a file that is kept whole: beside a dataset there may be a hundred thousand of these."""
+"""Bytes of a file that is kept whole: next to a dataset there may be a hundred thousand of these."""
 _MOST_KEPT = 32 << 20
 _Guess = tuple[Format, File] | None
 

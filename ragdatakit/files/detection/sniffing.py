@@ -1,7 +1,8 @@
-"""What a lone file is, told from its first records; and in which container a JSON file holds them."""
+"""What a lone file is, recognised from its first records; and in which container a JSON file holds them."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import zlib
@@ -72,8 +73,6 @@ def _header_of(text: str) -> Head | None:
     line = text.lstrip("\r\n").split("\n", 1)[0].rstrip("\r")
     if "," not in line or len(line) > HEAD_BYTES:
         return None
-    import csv
-
     try:
         columns = next(csv.reader([line]), [])
     except csv.Error:
@@ -231,7 +230,7 @@ def json_container(path: Path, boundary: Boundary = ANYWHERE) -> str:
 
 
 def _container_of(text: str, more: bool) -> str:
-    """By the beginning of a file; ``more``: it goes on.
+    """By the beginning of a file; ``more``: it continues.
 
     Several lines of which the first is a whole value are lines of records. An array holds records if its first element
     is an object or array; else it is itself one (such as a tuple that was saved). An object over several lines is one
@@ -271,7 +270,7 @@ def _starts_with_value(text: str) -> bool:
 
 
 def guess(path: Path, formats: tuple[Format, ...], boundary: Boundary = ANYWHERE) -> tuple[Format, File] | None:
-    """The format and kind of a file by its content; None where it tells none, or it is no regular file."""
+    """The format and kind of a file by its content; None where it shows none, or it is no regular file."""
     if not is_regular(path, boundary):
         return None
     return guess_beginning(lambda length: beginning(path, length, boundary), formats)
@@ -289,7 +288,7 @@ def guess_beginning(read: Read, formats: tuple[Format, ...]) -> tuple[Format, Fi
 
 
 def _by_bytes(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
-    """The kind that the first bytes of a file tell, of those that hold no text."""
+    """The kind that the first bytes of a file show, of those that hold no text."""
     kinds = _signs(formats).of_bytes
     start = read(_FIRST_BYTES)[0] if kinds else b""
     begun = [pair for pair in kinds if start.startswith(pair[1].begins)]
@@ -298,7 +297,7 @@ def _by_bytes(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | 
 
 
 def looks_like(head: Head, kind: File) -> int:
-    """How well a file's head fits a kind: 0 not at all, else the number of telling fields."""
+    """How well a file's head fits a kind: 0 not at all, else the number of fields that count."""
     if kind.container == "json-object":
         return _looks_like_members(head, kind)
     if kind.container == "json-wrapped":
@@ -331,7 +330,7 @@ def _wrapped(head: Head, kind: File) -> list[dict[str, Any]]:
 
 
 def _likeness(record: dict[str, Any], kind: File) -> int:
-    """Twice the telling fields less the unknown ones; at least 1 where a sign is there."""
+    """Twice the fields that count less the unknown ones; at least 1 where a sign is there."""
     groups = [kind.keys, *kind.signs]
     found = [all(k in record for k in group) for group in groups]
     telling = {k for group, there in zip(groups, found, strict=True) if there for k in group}

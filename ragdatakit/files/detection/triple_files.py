@@ -35,7 +35,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class TripleHead:
-    """What the beginning of a file of triples tells: whether the first line names the columns, and the relations."""
+    """What the beginning of a file of triples shows: whether the first line names the columns, and the relations."""
 
     header: bool
     relations: frozenset[str]
@@ -58,7 +58,7 @@ def triple_columns(names: Iterable[str]) -> list[tuple[str, str, str]]:
 
 
 def triple_files(paths: Iterable[Path], boundary: Boundary = ANYWHERE) -> dict[Path, TripleHead]:
-    """The files of triples among these, told by their beginnings.
+    """The files of triples among these, recognised by their beginnings.
 
     A file that proves nothing by itself, such as one of two lines, is one beside a proved one of its folder whose
     relations it has.
@@ -77,7 +77,7 @@ def triple_files(paths: Iterable[Path], boundary: Boundary = ANYWHERE) -> dict[P
 
 
 def read_triple_head(path: Path, boundary: Boundary = ANYWHERE) -> TripleHead | None:
-    """What the beginning of a file tells where each line of it has three cells between tabs; None where not so."""
+    """What the beginning of a file says where each line of it has three cells between tabs; None where not so."""
     if not path.name.lower().endswith(TRIPLE_SUFFIXES) or not is_regular(path, boundary):
         return None
     found = None
@@ -114,7 +114,7 @@ def _judged(rows: Sequence[Sequence[str]]) -> TripleHead | None:
     common = len(heads & tails)
     proved = (
         len(rows) >= _FEWEST_LINES
-        # Grades are numbers, and so are ids of triplets, which a relation cannot be told from.
+        # Grades are numbers, and so are ids of triplets, which a relation cannot be distinguished from.
         and not numbers
         and 2 * len(relations) <= len(rows)
         and max(map(len, relations)) <= _LONGEST_RELATION

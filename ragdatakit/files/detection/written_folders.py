@@ -11,7 +11,7 @@ from ragdatakit.schemas.errors import skip_unreadable
 
 
 class WrittenFolders:
-    """What ragdata itself wrote: its manifest tells the format, whatever the content looks like."""
+    """What ragdata itself wrote: its manifest shows the format, whatever the content looks like."""
 
     def __init__(self, root: Path, boundary: Boundary) -> None:
         self._root, self._boundary = root, boundary

@@ -29,10 +29,7 @@ class GitLinks:
     """
 
     def __init__(
-        self,
-        near: Iterable[GitEntry],
-        all_entries: Callable[[], Iterable[GitEntry]],
-        target: Callable[[str], str],
+        self, near: Iterable[GitEntry], all_entries: Callable[[], Iterable[GitEntry]], target: Callable[[str], str]
     ) -> None:
         self._near = {entry.path: entry for entry in near}
         self._all_entries = all_entries

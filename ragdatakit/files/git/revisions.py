@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from ragdatakit.files.git.links import FILE, LINK, GitEntry, GitLinks
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
 
 _POINTER = re.compile(
@@ -148,7 +150,7 @@ def _wanted(entries: list[GitEntry], notes: list[str], shown: str) -> Iterator[t
         else:
             modules += entry.mode == _MODULE
     if modules:
-        notes.append(f"{shown}: {modules:,} submodule{'s' * (modules != 1)} left out")
+        notes.append(f"{shown}: {many(modules, 'submodule')} left out")
 
 
 class _Git:
@@ -245,8 +247,6 @@ class _Git:
         return len(wanted) - len(found)
 
     def _refuse_large(self, size: int, folder: Path) -> None:
-        import shutil
-
         folder.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(folder).free
         if size > free:

@@ -1,7 +1,7 @@
 """What HippoRAG makes of a passage and of a question: the passage's text and id, what is to be found, right answers.
 
 The rules are those of its ``main.py`` (`get_gold_docs`, `get_gold_answers`), for values of any shape: what upstream
-would stop at is left out here, and told by whoever judges.
+would stop at is left out here, and reported by the validator.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ANSWER_FIELDS = ("answer", "gold_ans", "reference", "obj", "o_wiki_title", "poss
 
 
 class Paragraph(NamedTuple):
-    """A passage that stands in a question, where in it, and whether it is one of those to be found."""
+    """A passage that is in a question, where in it, and whether it is one of those to be found."""
 
     pointer: str
     title: str
@@ -60,7 +60,7 @@ def set_name(file_name: str) -> str:
 
 
 def joiner_of(data_set: str) -> str:
-    """What stands between the sentences of a passage."""
+    """What is between the sentences of a passage."""
     return "" if data_set.startswith("hotpotqa") else " "
 
 
@@ -135,7 +135,7 @@ class GoldAnswers(NamedTuple):
 
 
 def gold_answers(question: Mapping[str, Any]) -> GoldAnswers:
-    """The right answers but for ``answer_aliases``; the field is ``""`` where there is none."""
+    """The right answers except for ``answer_aliases``; the field is ``""`` where there is none."""
     for field in ("answer", "gold_ans", "reference"):
         if field in question:
             return GoldAnswers(field, _texts(question[field]))

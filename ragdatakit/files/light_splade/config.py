@@ -73,7 +73,7 @@ def read_config(path: Path, fmt: Format, boundary: Boundary) -> Dataset:
 
 
 def _lines_of_keys(path: Path) -> dict[str, int]:
-    """The 1-based line on which each key stands (the last, where one is written twice)."""
+    """The 1-based line on which each key is (the last, where one is written twice)."""
     text = path.read_text("utf-8", "replace")
     found = re.finditer(r"^[ \t]*([A-Za-z_]\w*)[ \t]*:", text, re.M)
     return {match.group(1): text.count("\n", 0, match.start(1)) + 1 for match in found}

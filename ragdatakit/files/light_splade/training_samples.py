@@ -1,7 +1,7 @@
 """The training samples of a light-splade dataset: texts of query, positive and negative, in file order or shuffled.
 
 Memory holds 20 bytes for each record of the masters (its id, where its line begins, how long it is); texts are read
-from the files when they are needed. The triplets stand in a scratch file, 12 bytes each. Packed files are unpacked into
+from the files when they are needed. The triplets are in a scratch file, 12 bytes each. Packed files are unpacked into
 scratch files first: a text in the middle of them could not be reached otherwise.
 """
 
@@ -152,7 +152,7 @@ class TrainingSamples:
 
 
 class _Master:
-    """Where the text of each id stands. A place is a record's number in the order of the ids."""
+    """Where the text of each id is. A place is a record's number in the order of the ids."""
 
     def __init__(self, files: list[DataFile], record: Any, stack: ExitStack) -> None:
         self._files = [(file.display, _opened(file, stack)) for file in files]
@@ -172,7 +172,7 @@ class _Master:
         self.text = lru_cache(_KEPT_TEXTS)(self._text)
 
     def _sort(self) -> None:
-        """Into the order of the ids. Of an id that stands twice the last record counts, as it does for the loader."""
+        """Into the order of the ids. Of an id that appears twice the last record counts, as it does for the loader."""
         order = np.argsort(self._ids, kind="stable")
         ordered = self._ids[order]
         order = order[np.append(ordered[1:] != ordered[:-1], True)]
@@ -199,7 +199,7 @@ class _Master:
 
 
 def permuted(count: int, seed: int) -> Iterator[int]:
-    """The numbers below ``count``, each once, in an order that the seed tells, without holding them.
+    """The numbers below ``count``, each once, in an order that the seed gives, without holding them.
 
     A Feistel network permutes the numbers of the next even number of bits; those that are too large are skipped.
     """

@@ -1,4 +1,4 @@
-"""The text of an extraction as LightRAG's parser reads it: records, what becomes of each, and where they stand."""
+"""The text of an extraction as LightRAG's parser reads it: records, what becomes of each, and where they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DAMAGED = re.compile(
 
 
 class Record(NamedTuple):
-    """One record: what it is (``entity``, ``relation`` or empty), its fields as they are stored, where it stands.
+    """One record: what it is (``entity``, ``relation`` or empty), its fields as they are stored, where it is.
 
     ``reason`` is why it is dropped; ``damaged`` the first delimiter that had to be repaired; ``renamed`` that it was
     called an entity and has the fields of a relation; ``inside`` that it begins inside its line.

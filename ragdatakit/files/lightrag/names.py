@@ -10,6 +10,8 @@ SEPARATOR = "<SEP>"
 NO_SOURCES = frozenset({"", "UNKNOWN", "manual_creation", "manual"})
 """What stands for a source and is none."""
 UNKNOWN_FILE = "unknown_source"
+NO_KEYWORDS = "related"
+"""What a relation without keywords is called."""
 
 _SURROGATES = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F]")

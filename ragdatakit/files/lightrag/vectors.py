@@ -7,11 +7,14 @@ base64. Neither is held whole.
 from __future__ import annotations
 
 import re
+from binascii import Error, a2b_base64
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import orjson
+
 from ragdatakit.files.containers.arrays import ArraySource, Buffer, Part
-from ragdatakit.files.containers.element_scans import end_of_space
+from ragdatakit.files.containers.element_scans import MemberScan, end_of_space
 from ragdatakit.files.containers.sources import Source
 
 if TYPE_CHECKING:
@@ -54,7 +57,7 @@ class VectorRows(ArraySource):
         self._reader: Buffer | None = None
 
     def parts(self) -> Iterator[Part]:
-        """The rows; what stands behind them is read when all are taken."""
+        """The rows; what follows them is read when all are taken."""
         yield from super().parts()
         if self._rest is not None and self._members(self._rest):
             self._fail(self._rest, "data appears twice")
@@ -62,7 +65,7 @@ class VectorRows(ArraySource):
             self._reader.take(len(self._reader.data))
 
     def _open(self, reader: Buffer) -> bool:
-        """Go to the first row: whatever stands before it is read on the way."""
+        """Go to the first row: whatever comes before it is read on the way."""
         self._reader = reader
         self._skip_space(reader)
         if reader.data[:1] != b"{":
@@ -103,7 +106,7 @@ class VectorRows(ArraySource):
             reader.fill_to(4096)
             name = _NAME.match(reader.data)
             if name is None:
-                self._fail(reader, "the object is not closed" if not reader.data else "no name stands here")
+                self._fail(reader, "the object is not closed" if not reader.data else "there is no name here")
                 return False
             reader.take(name.end())
             comma = False
@@ -132,8 +135,6 @@ class VectorRows(ArraySource):
 
     def _value(self, reader: Buffer) -> Any:
         """A value that is not looked into, small as it should be."""
-        from ragdatakit.files.containers.element_scans import MemberScan
-
         for length in (1 << 12, _LONGEST_VALUE, self.source.max_line_bytes):
             reader.fill_to(length)
             data = b'"x":' + reader.data
@@ -175,8 +176,6 @@ class VectorRows(ArraySource):
 
     def _decoded(self, text: bytes) -> bytes:
         """As Python's b64decode does it, which drops what is no base64."""
-        from binascii import Error, a2b_base64
-
         if text.translate(None, _BASE64):
             self.broken_base64 = True
         try:
@@ -206,8 +205,6 @@ class VectorRows(ArraySource):
 
 def row_values(part: Part) -> Iterator[dict[str, Any]]:
     """The rows of a part that are objects, decoded."""
-    import orjson
-
     for value in part.values if part.proved else [orjson.loads(e.raw) for e in part.elements() if not e.error]:
         if isinstance(value, dict):
             yield value

@@ -4,9 +4,9 @@ Every command and the Python interface keep to this one rule, where files are op
 
 - The path that the user names is read wherever it leads, also if it is a link itself.
 - Below it a link is followed as long as its target lies below it, too. ``--follow-links`` lifts that.
-- A folder of the Hugging Face cache (``datasets--…/snapshots/REVISION``) holds links to ``blobs`` beside it, which
+- A folder of the Hugging Face cache (``datasets--…/snapshots/REVISION``) holds links to ``blobs`` next to it, which
   belongs to it.
-- A hard link is a file like any other: nothing tells which of its names is the first one, and many programs that copy
+- A hard link is a file like any other: nothing says which of its names is the first one, and many programs that copy
   or unpack make them. So it is read; outputs are new files that take the place of the old one (`writing.py` here,
   `outputs/staging.py`), so that nothing is ever written through one.
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 from weakref import finalize
 
 DIGITS = 12
-"""Of the number at the end of the name of a folder beside a target."""
+"""Of the number at the end of the name of a folder next to a target."""
 _BESIDE = re.compile(rf"\..*\.ragdata-[0-9a-f]{{{DIGITS}}}", re.DOTALL)
 _LONGEST_STEM = 100
 
@@ -42,18 +42,18 @@ def remove_unlocked(folder: Path) -> None:
 
 
 def stem_beside(target: Path) -> str:
-    """What the names of all folders begin with that are made beside a target."""
+    """What the names of all folders begin with that are made next to a target."""
     name = os.fsencode(target.name)[:_LONGEST_STEM].decode("utf-8", "ignore")  # a name has at most 255 bytes
     return f".{name}.ragdata-"
 
 
 def name_beside(target: Path, kind: str = "") -> Path:
-    """A new name for a folder beside a target."""
+    """A new name for a folder next to a target."""
     return target.with_name(f"{stem_beside(target)}{kind}{secrets.token_hex(DIGITS // 2)}")
 
 
 def make_beside(target: Path) -> tuple[Path, int]:
-    """A new folder beside a target for what is to take its place, and its lock (-1 where there is none)."""
+    """A new folder next to a target for what is to take its place, and its lock (-1 where there is none)."""
     made = name_beside(target, "new-")  # under this name nobody takes it for one that was left behind
     lock = -1
     try:
@@ -69,7 +69,7 @@ def make_beside(target: Path) -> tuple[Path, int]:
 
 
 class FolderBeside:
-    """A context in which there is a new folder beside a target, for what is to take its place.
+    """A context in which there is a new folder next to a target, for what is to take its place.
 
     It goes away with the ``with`` block, or `remove`, or at the latest when the process ends.
     """
@@ -96,7 +96,7 @@ def remove_locked(folder: Path, lock: int, process: int) -> None:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove what was made beside any target in a folder by runs that were killed."""
+    """Remove what was made next to any target in a folder by runs that were killed."""
     with os.scandir(parent) as entries:
         left = sorted(entry.name for entry in entries if _BESIDE.fullmatch(entry.name) and not entry.is_symlink())
     for name in left:

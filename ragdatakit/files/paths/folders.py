@@ -20,7 +20,7 @@ SHOWN_HIDDEN = frozenset({".claude"})
 class Tree:
     """Names of files and folders below ``root``, read when asked for and then kept.
 
-    Links to folders are not followed. A link to a file counts as a file; ``boundary`` tells whether it may be opened.
+    Links to folders are not followed. A link to a file counts as a file; ``boundary`` says whether it may be opened.
     """
 
     def __init__(self, root: Path, boundary: Boundary | None = None) -> None:
@@ -50,10 +50,7 @@ class Tree:
             except OSError:
                 self.unreadable.append(folder)
             self._odd[place] = frozenset(odd)
-            self._listed[place] = (
-                Names(f for f in files if f not in OWN),
-                Names(f for f in folders if f != SIDECAR),
-            )
+            self._listed[place] = (Names(f for f in files if f not in OWN), Names(f for f in folders if f != SIDECAR))
         return self._listed[place]
 
     def paths(self, folder: Path, names: list[str]) -> list[Path]:

@@ -26,7 +26,7 @@ _MOST_NAME = 255
 class Manifest:
     """What made a folder.
 
-    ``source`` tells the format, the digest over all its files and the files; ``target`` format and profile; ``options``
+    ``source`` gives the format, the digest over all its files and the files; ``target`` format and profile; ``options``
     all that had an influence; ``counts`` the rows of each canonical table; ``files`` what was written. There is no
     date in it: the same conversion gives the same manifest.
     """

@@ -55,15 +55,20 @@ class Names:
             names = [name for name in names if part in name]
         if after:
             names = [name for name in names if name.endswith(after)]
-        if only_star:
+        if only_star or not names:
             return names
-        matches = re.compile(translate(segment)).match
+        matches = _pattern(segment).match
         return [name for name in names if matches(name)]
 
 
 def is_name(segment: str) -> bool:
     """Whether a segment of a pattern stands for one name only."""
     return _WILD.search(segment) is None
+
+
+@lru_cache(maxsize=4096)
+def _pattern(segment: str) -> re.Pattern[str]:
+    return re.compile(translate(segment))
 
 
 @lru_cache(maxsize=4096)

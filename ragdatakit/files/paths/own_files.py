@@ -1,4 +1,4 @@
-"""The names of what ragdata itself puts beside a dataset; looking for datasets passes over them."""
+"""The names of what ragdata itself puts next to a dataset; looking for datasets passes over them."""
 
 from __future__ import annotations
 

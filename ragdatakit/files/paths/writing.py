@@ -1,4 +1,4 @@
-"""Files written whole or not at all: beside the target first, then moved into place."""
+"""Files written whole or not at all: next to the target first, then moved into place."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 
 @contextmanager
 def part_of(path: Path) -> Iterator[Path]:
-    """Where to write what is to take the place of ``path``: a file in a folder beside it, which goes away when the
+    """Where to write what is to take the place of ``path``: a file in a folder next to it, which goes away when the
     block ends. One that a killed process left is removed by the next that writes to the same place."""
     _remove_abandoned(path.parent)
     with FolderBeside(path) as folder:
@@ -60,7 +60,7 @@ def _remove_abandoned(parent: Path) -> None:
 
 def named(error: OSError, path: Path, given: Path | None = None) -> OSError:
     """The error with the name of what was to be written (``path``, ``given`` by the user) where it has none, or that of
-    a file beside it; else as it is: it may be about a file that is read on the way."""
+    a file next to it; else as it is: it may be about a file that is read on the way."""
     name = error.filename
     beside = name is not None and os.fsdecode(str(name)).startswith(str(path.parent / stem_beside(path)))
     if error.errno is None and "requested and" in str(error):  # numpy's, of a write that came to an end too early

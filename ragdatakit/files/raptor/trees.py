@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ragdatakit.files.containers.pickle_opcodes import read_pickle
+from ragdatakit.files.containers.pickles import BYTES, DICT, LIST, RUN, SET, TUPLE, PickledValues, PickleError
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import Boundary
-from ragdatakit.files.raptor.pickled_values import (
-    ARRAY,
-    BYTES,
-    DICT,
-    DTYPE,
-    ENCODED,
-    FALSE,
-    LIST,
-    NODE,
-    NULL,
-    RUN,
-    SET,
-    TREE,
-    TRUE,
-    TUPLE,
-    PickledValues,
-    PickleError,
-)
+from ragdatakit.files.raptor.pickled_names import ALLOWED, ARRAY, DTYPE, ENCODED, NODE, TREE
 
 ATTRIBUTES = ("all_nodes", "root_nodes", "leaf_nodes", "num_layers", "layer_to_nodes")
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "missing"})()
 """What stands for a value that is not there."""
 NODE_WORDS = "a node"
-_SHOWN = 8
+NAMES_SHOWN = 8
+"""So many indexes or keys are named in a message."""
 
 
 class Other:
@@ -74,7 +60,7 @@ class TreeNode:
 
 
 class StoredTree(Protocol):
-    """What both ways to store a tree can tell."""
+    """What both ways to store a tree can show."""
 
     def nodes(self) -> Iterator[TreeNode | Other]:
         """All nodes, as they come."""
@@ -89,7 +75,7 @@ class StoredTree(Protocol):
 def opened(file: DataFile, boundary: Boundary | None = None) -> Iterator[PickledTree]:
     """A pickled tree, open for reading. Raises `PickleError`, or `OSError` where the file cannot be opened."""
     with (boundary or file.boundary).open(file.path) as stream:
-        yield PickledTree(PickledValues(stream))  # type: ignore[arg-type]
+        yield PickledTree(read_pickle(stream, ALLOWED))  # type: ignore[arg-type]
 
 
 class PickledTree:
@@ -97,7 +83,7 @@ class PickledTree:
 
     def __init__(self, values: PickledValues) -> None:
         self.values = values
-        self._root = values.read()
+        self._root = values.root
         self.is_tree = values.kind(self._root) == TREE
         self.attributes = dict(self._members(values.state(self._root))) if self.is_tree else {}
 
@@ -121,13 +107,8 @@ class PickledTree:
 
     def plain(self, value: int) -> Any:
         """A simple value; an `Other` for anything else."""
-        if value in (NULL, TRUE, FALSE):
-            return {NULL: None, TRUE: True, FALSE: False}[value]
-        for read in (self.values.integer, self.values.number, self.values.text):
-            found: Any = read(value)
-            if found is not None:
-                return found
-        return Other(self._words(value))
+        found = self.values.plain(value, MISSING)
+        return Other(self._words(value)) if found is MISSING else found
 
     def _words(self, value: int) -> str:
         names = {
@@ -196,7 +177,7 @@ class PickledTree:
             return found, {SET: "set", LIST: "a list", TUPLE: "a tuple"}[kind]
         if kind == DICT:
             return [self.plain(key) for key, _ in self.values.pairs(value)], "a dictionary"
-        data = self.values.data(value) if kind == ENCODED or self.values.tag(value) == BYTES else None
+        data = self._data(value)
         if data is not None:
             return list(data), "bytes"
         found_plain = self.plain(value)
@@ -224,21 +205,21 @@ class PickledTree:
         return Other(self._words(value))
 
     def _listed(self, value: int) -> Vector | Other:
-        length, finite, nonzero = 0, True, False
-        for item in self.values.items(value):
-            if self.values.kind(item) == RUN:
-                count, all_finite, any_nonzero = self.values.run(item)
-                length, finite, nonzero = length + count, finite and all_finite, nonzero or any_nonzero
-                continue
-            number = self.values.number(item)
-            if number is None and item in (TRUE, FALSE):
-                number = float(item == TRUE)
-            if number is None:
-                return Other(f"a list with {self._words(item)} in it")
-            length += 1
-            finite = finite and number - number == 0
-            nonzero = nonzero or number != 0
-        return Vector(length, finite, nonzero, value)
+        found = self.values.measure(value)
+        if found is not None:
+            return Vector(*found, value)
+        odd = next(i for i in self.values.items(value) if self.values.measure_one(i) is None)
+        return Other(f"a list with {self._words(odd)} in it")
+
+    def _data(self, value: int) -> bytes | None:
+        """Bytes, in either of their forms; None for anything else."""
+        if self.values.kind(value) != ENCODED:
+            return self.values.data(value)
+        text = self.values.text(self.values.state(value))
+        try:
+            return text.encode("latin-1") if text is not None else None
+        except UnicodeEncodeError:
+            return None
 
     def _array(self, value: int) -> Vector | Other:
         parts = self._array_parts(value)
@@ -252,7 +233,7 @@ class PickledTree:
             return Vector(listed.length, listed.finite, listed.nonzero, value) if isinstance(listed, Vector) else listed
         import numpy as np
 
-        data = self.values.data(content) or b""
+        data = self._data(content) or b""
         if len(data) != shape[0] * np.dtype(kind).itemsize:
             raise PickleError("broken", self.values.place(content) or 0, "an array with more or less data than it says")
         numbers = np.frombuffer(data, kind)
@@ -303,16 +284,11 @@ class PickledTree:
             if kind != "O":
                 import numpy as np
 
-                found: list[float] = np.frombuffer(self.values.data(content) or b"", kind).astype(np.float64).tolist()
+                found: list[float] = np.frombuffer(self._data(content) or b"", kind).astype(np.float64).tolist()
                 return found
             value = content
-        numbers: list[float] = []
-        for item in self.values.items(value):
-            if self.values.kind(item) == RUN:
-                numbers += self.values.floats(item).tolist()
-            else:
-                numbers.append(self.values.number(item) or float(item == TRUE))
-        return numbers
+        plain: list[float] = self.values.numbers(value).tolist()
+        return plain
 
     def layers(self) -> Iterator[tuple[Any, list[Any] | Other]]:
         """The layers by their keys, each with the indexes of its nodes."""
@@ -402,10 +378,3 @@ def words_of(value: Any) -> str:
         (list, "a list"),
     )
     return next((words for kind, words in kinds if isinstance(value, kind)), "an object")
-
-
-def in_words(values: Iterable[Any], most: int = _SHOWN, show: Callable[[Any], str] = str) -> str:
-    """The first of some values, and how many more there are."""
-    found = list(values)
-    shown = ", ".join(map(show, found[:most]))
-    return f"{shown} and {len(found) - most:,} more" if len(found) > most else shown

@@ -19,7 +19,7 @@ class CanonicalTables:
 
     ``name`` is what the dataset is called, ``format`` where it comes from. A table that is not ``in`` it has no rows;
     one that is may have none. A writer gets rows by `take`, which notes what it has no room for; `peek` gives the same
-    rows and notes nothing (for a first pass that collects ids). ``covered`` names columns whose values stand in another
+    rows and notes nothing (for a first pass that collects ids). ``covered`` names columns whose values are in another
     table, too (texts that were cut into chunks): a writer that leaves them out loses nothing. ``given`` are the sources
     before anything was made of them, ``restored`` says that a sidecar took part in them. ``numbered`` says, in words,
     that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean.
@@ -52,7 +52,7 @@ class CanonicalTables:
         return next(self.peek(table), None) is not None
 
     def take(self, table: str, *columns: str) -> Iterator[Any]:
-        """The rows of a table, for a writer that keeps these columns of it: what stands in others counts as lost.
+        """The rows of a table, for a writer that keeps these columns of it: what is in others counts as lost.
 
         The writer itself says what is coerced.
         """
@@ -105,7 +105,7 @@ class CanonicalTables:
             self.counts[table] = number
 
     def _leave_out(self, table: str, row: Any, covered: frozenset[str]) -> None:
-        """Say that a row is not written, most of whose columns stand in another table."""
+        """Say that a row is not written, most of whose columns are in another table."""
         for name, value in zip(TABLES[table].columns, row, strict=True):
             if name not in covered and name != "field_order" and not _is_empty(name, value):
                 self.losses.add("lost", table, name, "the target has no place for it", f"{row[0]}: {value}")

@@ -1,4 +1,4 @@
-"""A row source that tells what it had to change on reading, and tells it once, however often it is read."""
+"""A row source that says what it had to change on reading, and says it once, however often it is read."""
 
 from __future__ import annotations
 

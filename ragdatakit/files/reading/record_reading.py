@@ -58,7 +58,7 @@ class Refused:
         self._files: dict[str, str] = {}
 
     def add(self, path: str, line: int | None, record: int | None, why: str) -> None:
-        """Leave out this record; a finding without a place is about a whole file, of which reading tells itself, or
+        """Leave out this record; a finding without a place is about a whole file, which reading itself reports, or
         who takes it whole."""
         self._files.setdefault(path, why)
         if line is not None:
@@ -238,7 +238,7 @@ class RecordReader:
                 text = self._text(file, number, bytes(line)) if not told else ""
                 if number == 1 and kind.columns.header:
                     if not told and reader.looks_like_record(text):
-                        told = "it stands where the header should"
+                        told = "it is where the header should be"
                 elif not told and text.strip():
                     try:
                         record = reader.record(text)
@@ -310,7 +310,7 @@ class RecordReader:
             yield from run.records()
 
     def wrapped(self, file: DataFile, kind: File) -> Iterator[dict[str, Raw]]:
-        """The objects in the array that stands in a member of the one object of a file, as `objects` gives them."""
+        """The objects in the array that is in a member of the one object of a file, as `objects` gives them."""
         for run in self._element_runs(file, kind.container, kind):
             together = run.objects()
             yield from together if together is not None else self._singly(file, run)
@@ -436,6 +436,6 @@ def _beginning(raw: bytes) -> str:
 
 
 def _plain_cells(data: bytes) -> Iterator[list[str]]:
-    """The cells of records whose quotes stand around whole cells only, where Python's reader is right, and quick."""
+    """The cells of records whose quotes are around whole cells only, where Python's reader is right, and quick."""
     csv.field_size_limit(LONGEST_OPEN)  # of the whole process; it is 128 KiB otherwise
     return csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""))

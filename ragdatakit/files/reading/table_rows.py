@@ -131,7 +131,7 @@ class TableFile:
             for cells in rows:
                 if len(cells) > width:
                     shown = f"{self.file.name} line {rows.line}: {' '.join(cells[width:])}"
-                    notes.append(("lost", "table", None, "cells behind the last column of the header", shown))
+                    notes.append(("lost", "table", None, "cells after the last column of the header", shown))
                 pairs = zip(header, cells, strict=False)
                 yield dict(reversed(list(pairs))) if repeated else dict(pairs)
 
@@ -213,7 +213,7 @@ RECORD_NAMES = frozenset(
     "id _id doc_id docid docno text body content contents passage title question query question_id query_id qid answer "
     "answers".split()
 )
-"""Names that tell that an object is one record, not rows by their ids."""
+"""Names that show that an object is one record, not rows by their ids."""
 
 
 class _CsvRows:
@@ -270,7 +270,7 @@ def _delimiter_of(header: str, name: str) -> str:
 
 
 def text_of(cell: Cell) -> str | None:
-    """A cell as text: strings as they are, all else as its JSON stands; None for null."""
+    """A cell as text: strings as they are, all else as its JSON is; None for null."""
     if cell is None or isinstance(cell, str):
         return cell
     data = bytes(cell)

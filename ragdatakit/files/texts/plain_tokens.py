@@ -34,7 +34,7 @@ _CJK = (
     (0x1B000, 0x1B16F),
 )
 _TABLED = 0x20000
-"""Beyond it stand CJK characters, and behind them a few marks (variation selectors)."""
+"""Beyond it are CJK characters, and behind them a few marks (variation selectors)."""
 _BEHIND_CJK = 0x40000
 
 
@@ -64,7 +64,7 @@ def starts(text: str) -> list[int]:
 
 
 def class_of(code: int) -> int:
-    """What the character of a code point is, as `classes` tells it."""
+    """What the character of a code point is, as `classes` gives it."""
     if code < _TABLED:
         return _class_of(chr(code))
     return SINGLE if code < _BEHIND_CJK else WORD

@@ -33,7 +33,7 @@ _JSON_STARTS = frozenset('"{[-0123456789tfn')
 
 
 class FileRecords:
-    """Reads the records of a file of some kind; ``losses`` tells what could not be read.
+    """Reads the records of a file of some kind; ``losses`` says what could not be read.
 
     ``header`` are the columns of a table, once its first record was read: with other ones the same bytes are another
     record.
@@ -53,12 +53,7 @@ class FileRecords:
 
     def read(self) -> Iterator[bytes]:
         """The records in order, as they stand. Raises `RagdataError` where the file cannot be read."""
-        ways = {
-            "csv": self._rows,
-            "columns": self._cut_lines,
-            "tagged": self._elements,
-            "ndjson": self._lines_of_json,
-        }
+        ways = {"csv": self._rows, "columns": self._cut_lines, "tagged": self._elements, "ndjson": self._lines_of_json}
         if self._container in ways:
             return ways[self._container]()
         kind = self.kind if self.kind.wrapper else None
@@ -174,8 +169,8 @@ def _named_cells(header: tuple[str, ...], cells: list[str]) -> dict[str, str]:
 def comparable(raw: bytes) -> str:
     """A JSON value as text: equal where the values are, whatever the order of fields, white space and spelling.
 
-    A text stands as it is, but for one that could be taken for other JSON, which is quoted (``"12"``); what is not JSON
-    stands as it is, too.
+    A text is as it is, except for one that could be taken for other JSON, which is quoted (``"12"``); what is not JSON
+    is as it is, too.
     """
     try:
         value = ANY.decode(as_utf8(raw))

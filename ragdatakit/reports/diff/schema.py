@@ -157,6 +157,6 @@ class _Diff(TypedDict):
 
 
 def query_schemas() -> dict[str, Schema]:
-    """The schemas by what stands behind ``output-schema-`` in the names of their files."""
+    """The schemas by what follows ``output-schema-`` in the names of their files."""
     forms = {"query": _Rows, "query-tables": _Tables, "diff": _Diff}
     return {name: schema_of(form, f"output-{name}", name) for name, form in forms.items()}

@@ -137,7 +137,7 @@ def _table_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
 
 
 def tables_shown(diff: DatasetDiff) -> list[TableDiff]:
-    """The tables with their counts: kinds of files where they tell what no canonical table does."""
+    """The tables with their counts: kinds of files where they say what no canonical table does."""
     return [*diff.tables, *(table for table in diff.told if table not in diff.tables)]
 
 
@@ -254,7 +254,8 @@ def _other_file_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
 
 
 def field_words(diff: DatasetDiff) -> str:
-    """The fields that are others in the records of files, where rows of tables are told and do not say just that."""
+    """The fields that are others in the records of files, where rows of tables are reported and do not say just
+    that."""
     kinds = [kind for kind in diff.kinds if kind.columns and all(kind.columns != table.columns for table in diff.told)]
     words = "; ".join(f"{kind.name} {', '.join(f'{n} {c:,}' for n, c in kind.columns.items())}" for kind in kinds)
     return f"changed fields: {words}" if words else ""
@@ -294,7 +295,7 @@ def _metric_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
 
 
 def metrics_shown(diff: DatasetDiff) -> tuple[list[Metric], int]:
-    """The numbers that people are told, those that moved most first, and how many others there are.
+    """The numbers that people are shown, those that moved most first, and how many others there are.
 
     Of numbers that move together, such as the mean, the median and the most of the same lengths in one unit or
     another, of all rows and of each split, it is one: the most telling.
@@ -357,7 +358,7 @@ def metric_words(metric: Metric) -> str:
 
 
 def _values(metric: Metric) -> tuple[str, str]:
-    """Both values for people; of shares so much that they can be told apart."""
+    """Both values for people; of shares so much that they can be distinguished."""
     if not metric.is_share:
         return number(metric.before), number(metric.after)
     told = percent(metric.before), percent(metric.after)

@@ -6,14 +6,11 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ragdatakit.reports.gates.running import silence
+from ragdatakit.reports.gates.running import GateLibrary, silence
 from ragdatakit.schemas.errors import RagdataError
-
-if TYPE_CHECKING:
-    from ragdatakit.reports.gates.running import GateLibrary
-    from ragdatakit.schemas.gates import Suite
+from ragdatakit.schemas.gates import Suite
 
 _SITE = "ragdata"
 _LONGEST = 100

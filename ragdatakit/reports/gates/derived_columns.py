@@ -1,4 +1,4 @@
-"""Columns that the tables of a gate have beside their own: what a column is called, and which columns it is made of.
+"""Columns that the tables of a gate have besides their own: what a column is called, and which columns it is made of.
 
 ``COLUMN_length`` is characters of a text, members of a list, bytes; ``COLUMN_found`` is 1 where the record that a
 column names is there, 0 where it is not; ``COLUMN_share`` is the share of the rows that have the row's value;
@@ -80,7 +80,7 @@ def length_of(name: str, kind: str) -> str:
 
 
 def damage_of(name: str) -> str:
-    """The SQL that tells whether a text has signs of a wrong encoding."""
+    """The SQL that says whether a text has signs of a wrong encoding."""
     return f"case when {name} is not null then regexp_matches({name}, '{'|'.join(_SIGNS)}')::integer end"
 
 

@@ -2,7 +2,7 @@
 
 What holds of all rows today must hold of all of them tomorrow; shares may move by the tolerance (0.1: ten points),
 counts and lengths by that part of themselves, ranges of numbers by that part of their width. Nothing is said of columns
-that have no values, of what stands in JSON, and of the shares of a handful of rows: nobody would want to be held to it.
+that have no values, of what is in JSON, and of the shares of a handful of rows: nobody would want to be held to it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _table(frames: GateFrames, table: str, tolerance: float) -> Iterator[_Told]:
     key = _key(frames, table)
     unique = bool(key) and _is_unique(frames, table, key)
     if unique and key[0] == KEYS.get(table) and _is_unique(frames, table, key[:1]):
-        key = key[:1]  # questions, of which most are told apart by their ids alone
+        key = key[:1]  # questions, of which most are distinguished by their ids alone
     if unique and len(key) > 1:
         yield "compound_columns_to_be_unique", {"column_list": list(key)}
     for column, kind in frames.types(table).items():
@@ -173,7 +173,7 @@ def _few(frames: GateFrames, table: str, column: str, value: str, tolerance: flo
         return
     yield "column_distinct_values_to_equal_set", {"column": column, "value_set": [v for v, _ in found]}
     total = sum(count for _, count in found)
-    told = found if len(found) > 2 else sorted(found, key=lambda pair: -pair[1])[: len(found) - 1]  # one tells two
+    told = found if len(found) > 2 else sorted(found, key=lambda pair: -pair[1])[: len(found) - 1]  # one shows two
     for one, count in told:
         yield _share_of(column, one, count / total, tolerance)
 

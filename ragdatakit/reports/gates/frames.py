@@ -1,6 +1,6 @@
 """The tables of a dataset as pandas frames of the columns that are wanted, with what is derived from them.
 
-What a table has beside its own columns is told in `ragdatakit.reports.gates.derived_columns`.
+What a table has besides its own columns is reported in `ragdatakit.reports.gates.derived_columns`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from ragdatakit.reports.html.parts import Cell, badge, cards, escape, number, section, table
 from ragdatakit.reports.summary.words import percent
 from ragdatakit.reports.terminal import Painter, cut_to, one_line, painter, width_of, wrapped
 from ragdatakit.schemas.gates import SEVERITIES, Check, GateResult, expectation_words, place_words, share_words
@@ -179,7 +180,6 @@ def _plain(value: Any) -> Any:
 def gate_page(result: GateResult) -> bytes:
     """One self-contained page: what fails first, then every expectation by table."""
     from ragdatakit.reports.html.frame import frame
-    from ragdatakit.reports.html.parts import cards, number, section, table
 
     held = sum(check.success for check in result.checks)
     share = percent(held, len(result.checks)) if result.checks else ""
@@ -199,7 +199,7 @@ def gate_page(result: GateResult) -> bytes:
         contents.append(("failing", "Failing"))
         parts.append(section("failing", "Failing", _page_table("Expectations that do not hold", wrong)))
     if result.notes:
-        body = "".join(f'<li class="warning">{_escaped(note)}</li>' for note in result.notes)
+        body = "".join(f'<li class="warning">{escape(note)}</li>' for note in result.notes)
         parts.append(section("notes", "Notes", f'<ul class="notes">{body}</ul>'))
         contents.append(("notes", "Notes"))
     rows = {t.name: t for t in result.tables}
@@ -222,8 +222,6 @@ def gate_page(result: GateResult) -> bytes:
 
 
 def _page_table(caption: str, checks: list[Check]) -> str:
-    from ragdatakit.reports.html.parts import Cell, badge, table
-
     tones = {"pass": "good", "fail": "error", "error": "error"}
     words = {"pass": "pass", "fail": "fail", "error": "not checked"}
     rows = []
@@ -243,9 +241,3 @@ def _page_table(caption: str, checks: list[Check]) -> str:
             )
         )
     return table(caption, ("what", "result", "expected", "found"), rows, hidden_caption=True, classes="blocks")
-
-
-def _escaped(text: str) -> str:
-    from ragdatakit.reports.html.parts import escape
-
-    return escape(text)

@@ -153,8 +153,8 @@ def run_suite(
     """What becomes of the expectations of a suite, in their order.
 
     Frames have the columns that expectations name, no others; where they are big, those of one expectation. ``keep``
-    takes the library's own results, by table; ``progress`` is told how many expectations are checked. An expectation
-    that cannot be checked hides no other.
+    takes the library's own results, by table; ``progress`` is called with how many expectations are checked. An
+    expectation that cannot be checked hides no other.
     """
     checks: dict[int, Check] = {}
     built, groups = _prepared(library, suite, frames, checks)

@@ -56,7 +56,7 @@ DIGESTS_DO = frozenset(
         "unique_value_count_to_be_between",
     )
 )
-"""Expectations about which values there are none of or which are the same: digests of texts tell that as well."""
+"""Expectations about which values there are none of or which are the same: digests of texts say that as well."""
 
 
 def read_suite(path: Path, table: str = "") -> Suite:
@@ -135,7 +135,7 @@ def _table_of(given: Mapping[str, Any], place: str) -> str:
 
 
 def check_table(table: str, place: str = "") -> None:
-    """Raise `RagdataError` for a name that no table of any dataset has; ``place`` says where it stands."""
+    """Raise `RagdataError` for a name that no table of any dataset has; ``place`` says where it is."""
     if table not in TABLES and not (table.startswith(FILES) and len(table) > len(FILES)):
         raise RagdataError(f"{place}: " * bool(place) + str(UnknownNameError("table", table, TABLES)))
 

@@ -5,16 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ragdatakit.reports.html.parts import (
-    Cell,
-    axis_numbers,
-    bar,
-    details,
-    escape,
-    number,
-    short_number,
-    table,
-)
+from ragdatakit.reports.html.parts import Cell, axis_numbers, bar, details, escape, number, short_number, table
 from ragdatakit.reports.summary.words import labelled, percent, rest_words, rows_counted
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
 from ragdatakit.schemas.texts import shortened
@@ -176,7 +167,7 @@ def _round_step(span: float, most: int) -> float:
 
 
 def _growing_ticks(one: Distribution, low: float, high: float) -> list[float]:
-    """Powers of ten, with what stands between them where they are few; none so near to another that they touch."""
+    """Powers of ten, with what is between them where they are few; none so near to another that they touch."""
     factors = (1, 2, 5) if high <= max(low, 1) * 40 else (1, 5) if high <= max(low, 1) * 1500 else (1,)
     first, last = math.floor(math.log10(max(low, 1))), math.ceil(math.log10(max(high, 1)))
     found = [0.0] if low <= 0 else []
@@ -213,7 +204,7 @@ def frequencies(one: Frequencies) -> str:
     whole = rows_counted(one)
     listed = one.values[:_MOST_VALUES]
     if sum(count for _, count in listed) < _LITTLE * whole:
-        listed = one.values[:_FEW_VALUES]  # nearly as many values as rows: a long list of them tells no more
+        listed = one.values[:_FEW_VALUES]  # nearly as many values as rows: a long list of them shows no more
     # A row has several keys: their shares of all keys would say nothing.
     keys = one.name.endswith(_KEYS)
     labels = ((labelled(value, one.labels.get(value)), count) for value, count in listed)

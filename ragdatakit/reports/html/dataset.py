@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ragdatakit.reports.html.charts import bar_table, constants, frequencies, histogram, single_values
+from ragdatakit.reports.html.claims import claims_html
+from ragdatakit.reports.html.hierarchy import hierarchy_html
 from ragdatakit.reports.html.neighbours import walk
 from ragdatakit.reports.html.parts import (
     Cell,
@@ -21,7 +23,8 @@ from ragdatakit.reports.html.parts import (
     size,
     table,
 )
-from ragdatakit.reports.summary.claims import claim_words
+from ragdatakit.reports.summary.contexts import context_notes
+from ragdatakit.reports.summary.hierarchy_words import section_title
 from ragdatakit.reports.summary.words import (
     distribution_groups,
     file_rows,
@@ -32,22 +35,32 @@ from ragdatakit.reports.summary.words import (
     unused_columns,
     value_text,
 )
-from ragdatakit.schemas.evaluations import ClaimScores
-from ragdatakit.schemas.summaries import ColumnSummary, Example, GraphSummary, Hub, Note, Summary, TableSummary
+from ragdatakit.schemas.hierarchies import Hierarchy
+from ragdatakit.schemas.summaries import (
+    ColumnSummary,
+    ContextSummary,
+    Example,
+    GraphSummary,
+    Hub,
+    Note,
+    Summary,
+    TableSummary,
+)
 from ragdatakit.schemas.texts import many, shortened
 
 _MOST_FILES, _MOST_SPLITS, _MOST_IDS = 40, 8, 5
 _NAME, _VALUE, _ID, _PREVIEW = 120, 4000, 60, 160
-_MOST_CLAIMS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much of a page one dataset may take: charts, bytes of examples, bytes of its graph."""
+    """How much of a page one dataset may take: charts, bytes of examples, of its graph, and of the texts of its
+    hierarchy."""
 
     charts: int
     example_bytes: int
     graph_bytes: int
+    hierarchy_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +77,12 @@ def parts(summary: Summary, prefix: str, room: Room, level: int = 2) -> Iterator
 
     ``level`` is that of their headings.
     """
+    told = summary.hierarchy
     made: tuple[tuple[str, str, Callable[[], str]], ...] = (
         ("distributions", "Distributions", lambda: _distributions(summary, prefix, room.charts)),
-        ("claims", "RAGChecker", lambda: _claims(summary.claims)),
+        ("claims", "RAGChecker", lambda: claims_html(summary.claims, prefix)),
+        ("hierarchy", section_title(told) if told else "", lambda: _hierarchy(told, prefix, room.hierarchy_bytes)),
+        ("contexts", "Contexts", lambda: _contexts(summary.contexts)),
         ("graph", "Graph", lambda: _graph(summary, prefix, room.graph_bytes, level + 1)),
         ("examples", "Examples", lambda: _examples(summary.examples, prefix, room.example_bytes)),
         ("shape", "Files and rows", lambda: _shape(summary)),
@@ -129,7 +145,7 @@ def _columns(summary: Summary) -> str:
             without = set(unused_columns(t))
             unused += [f"{t.name}.{name}" for name in sorted(without)]
             used += [(t, c) for c in t.columns if c.name not in without]
-    # Counts of a column stand below each other, so all of them leave room for a share if one has one.
+    # Counts of a column are below each other, so all of them leave room for a share if one has one.
     shares = [any(counts) for counts in zip(*(_odd_counts(c) for _, c in used), strict=True)]
     rows = []
     for t, c in used:
@@ -215,32 +231,27 @@ _HOW_TO_READ = (
 )
 
 
-def _claims(scores: ClaimScores | None) -> str:
-    """The means with a bar for each, and the claims that failed."""
-    if scores is None:
+def _contexts(found: ContextSummary | None) -> str:
+    """Chunks beside their contexts."""
+    if found is None:
         return ""
+    words = ". ".join(f"{note.words[:1].upper()}{note.words[1:]}" for note in context_notes(found))
     rows = [
-        (name.replace("_", " "), group, Cell(f"{value:.1f}\u2009%", numeric=True), Cell(bar(value, 100)))
-        for group, name, value in _named_groups(scores)
+        (
+            Cell(f'<span class="name">{name_html(shortened(pair.chunk_id, _ID))}</span> {badge(pair.why)}'),
+            Cell(f'<p dir="auto">{escape(pair.context)}</p>'),
+            Cell(f'<p dir="auto">{escape(pair.text)}</p>'),
+        )
+        for pair in found.pairs
     ]
-    out = f'<p class="small muted">{escape(claim_words(scores))}.</p>'
-    out += table("RAGChecker's metrics", ("metric", "of", "mean", ""), rows, classes="bars")
-    if scores.failed:
-        listed = [
-            (shortened(f.question_id, _ID), f.of, f.why, shortened(f.claim, _VALUE))
-            for f in scores.failed[:_MOST_CLAIMS]
-        ]
-        left = len(scores.failed) - len(listed)
-        heads = ("question", "claim of", "why it failed", "claim")
-        out += table("Claims that failed", heads, listed)
-        out += f'<p class="small muted">And {many(left, "other claim")} at least.</p>' if left else ""
-    return out
+    left = found.given - len(rows)
+    more = f'<p class="small muted">{many(left, "other chunk")} with a context not shown.</p>' if left else ""
+    listed = table("Chunks and their contexts", ("chunk", "context", "text"), rows, classes="blocks contexts")
+    return f"<p>{escape(words)}.</p>{listed}{more}"
 
 
-def _named_groups(scores: ClaimScores) -> Iterator[tuple[str, str, float]]:
-    for group, metrics in scores.groups.items():
-        for name, value in metrics.items():
-            yield group.removesuffix("_metrics"), name, value
+def _hierarchy(found: Hierarchy | None, prefix: str, most_bytes: int) -> str:
+    return hierarchy_html(found, f"{prefix}-hierarchy", most_bytes) if found is not None else ""
 
 
 def _graph(summary: Summary, prefix: str, most_bytes: int, level: int) -> str:
@@ -313,7 +324,8 @@ def _examples(examples: list[Example], prefix: str, most_bytes: int) -> str:
 
 
 def preview(example: Example) -> str:
-    """What tells a row best: its text, title or name, else all of its texts where they are short, else the longest."""
+    """What describes a row best: its text, title or name, else all of its texts where they are short, else the
+    longest."""
     texts = {name: v for name, v in example.row.items() if isinstance(v, str) and v.strip() and v[0] not in "{["}
     for name in ("text", "title", "name"):
         if name in texts:

@@ -22,7 +22,7 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import many, shortened
 
 _FIRST = 50
-"""So many findings stand in the page itself, for a browser without scripts."""
+"""So many findings are in the page itself, for a browser without scripts."""
 FEW = 5
 """So many can be read without filters."""
 _MESSAGE, _EXCERPT, _PATH, _MOST_NAMES = 400, 160, 300, 5
@@ -38,7 +38,7 @@ def findings_body(report: Report, most_bytes: int) -> str:
     counts = ", ".join(words for s, words in told.items() if s != "info" or report.counts[s])
     total = sum(report.counts.values())
     left = (
-        f" {len(kept):,} of them are on this page: at most so many of each rule as the report kept and as fit."
+        f" {len(kept):,} of them are on this page: at most this many of each rule as the report kept and as fit."
         if len(kept) < total
         else ""
     )
@@ -125,7 +125,8 @@ def _list(findings: Sequence[Finding], base: str) -> str:
 
 
 def _row(finding: Finding, base: str) -> str:
-    line = f'<span class="line-number">:{finding.line}</span>' if finding.line is not None else ""
+    place = _line(finding)
+    line = f'<span class="line-number">:{place}</span>' if place is not None else ""
     excerpt = f'<code class="excerpt">{_marked(finding)}</code>' if _excerpt(finding) else ""
     return (
         f"<tr><td>{badge(finding.severity, finding.severity)}</td>"
@@ -172,8 +173,13 @@ def _data(findings: Sequence[Finding], base: str) -> dict[str, Any]:
     return {"rules": list(rules), "paths": [_shown_path(p[len(base) :]) for p in paths], "rows": rows}
 
 
+def _line(finding: Finding) -> int | str | None:
+    """The line of a finding; in a table without lines its row."""
+    return f"row {finding.record}" if finding.line is None and finding.record is not None else finding.line
+
+
 def _parts(finding: Finding) -> list[Any]:
-    parts: list[Any] = [finding.line, shortened(finding.message, _MESSAGE)]
+    parts: list[Any] = [_line(finding), shortened(finding.message, _MESSAGE)]
     if finding.excerpt is not None and finding.excerpt.text:
         text, place = _excerpt(finding), _mark(finding)
         parts.append(text)

@@ -28,7 +28,7 @@ def frame(
     ``title`` and ``lead`` are texts, ``body`` is HTML (see `html_parts`) without ``style`` attributes. ``kind`` is the
     word after the product's name. ``contents`` are (id of a section, its title). ``scripts`` and ``styles`` are further
     files of ``reports/html/`` beside ``page.js`` and ``page.css``, which every page has. ``made`` says when, where that
-    shall stand there.
+    shall be there.
     """
     style = "\n".join(_asset(name) for name in ("page.css", *styles))
     codes = [_asset(name) for name in ("page.js", *scripts)]

@@ -24,7 +24,7 @@
 
   const start = (box) => {
     const graph = JSON.parse(document.getElementById(box.dataset.graph).textContent);
-    const { names, degrees, types, typeNames, marks, relations, edges } = graph;
+    const { names, degrees, types, typeNames, marks, relations, edges, texts } = graph;
     const lower = names.map((name) => name.toLowerCase());
     const byDegree = names.map((_, node) => node).sort((a, b) => degrees[b] - degrees[a] || a - b);
     const links = names.map(() => []);
@@ -40,6 +40,7 @@
     const list = box.querySelector('[role="listbox"]');
     const trail = box.querySelector(".trail");
     const status = box.querySelector(".status");
+    const description = box.querySelector(".about");
     const drawing = box.querySelector(".drawing");
     const neighbours = box.querySelector(".neighbours");
     let path = [];
@@ -139,6 +140,7 @@
       const left = degrees[node] - here.length - here.filter((link) => link.node === node).length;
       status.textContent = `${names[node]}: ${about(node)}` +
         (left > 0 ? `; ${format.format(here.length)} of them on this page` : "");
+      description.textContent = texts[node] ?? "";
       trail.replaceChildren(...path.slice(0, -1).map((old, at) => {
         const item = element("li");
         const button = element("button", names[old], "link");
@@ -391,7 +393,7 @@
     };
 
     box.hidden = false;
-    const first = byDegree[0];
+    const first = graph.first >= 0 ? graph.first : byDegree[0];
     const ready = () => go(path.at(-1) ?? first, path.length === 0);
     // A box in something closed has no width yet: it is drawn when it gets one.
     let drawn = 0;

@@ -28,6 +28,7 @@ def walk(graph: Neighbourhoods, identity: str, most_bytes: int, level: int = 3) 
         f'<ul class="choices" id="{escape(identity)}-choices" role="listbox" aria-label="Nodes" hidden>'
         "</ul></div></div>"
         '<ol class="trail" aria-label="Nodes you came by"></ol><p class="status" role="status"></p>'
+        '<p class="about small" dir="auto"></p>'
         '<div class="drawing"></div>'
         '<p class="small muted no-print">Click a neighbour to walk there. In the picture the arrow keys go from one '
         'to the next, and Enter walks there.</p><div class="neighbours"></div></div>'
@@ -57,6 +58,8 @@ def _data(graph: Neighbourhoods) -> dict[str, Any]:
         "marks": {str(n): mark for n, mark in enumerate(graph.marks) if mark},
         "relations": [_label(graph, name) for name in graph.relations],
         "edges": [number for edge in graph.edges for number in edge],
+        "texts": {str(n): text for n, text in graph.texts.items()},
+        "first": graph.names.index(graph.first) if graph.first in graph.names else -1,
     }
 
 
@@ -68,7 +71,10 @@ def _fitting(graph: Neighbourhoods, most_bytes: int) -> Neighbourhoods:
     """As many of the first edges as fit, with the nodes that they connect, and lone nodes where all edges fit."""
     if len(json_text(_data(graph))) <= most_bytes:
         return graph
-    names = [len(json_text(_label(graph, name)).encode()) + 12 for name in graph.names]
+    names = [
+        len(json_text([_label(graph, name), graph.texts.get(n, "")]).encode()) + 12
+        for n, name in enumerate(graph.names)
+    ]
     words = [len(json_text(_label(graph, name)).encode()) + 1 for name in graph.relations]
     nodes: dict[int, int] = {}
     relations: dict[int, int] = {}
@@ -91,4 +97,6 @@ def _fitting(graph: Neighbourhoods, most_bytes: int) -> Neighbourhoods:
         all_nodes=graph.all_nodes,
         all_edges=graph.all_edges,
         labels=graph.labels,
+        texts={place: graph.texts[n] for n, place in nodes.items() if n in graph.texts},
+        first=graph.first,
     )

@@ -40,7 +40,7 @@ def verdict(errors: int, warnings: int) -> str:
 
 
 def verdict_line(findings: Report, noted: int) -> str:
-    """What validation says, in a line that leads to the findings; ``noted`` warnings stand below, about the content."""
+    """What validation says, in a line that leads to the findings; ``noted`` warnings are below, about the content."""
     errors, warnings = findings.counts["error"], findings.counts["warning"]
     found = bool(findings.findings or any(findings.counts.values()))
     words = '<a href="#findings">What is wrong, and where</a>' if found else "No rule of the format is broken."
@@ -50,7 +50,7 @@ def verdict_line(findings: Report, noted: int) -> str:
 
 
 def notes_body(summary: Summary) -> str:
-    """What a reader should know, warnings first; empty where there is nothing. The first ones stand open."""
+    """What a reader should know, warnings first; empty where there is nothing. The first ones are open."""
     told = [_note(words, "reading") for words in losses_of(summary)]
     notes = notes_in_order(summary)
     told += [_note(note.words, "warning") for note in notes if note.level == "warning"]

@@ -23,12 +23,12 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.summaries import LeftOut, NotRead, Summary
 from ragdatakit.schemas.texts import many, shortened
 
-_FINDING_BYTES, _EXAMPLE_BYTES, _GRAPH_BYTES = 250_000, 120_000, 140_000
+_FINDING_BYTES, _EXAMPLE_BYTES, _GRAPH_BYTES, _HIERARCHY_BYTES = 250_000, 120_000, 140_000, 80_000
 _MOST_CHARTS, _FEWEST_CHARTS = 24, 4
 _MOST_LINKS, _OPEN = 8, 3
 _TITLE = 120
 _MOST_NAMES = 100
-"""So many folders and files that are not read are told by name."""
+"""So many folders and files that are not read are reported by name."""
 _DATASET_BYTES = 420_000
 
 
@@ -44,14 +44,15 @@ def summary_page(
     """The page of these datasets. ``findings`` are those of a run of `validate` (None: it was not run), ``left_out``
     the folders of unknown formats, ``not_read`` the files that no dataset reads.
 
-    ``title`` is the heading (empty: the name of the dataset); ``made`` says when, where that shall stand there. The
-    page stays at a few hundred kB: what is left out is said where it would stand.
+    ``title`` is the heading (empty: the name of the dataset); ``made`` says when, where that shall be there. The
+    page stays at a few hundred kB: what is left out is said where it would be.
     """
     count = max(len(summaries), 1)
     room = Room(
         charts=max(_MOST_CHARTS * 2 // (count + 1), _FEWEST_CHARTS),
         example_bytes=max(_EXAMPLE_BYTES // count, 3000),
         graph_bytes=_GRAPH_BYTES // max(sum(s.neighbourhoods is not None for s in summaries), 1),
+        hierarchy_bytes=_HIERARCHY_BYTES // max(sum(s.hierarchy is not None for s in summaries), 1),
     )
     contents: list[tuple[str, str]] = []
     if len(summaries) == 1:
@@ -75,6 +76,7 @@ def summary_page(
         body += section("findings", "Findings", findings_body(findings, _FINDING_BYTES))
     scripts = [
         *(["findings.js"] if findings is not None and len(findings.findings) > FEW else []),
+        *(["hierarchy.js"] if any(s.hierarchy is not None for s in summaries) else []),
         *(["neighbours.js"] if any(s.neighbourhoods is not None for s in summaries) else []),
     ]
     return frame(shortened(title, _TITLE), body, lead=lead, contents=contents, scripts=scripts, made=made)

@@ -43,12 +43,12 @@ def name_html(name: object) -> str:
 
 
 def prose_html(text: object) -> str:
-    """A sentence as HTML; what stands between backticks is code."""
+    """A sentence as HTML; what is between backticks is code."""
     return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
 def json_text(value: Any) -> str:
-    """``value`` as JSON that may stand in a ``<script type="application/json">``."""
+    """``value`` as JSON that may be in a ``<script type="application/json">``."""
     text = orjson.dumps(_plain_json(value)).decode()
     return _LITERAL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -71,7 +71,7 @@ def data_block(identity: str, value: Any) -> str:
 
 
 def number(value: float) -> str:
-    """A number for people: thousands apart, and no more digits than tell something."""
+    """A number for people: thousands apart, and no more digits than mean something."""
     if not math.isfinite(value):
         return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
     if value == int(value) and abs(value) < 1e15:
@@ -108,7 +108,7 @@ def size(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell whose ``html`` is already HTML; ``numeric`` ones stand at the right."""
+    """A cell whose ``html`` is already HTML; ``numeric`` ones are at the right."""
 
     html: str
     numeric: bool = False

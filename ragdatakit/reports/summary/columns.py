@@ -11,7 +11,7 @@ from ragdatakit.schemas.summaries import ColumnSummary, IdSummary, TableSummary
 if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase
 
-LISTS = frozenset({"aliases", "children", "field_order"})
+LISTS = frozenset({"aliases", "children", "field_order", "members"})
 _OBJECTS = frozenset({"metadata", "attributes"})
 _UNCOUNTED = LISTS | _OBJECTS | {"content", "record", "before", "prompt"}
 """Columns of which distinct values say nothing."""
@@ -24,7 +24,7 @@ _UNIQUE = {
     "summaries": ("summary_id", "text"),
     "assets": ("path",),
 }
-"""Columns in which a value should stand once."""
+"""Columns in which a value should appear once."""
 IDS = (("documents", "doc_id"), ("chunks", "chunk_id"), ("questions", "question_id"), ("summaries", "summary_id"))
 _MOST_EXAMPLES = 3
 

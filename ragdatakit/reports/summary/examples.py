@@ -19,7 +19,7 @@ _MOST_ITEMS = 10
 
 
 def examples(database: DatasetDatabase, table: str, text: Column | None, number: int, seed: int) -> list[Example]:
-    """Rows of a table, each once: ``text`` tells which are the longest and the shortest (of those that are not empty).
+    """Rows of a table, each once: ``text`` says which are the longest and the shortest (of those that are not empty).
 
     ``number`` are chosen at random, by the seed and the name of the table.
     """

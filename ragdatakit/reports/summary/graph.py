@@ -86,7 +86,7 @@ def _ends(connection: duckdb.DuckDBPyConnection) -> list[Numbers] | None:
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection, table: str, *columns: str) -> list[Numbers]:
-    """The numbers of what stands in columns of the edges, -1 for what has none: looked up by hashes of 64 bits."""
+    """The numbers of what is in columns of the edges, -1 for what has none: looked up by hashes of 64 bits."""
     import numpy as np
 
     from ragdatakit.columnar.numpy_keys import NumpyIndex

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 _MOST_SPREAD = 64
-"""Integers are taken as they are where their range is at most so many times as large as their number."""
+"""Integers are taken as they are where their range is at most this many times as large as their number."""
 
 
 _WORTH_HASHES = 1 << 15
@@ -167,7 +167,7 @@ def distinct(numbers: Numbers, count: int) -> int:
 
 
 def distinct_texts(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> int:
-    """How many different texts a column has, most of which stand once: only those with equal hashes are compared."""
+    """How many different texts a column has, most of which appear once: only those with equal hashes are compared."""
     import numpy as np
 
     given = f'from main."{table}" where "{column}" is not null'

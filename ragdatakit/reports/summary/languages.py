@@ -1,4 +1,4 @@
-"""A guess at the languages of texts: by their scripts, else by the stop words that stand in them."""
+"""A guess at the languages of texts: by their scripts, else by the stop words that are in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragdatakit.reports.summary.texts import Column
 
 UNCLEAR = "unclear"
-"""What is said of a text whose language nothing tells: too short, code, or a language that is not known here."""
+"""What is said of a text whose language nothing shows: too short, code, or a language that is not known here."""
 _MOST_READ = 1000
 """Texts of a column that are read."""
 _LEAST_WORDS = 2
@@ -64,7 +64,7 @@ _OF_SCRIPT = {
     "Armenian": "Armenian",
     "Georgian": "Georgian",
 }
-"""Languages that their scripts tell."""
+"""Languages that their scripts identify."""
 
 
 Sampled = tuple[str, int, int]
@@ -74,7 +74,7 @@ Sampled = tuple[str, int, int]
 def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Frequencies | None, Sampled | None]:
     """A guess at the languages of a column's texts, and how many were read where that is not all of them.
 
-    None where the language of no text can be told, as of ids, names and numbers.
+    None where the language of no text can be guessed, as of ids, names and numbers.
     """
     import numpy as np
 
@@ -110,9 +110,9 @@ def languages_note(sampled: Sequence[Sampled]) -> Note:
 def languages_of(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
     """The language of each text, given with its script, or `UNCLEAR`.
 
-    A script that one language has tells it. Of other texts the language of most different stop words counts, where
-    there are two of them. One alone (``van``, ``de`` and ``la`` stand in names, too), or as many of several languages,
-    tell only the language that most of the other texts have.
+    A script that only one language has identifies it. Of other texts the language of most different stop words counts,
+    where there are two of them. One alone (``van``, ``de`` and ``la`` are in names, too), or as many of several
+    languages, show only the language that most of the other texts have.
     """
     guesses = [
         frozenset({_OF_SCRIPT[script]}) if script in _OF_SCRIPT else _candidates(t, script) for script, t in texts

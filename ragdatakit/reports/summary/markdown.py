@@ -1,11 +1,18 @@
-"""Summaries as Markdown, for a pull request or a dataset card; whatever stands in the data is shown, never obeyed."""
+"""Summaries as Markdown, for a pull request or a dataset card; whatever is in the data is shown, never obeyed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from ragdatakit.reports.summary.hierarchy_words import (
+    hierarchy_words,
+    level_word,
+    levels_of,
+    node_name,
+    node_size,
+    section_title,
+)
 from ragdatakit.reports.summary.text import FEW
 from ragdatakit.reports.summary.words import (
     Signs,
@@ -36,19 +43,18 @@ from ragdatakit.reports.summary.words import (
 )
 from ragdatakit.reports.terminal import cut_head, cut_to, one_line
 from ragdatakit.reports.text import size
+from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, NotRead, Summary
 from ragdatakit.schemas.texts import many
 
-if TYPE_CHECKING:
-    from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, NotRead, Summary
-
 _SIGNS = Signs(empty="·")
+_MOST_CONTEXTS = 3
 _BARS, _MOST_FILES, _MOST_VALUES = 16, 20, 8
 _VALUE, _PATH, _LONG_VALUE = 48, 100, 240
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$]")
 _JOINED = re.compile(r"[@#]|(?<=www)(?=\.)|(?<=:)(?=//)", re.IGNORECASE)
 _APART = "<!-- -->"
-"""Keeps a reader from making a link, or a message to somebody, of what stands in the data."""
+"""Keeps a reader from making a link, or a message to somebody, of what is in the data."""
 
 
 def summary_markdown(
@@ -79,7 +85,7 @@ def summary_markdown(
 
 
 def prose(text: str) -> str:
-    """A text in which nothing is Markdown, HTML, a link or a name to be told."""
+    """A text in which nothing is Markdown, HTML, a link or a mention of somebody."""
     shown = _SPECIAL.sub(lambda m: f"\\{m[0]}", one_line(text).replace("&", "&amp;"))
     return _JOINED.sub(lambda m: f"{m[0]}{_APART}", shown)
 
@@ -139,7 +145,10 @@ def _dataset(summary: Summary) -> Iterator[str]:
     yield from _ids(summary)
     yield from _distributions(summary)
     yield from _values(summary.frequencies)
+    yield from _hierarchy(summary)
     yield from _graph(summary)
+    yield from _around(summary)
+    yield from _contexts(summary)
     yield from _claims(summary)
     yield from _examples(summary.examples)
 
@@ -215,6 +224,25 @@ def _values(frequencies: Sequence[Frequencies]) -> Iterator[str]:
         yield from _table(["Column", "Values", "Most frequent"], rows, (1,))
 
 
+def _hierarchy(summary: Summary) -> Iterator[str]:
+    found = summary.hierarchy
+    if found is None:
+        return
+    yield f"{section_title(found)}: {prose(' '.join(hierarchy_words(found)))}"
+    yield ""
+    rows = [
+        [told.name, f"{told.nodes:,}", *told.sizes, ", ".join(code(name) for _, name in told.examples)]
+        for told in levels_of(found)
+    ]
+    yield from _table(["Level", "Nodes", f"Fewest {found.measure}", "Median", "Most", "Largest"], rows, (1, 2, 3, 4))
+    rows = [
+        [level_word(found, node.level), node_size(found, node), code(node_name(node)), code(node.text, _LONG_VALUE)]
+        for node in found.nodes
+        if node.parent is None
+    ]
+    yield from _table(["Level", "Entities", "Name", "Text"], rows[:_MOST_FILES], (1,))
+
+
 def _graph(summary: Summary) -> Iterator[str]:
     graph = summary.graph
     if graph is None:
@@ -225,17 +253,47 @@ def _graph(summary: Summary) -> Iterator[str]:
     yield from _table(["Graph"], rows)
 
 
+def _around(summary: Summary) -> Iterator[str]:
+    found = summary.around
+    if found is None:
+        return
+    yield f"Neighbourhood of {code(found.name)}: {many(found.degree, 'edge')}"
+    yield ""
+    rows = []
+    for near in found.neighbours:
+        ends = [code(found.name), code(near.name)]
+        source, target = ends if near.forward else ends[::-1]
+        rows.append([source, code(near.relation), target])
+    yield from _table(["From", "Relation", "To"], rows)
+
+
+def _contexts(summary: Summary) -> Iterator[str]:
+    if summary.contexts is None:
+        return
+    rows = [
+        [code(pair.chunk_id), code(pair.context, _LONG_VALUE), code(pair.text, _LONG_VALUE)]
+        for pair in summary.contexts.pairs[:_MOST_CONTEXTS]
+    ]
+    yield from _table(["Chunk", "Context", "Text"], rows)
+
+
 def _claims(summary: Summary) -> Iterator[str]:
     if summary.claims is None:
         return
     rows = [[group, name, f"{value:.1f}"] for group, name, value in summary.claims.metric_rows()]
     yield from _table(["RAGChecker", "Metric", "%"], rows, (2,))
     failed = [
-        [code(f.question_id, _VALUE), f.of, f.why, code(f.claim, _LONG_VALUE)]
+        [
+            code(f.question_id, _VALUE),
+            f.of,
+            f.why,
+            code(f.claim, _LONG_VALUE),
+            ", ".join(code(passage) for passage in f.passages),
+        ]
         for f in summary.claims.failed[:_MOST_VALUES]
     ]
     if failed:
-        yield from _table(["Question", "Claim of", "Why it failed", "Claim"], failed)
+        yield from _table(["Question", "Claim of", "Why it failed", "Claim", "Passages that say it"], failed)
 
 
 def _examples(examples: Sequence[Example]) -> Iterator[str]:

@@ -25,7 +25,7 @@ _RARE = 0.1
 
 
 def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], list[Note]]:
-    """The keys of metadata and attributes, by the rows that have them, and what is told by well-known ones.
+    """The keys of metadata and attributes, by the rows that have them, and what well-known ones say.
 
     Keys that are data (SciFact's questions have an object by ids of documents) would be a list of ids: there is a note.
     """

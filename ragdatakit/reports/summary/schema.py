@@ -12,8 +12,10 @@ from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.reports.output_schema import SeverityCounts
 from ragdatakit.schemas.bounds import Share, Signed
 from ragdatakit.schemas.evaluations import ClaimScores
+from ragdatakit.schemas.hierarchies import Hierarchy
+from ragdatakit.schemas.neighbourhoods import NodeAround
 from ragdatakit.schemas.results import FileSummary
-from ragdatakit.schemas.summaries import ColumnSummary, Example, Hub, LeftOut
+from ragdatakit.schemas.summaries import ColumnSummary, ContextSummary, Example, Hub, LeftOut
 
 _Integer = Signed | str | None
 """A text where it has more than 64 bits."""
@@ -60,7 +62,7 @@ class _Ids(TypedDict):
 
 
 class _Bin(TypedDict):
-    """A bar, from ``low`` to ``high`` (which is not in it, but for the last)."""
+    """A bar, from ``low`` to ``high`` (which is not in it, except for the last)."""
 
     low: float | None
     high: float | None
@@ -88,7 +90,7 @@ class _Distribution(TypedDict):
 
 
 class _Value(TypedDict):
-    """A value, how many rows have it, and what a file beside the data calls it."""
+    """A value, how many rows have it, and what a file next to the data calls it."""
 
     value: str
     count: int
@@ -147,8 +149,9 @@ class _Note(TypedDict):
 class _Dataset(TypedDict):
     """One dataset.
 
-    ``graph`` is null where there is none, ``claims`` where no answers have RAGChecker's labels. ``losses`` says what
-    could not be read, ``unread`` that nothing could be.
+    ``graph`` and ``hierarchy`` are null where there is none, ``around`` without --node, ``contexts`` where no chunk has
+    one, ``claims`` where no answers have RAGChecker's labels. ``losses`` says what could not be read, ``unread`` that
+    nothing could be.
     """
 
     path: str
@@ -160,6 +163,9 @@ class _Dataset(TypedDict):
     distributions: list[_Distribution]
     frequencies: list[_Frequencies]
     graph: _Graph | None
+    hierarchy: Hierarchy | None
+    around: NodeAround | None
+    contexts: ContextSummary | None
     claims: ClaimScores | None
     notes: list[_Note]
     examples: list[Example]

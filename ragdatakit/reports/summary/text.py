@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ragdatakit.reports.summary.claims import claim_words
+from ragdatakit.reports.summary.hierarchy_words import hierarchy_words, levels_of, node_name, node_size, section_title
 from ragdatakit.reports.summary.words import (
     PLAIN_SIGNS,
     Signs,
@@ -52,26 +52,31 @@ from ragdatakit.reports.terminal import (
     wrapped,
 )
 from ragdatakit.reports.text import size
+from ragdatakit.schemas.evaluations import ClaimScores
+from ragdatakit.schemas.hierarchies import Hierarchy
+from ragdatakit.schemas.neighbourhoods import NodeAround
+from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.summaries import (
+    ContextSummary,
+    Distribution,
+    Example,
+    Frequencies,
+    GraphSummary,
+    LeftOut,
+    NotRead,
+    Summary,
+    TableSummary,
+)
 from ragdatakit.schemas.texts import many
-
-if TYPE_CHECKING:
-    from ragdatakit.schemas.evaluations import ClaimScores
-    from ragdatakit.schemas.results import Report
-    from ragdatakit.schemas.summaries import (
-        Distribution,
-        Example,
-        Frequencies,
-        GraphSummary,
-        LeftOut,
-        NotRead,
-        Summary,
-        TableSummary,
-    )
 
 FEW = 3
 """Up to so many datasets are shown whole without being asked for."""
 _MOST_FILES, _MOST_BY, _MOST_VALUE_LINES, _MOST_COLUMNS, _MOST_HUBS = 12, 6, 2, 4, 5
 _MOST_CLAIMS = 5
+_MOST_CONTEXTS = 2
+_MOST_NEIGHBOURS = 12
+_MOST_NODES, _MOST_PARTS = 5, 3
+"""Roots of a hierarchy, and what is below one of them, that are shown without ``verbose``."""
 _WIDE, _NARROW = 96, 76
 _IN = "  "
 
@@ -189,8 +194,14 @@ class _Screen:
         yield from self.ids(summary)
         yield from self.distributions(summary)
         yield from self.frequencies(summary)
+        if summary.hierarchy is not None:
+            yield from self.hierarchy(summary.hierarchy)
         if summary.graph is not None:
             yield from self.graph(summary.graph)
+        if summary.around is not None:
+            yield from self.around(summary.around)
+        if summary.contexts is not None:
+            yield from self.contexts(summary.contexts)
         if summary.claims is not None:
             yield from self.claims(summary.claims)
         yield from self.examples(summary.examples)
@@ -243,7 +254,7 @@ class _Screen:
                 yield head.rstrip()
 
     def table_parts(self, table: TableSummary) -> list[str]:
-        """What stands behind the rows of a table: splits, then what is to be said of its columns."""
+        """What follows the rows of a table: splits, then what is to be said of its columns."""
         splits = [f"{self.value(split or 'no split')} {number:,}" for split, number in splits_of(table)]
         parts = [", ".join(splits)] if splits else []
         parts += [f"{one_line(name)}: {', '.join(words)}" for name, words in remarks(table)]
@@ -350,6 +361,38 @@ class _Screen:
                 return
             listed, longer = listed - 1, lines
 
+    def hierarchy(self, found: Hierarchy) -> Iterator[str]:
+        """Its levels, and the largest nodes with what is directly in them."""
+        yield from self.section(section_title(found))
+        for words in hierarchy_words(found):
+            yield from (f"{_IN}{line}" for line in wrapped(words, self.width - 2))
+        rows = [["level", "nodes", f"fewest {found.measure}", "median", "most"]]
+        rows += [[told.name, f"{told.nodes:,}", *told.sizes] for told in levels_of(found)]
+        lines = column_lines(rows, painter(False), left=(0,))
+        yield from (self.paint("dim", line) if number == 0 else line for number, line in enumerate(lines))
+        below: dict[int | None, list[int]] = {}
+        for place, node in enumerate(found.nodes):
+            below.setdefault(node.parent, []).append(place)
+        yield from self.nodes(found, below, None, _IN)
+
+    def nodes(
+        self, found: Hierarchy, below: Mapping[int | None, list[int]], parent: int | None, lead: str
+    ) -> Iterator[str]:
+        """What is shown below a node, each with what is below it; the first of them, or all with ``verbose``."""
+        listed = below.get(parent, [])
+        most = len(listed) if self.verbose else _MOST_NODES if parent is None else _MOST_PARTS
+        for place in listed[:most]:
+            node = found.nodes[place]
+            size = node_size(found, node)
+            yield cut_to(
+                f"{lead}{f'{size:>5}  ' if size else ''}{one_line(node_name(node))}", self.width, self.signs.more
+            )
+            if self.verbose or len(lead) < len(_IN) * 2:
+                yield from self.nodes(found, below, place, f"{lead}{_IN}{_IN}")
+        every = found.roots if parent is None else found.nodes[parent].children
+        if listed and every > most:
+            yield self.paint("dim", f"{lead}{self.signs.more} {every - most:,} more")
+
     def graph(self, graph: GraphSummary) -> Iterator[str]:
         yield from self.section("Graph")
         for level, words in graph_words(graph):
@@ -364,6 +407,32 @@ class _Screen:
         if parts:
             yield from flowing(f"{_IN}hubs, with their edges: ", parts, self.width, ",")
 
+    def around(self, found: NodeAround) -> Iterator[str]:
+        """A node with its neighbours."""
+        yield from self.section(f"Neighbourhood of {self.value(found.name)}")
+        facts = [*([f"type {self.value(found.type)}"] if found.type else []), many(found.degree, "edge")]
+        yield f"{_IN}{', '.join(facts)}"
+        if found.communities:
+            yield from flowing(f"{_IN}in ", [one_line(name) for name in found.communities], self.width, ";")
+        if found.description:
+            yield from (f"{_IN}{line}" for line in wrapped(one_line(found.description), self.width - 2))
+        for near in found.neighbours if self.verbose else found.neighbours[:_MOST_NEIGHBOURS]:
+            relation = cut_to(one_line(near.relation), self.width // 2, self.signs.more)
+            line = f"-{relation}-" if relation else "--"
+            arrow = f"{line}>" if near.forward else f"<{line}"
+            yield cut_to(f"{_IN}{_IN}{arrow} {one_line(near.name)}", self.width, self.signs.more)
+        shown = len(found.neighbours) if self.verbose else min(len(found.neighbours), _MOST_NEIGHBOURS)
+        if found.degree > shown:
+            yield self.paint("dim", f"{_IN}{_IN}{self.signs.more} {found.degree - shown:,} more edges")
+
+    def contexts(self, found: ContextSummary) -> Iterator[str]:
+        """Chunks with their contexts."""
+        yield from self.section("Contexts")
+        for pair in found.pairs if self.verbose else found.pairs[:_MOST_CONTEXTS]:
+            yield self.fitted(f"{_IN}{one_line(pair.chunk_id)}{'' if pair.why == 'random' else f' ({pair.why})'}")
+            for name, text in (("context", pair.context), ("text", pair.text)):
+                yield cut_to(f"{_IN}{_IN}{name:7}  {one_line(text)}", self.width, self.signs.more)
+
     def claims(self, scores: ClaimScores) -> Iterator[str]:
         yield from self.section("RAGChecker")
         yield f"{_IN}{claim_words(scores)}"
@@ -371,6 +440,7 @@ class _Screen:
             yield f"{_IN}{group:<10} {name:<31} {value:6.1f} %"
         for failed in scores.failed[: None if self.verbose else _MOST_CLAIMS]:
             told = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
+            told += f" ({', '.join(map(self.value, failed.passages))})" if failed.passages else ""
             yield self.paint("dim", cut_to(f"{_IN}{told}", self.width, self.signs.more))
 
     def examples(self, examples: Sequence[Example]) -> Iterator[str]:

@@ -21,7 +21,7 @@ Bytes = npt.NDArray[np.uint8]
 _MOST_BYTES = 1 << 20
 _ODD, _DIGIT, _HAN_SIGN = 0x58, 0x64, 0x48
 _PLAIN_LEADS = range(0xC3, 0xCA)
-"""First bytes of U+00C0 to U+027F: letters, but for the signs of multiplication and division."""
+"""First bytes of U+00C0 to U+027F: letters, except for the signs of multiplication and division."""
 _HAN_LEADS = range(0xE4, 0xEA)
 """First bytes of U+4000 to U+9FFF: Han characters, and the signs of the Book of Changes, which are no letters."""
 _SIGNS = (b"\xc3\x97", b"\xc3\xb7", b"\xe4\xb7")
@@ -30,7 +30,7 @@ SCRIPTS = (
     "none", "Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Devanagari", "Bengali", "Tamil", "Telugu",
     "Thai", "Georgian", "Hangul", "Han", "Japanese", "other",
 )  # fmt: skip
-"""The scripts that are told apart. ``Japanese`` are texts with kana, whose Han characters count with them; ``none``
+"""The scripts that are distinguished. ``Japanese`` are texts with kana, whose Han characters count with them; ``none``
 are texts without letters."""
 _KANA, _HAN, _OTHER, _LATIN = 15, 14, 16, 1
 _RANGES = (
@@ -130,7 +130,7 @@ _CONTINUATIONS = bytes(range(0x80, 0xC0))
 
 @cache
 def _byte_table() -> bytes:
-    """What a byte tells of its character: a class, told apart further, or that it has to be decoded."""
+    """What a byte says of its character: a class, distinguished further, or that it has to be decoded."""
     classes = plain_tokens.classes(bytes(range(128)).decode("ascii"))
     told = bytes(_DIGIT if kind == WORD and not chr(code).isalpha() else kind for code, kind in enumerate(classes))
     leads = dict.fromkeys(_PLAIN_LEADS, WORD) | dict.fromkeys(_HAN_LEADS, _HAN_SIGN)
@@ -178,7 +178,7 @@ def _tokens(words: npt.NDArray[np.bool_], singles: npt.NDArray[np.bool_], ends: 
 
 
 def _runs(marks: npt.NDArray[np.bool_], length: int) -> Numbers:
-    """Where so many marks stand one after the other."""
+    """Where so many marks are one after the other."""
     held, have = marks, 1
     while have < length and len(held) > (step := min(have, length - have)):
         held = held[:-step] & held[step:]
@@ -187,7 +187,7 @@ def _runs(marks: npt.NDArray[np.bool_], length: int) -> Numbers:
 
 
 def _decoded(texts: pa.LargeStringArray, lengths: Numbers) -> tuple[Numbers, Bytes]:
-    """Tokens and script of texts in which any character may stand."""
+    """Tokens and script of texts in which any character may be."""
     offsets = _offsets(texts)
     text = str(texts.buffers()[2][int(offsets[0]) : int(offsets[-1])].to_pybytes(), "utf-8", "replace")
     ends = np.concatenate(([0], np.cumsum(lengths)))
@@ -207,7 +207,7 @@ _SCRIPT, _IN_WORD, _ALONE = 0x1F, 0x20, 0x40
 
 _UNKNOWN = 0xFF
 _known: Bytes = np.full(_BEHIND_CJK + 1, _UNKNOWN, np.uint8)
-"""What each character is that was seen so far: its script (0: no letter), in a word, alone, or neither. The last stands
+"""What each character is that was seen so far: its script (0: no letter), in a word, alone, or neither. The last is
 for all behind."""
 
 

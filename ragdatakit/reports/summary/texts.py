@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.columnar.allocation import keep_freed_memory
 from ragdatakit.reports.summary.numbers import MOST_VALUES, of_numbers
 from ragdatakit.schemas.summaries import Distribution, Frequencies, Note
 
@@ -66,7 +67,6 @@ def measure(
     """Count the characters of all texts of a column, and the tokens of all or of every n-th, in two threads."""
     import numpy as np
 
-    from ragdatakit.columnar.allocation import keep_freed_memory
     from ragdatakit.reports.summary.text_numbers import text_numbers
 
     keep_freed_memory()

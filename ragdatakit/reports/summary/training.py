@@ -172,7 +172,7 @@ def _covered(ids: IdNumbers, source: IdColumn, naming: list[IdColumn]) -> tuple[
 
 
 def leakage(database: DatasetDatabase) -> list[Note]:
-    """Questions, by their texts, and positives that stand in the training split and in another one.
+    """Questions, by their texts, and positives that are in the training split and in another one.
 
     Case, blanks around a text, and whether a letter and its accent are one character or two make no difference.
     """
@@ -219,7 +219,7 @@ def leakage(database: DatasetDatabase) -> list[Note]:
 
 
 def _asked(database: DatasetDatabase) -> str:
-    """A query of the texts of questions with each split in which they stand; empty where there are no splits."""
+    """A query of the texts of questions with each split in which they are; empty where there are no splits."""
     if "questions" not in database.tables:
         return ""
     database.load("questions")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +60,7 @@ def counted(number: int, table: str) -> str:
 
 
 def percent(part: float, whole: float = 1) -> str:
-    """A share; what is not nothing is never told as nothing, what is not all never as all."""
+    """A share; what is not nothing is never shown as nothing, what is not all never as all."""
     if not whole or not math.isfinite(part / whole):
         return "–"
     share = part / whole
@@ -123,7 +124,7 @@ def files_of(summaries: Iterable[Summary]) -> list[FileSummary]:
 
 
 MOST_LEFT_OUT = 10
-"""So many folders of unknown formats are told by name where people read."""
+"""So many folders of unknown formats are reported by name where people read."""
 
 
 def left_out_words(left_out: Sequence[LeftOut], most: int = MOST_LEFT_OUT) -> tuple[str, list[str]]:
@@ -149,7 +150,7 @@ _MOST_NOT_READ = 5
 
 def not_read_words(not_read: Sequence[NotRead], left_out: Sequence[LeftOut], most: int = _MOST_NOT_READ) -> list[str]:
     """The files that no dataset reads, each with its size, the first ``most`` of them; those of the folders that are
-    left out are told with these."""
+    left out are reported with these."""
     folders = tuple(f"{each.path.rstrip('/')}/" for each in left_out)
     alone = len({each.folder for each in not_read}) == 1
     told = [
@@ -191,8 +192,8 @@ def without_common_folder(paths: Sequence[str]) -> list[str]:
 
 
 def labels_of(summaries: Sequence[Summary], paths: Sequence[str]) -> list[str]:
-    """What tells each dataset from the others: its path, or its name where several have that path. Both are names
-    by which other commands take it."""
+    """What distinguishes each dataset from the others: its path, or its name where several have that path. Both are
+    names by which other commands take it."""
     common = Counter(paths)
     return [s.name if common[path] > 1 else path for s, path in zip(summaries, paths, strict=True)]
 
@@ -277,7 +278,7 @@ def is_constant(group: Sequence[Distribution]) -> bool:
 
 
 def constant_words(shown: Distribution) -> str:
-    """Its one value, with the unit where the title does not tell what is counted."""
+    """Its one value, with the unit where the title does not say what is counted."""
     told = f"{shown.title} {amount(shown.minimum)}"
     if shown.unit not in _MEASURES:
         return told
@@ -287,7 +288,7 @@ def constant_words(shown: Distribution) -> str:
 def value_counts(shown: Frequencies) -> list[tuple[str, str]]:
     """Each listed value with how many rows have it, and what share that is.
 
-    Of the keys in metadata and attributes no share is told: a row has several.
+    Of the keys in metadata and attributes no share is reported: a row has several.
     """
     whole = rows_counted(shown)
     keys = shown.name.endswith((".metadata", ".attributes"))
@@ -298,7 +299,7 @@ def value_counts(shown: Frequencies) -> list[tuple[str, str]]:
 
 
 def labelled(name: str, label: str | None) -> str:
-    """A name with what a file beside the data calls it."""
+    """A name with what a file next to the data calls it."""
     return f"{label} [{name}]" if label else name
 
 
@@ -369,8 +370,6 @@ def value_text(value: object) -> str:
         return value
     if value is None or isinstance(value, bool | int | float):
         return str(value) if value is not None else ""
-    import json
-
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
@@ -381,10 +380,10 @@ _PLACES = {"text": 2, "field_order": 3}
 
 
 def shown_values(row: Iterable[tuple[str, object]], most: int = 0) -> list[tuple[str, str]]:
-    """The columns of an example that have a value, as text, long texts last; at most so many (0: all)."""
+    """The columns of an example that have a value, as text, long texts last; at most this many (0: all)."""
     told = [(name, value_text(value)) for name, value in row if value not in (None, "", [], {}, ())]
     told.sort(key=lambda pair: _PLACES.get(pair[0], 1))
     names = {name for name, _ in told}
-    if most and {"context", "text"} <= names and len(told) > most:  # a context is looked at beside its chunk
+    if most and {"context", "text"} <= names and len(told) > most:  # a context is looked at next to its chunk
         return [pair for place, pair in enumerate(told) if place < most - 1 or pair[0] in ("context", "text")]
     return told[:most] if most else told

@@ -11,10 +11,25 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+OCCURS = "occurs_with"
+"""Between names of one sentence."""
+TOPIC = "occurs_in_text_about"
+"""From a name to the title of its passage."""
+ENTITY = "entity"
+NEAR = 8
+"""Names of a sentence that are further apart than this many are not connected."""
+_YEAR_DIGITS = 4
 Triple = tuple[int, int, int]
 """Numbers of an entity, a relation and an entity."""
 _MANY = 1 << 23
 """New edges after which repeated ones are left out."""
+
+
+def spelled_as_name(name: str) -> str:
+    """A name that does not look like a number."""
+    if not name.isdecimal():
+        return name
+    return f"year {name}" if len(name) == _YEAR_DIGITS else f"{name} (entity)"
 
 
 class _Numbered:

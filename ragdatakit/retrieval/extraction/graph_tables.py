@@ -15,27 +15,22 @@ from typing import Any, Literal
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
-from ragdatakit.retrieval.extraction.graph_store import GraphStore, Triple
-from ragdatakit.retrieval.extraction.model import ModelOptions, fill_from_model
+from ragdatakit.retrieval.extraction.asking import Asker
+from ragdatakit.retrieval.extraction.described import DescribedGraph, describe_by_model, described_task
+from ragdatakit.retrieval.extraction.described_names import describe_by_names
+from ragdatakit.retrieval.extraction.graph_store import ENTITY, NEAR, OCCURS, TOPIC, GraphStore, Triple, spelled_as_name
+from ragdatakit.retrieval.extraction.model import fill_from_model, graph_task
 from ragdatakit.retrieval.extraction.names import NameCounter, extract_names, known_key, name_key, names_by_sentence
 from ragdatakit.retrieval.extraction.start_links import make_linker
 from ragdatakit.retrieval.parts import Progress
-from ragdatakit.schemas.canonical import Edge, Node, Qrel, Relation, StartNode
+from ragdatakit.schemas.canonical import MENTION, Edge, Node, Qrel, Relation, StartNode
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
 
 EXTRACTORS = ("names", "openai")
 LINKERS = ("bm25", "embeddings")
-MENTION = "is_mentioned_in"
-OCCURS = "occurs_with"
-"""Between names of one sentence."""
-TOPIC = "occurs_in_text_about"
-"""From a name to the title of its passage."""
-ENTITY, DOCUMENT = "entity", "document"
-_NEAR = 8
-"""Names of a sentence that are further apart than this many are not connected."""
+DOCUMENT = "document"
 _TOLD_EVERY = 256
-_YEAR_DIGITS = 4
 _DIGITS = tuple("0123456789")
 _AROUND = " \t\n\r\"'“”\u2018\u2019«»„"
 
@@ -44,14 +39,16 @@ _AROUND = " \t\n\r\"'“”\u2018\u2019«»„"
 class ExtractOptions:
     """How to make the graph.
 
-    ``extractor`` is ``names`` (no model) or ``openai`` (``model`` tells which). ``least`` is in how many passages a
-    name has to stand, unless it is a title (``names`` only). ``mentions`` writes edges from entities to passages, which
-    the target calls by their titles where ``by_title``. ``questions`` links questions: at most ``start_nodes`` for
-    each, by the names in it, else by BM25 over all names (``bm25``) or by the nearest vectors (``embeddings``, for
-    which ``search`` names the embedder).
+    ``extractor`` is ``names`` (no model) or ``openai`` (``asker`` asks it). ``described`` makes a graph of descriptions
+    that knows the passages of its entities, and neither mentions nor links of questions. ``least`` is in how many
+    passages a name has to be, unless it is a title (``names`` only). ``mentions`` writes edges from entities to
+    passages, which the target calls by their titles where ``by_title``. ``questions`` links questions: at most
+    ``start_nodes`` for each, by the names in it, else by BM25 over all names (``bm25``) or by the nearest vectors
+    (``embeddings``, for which ``search`` names the embedder).
     """
 
     extractor: Literal["names", "openai"] = "names"
+    described: bool = False
     least: int = 2
     mentions: bool = True
     questions: bool = True
@@ -59,7 +56,7 @@ class ExtractOptions:
     linker: Literal["bm25", "embeddings"] = "bm25"
     start_nodes: int = 5
     search: SearchOptions = field(default_factory=SearchOptions)
-    model: ModelOptions | None = None
+    asker: Asker | None = None
     progress: Progress | None = None
 
     def check(self) -> None:
@@ -68,7 +65,7 @@ class ExtractOptions:
             raise UnknownNameError("extractor", self.extractor, EXTRACTORS)
         if self.linker not in LINKERS:
             raise UnknownNameError("linker", self.linker, LINKERS)
-        if self.extractor == "openai" and (self.model is None or not self.model.model):
+        if self.extractor == "openai" and self.asker is None:
             raise RagdataError("the extractor openai needs a model: --model NAME, with --base-url URL")
         if self.linker == "embeddings" and not self.search.embedder:
             raise RagdataError("--linker embeddings needs an embedder: --embedder openai:MODEL, with --base-url URL")
@@ -91,13 +88,13 @@ def extract_graph(tables: CanonicalTables, options: ExtractOptions) -> Canonical
         )
     if not tables.any(tables.passages):
         raise RagdataError(f"{tables.name} has no texts that a graph could be made of")
-    made = _MadeGraph(tables, options)
+    made = _MadeDescribed(tables, options) if options.described else _MadeGraph(tables, options)
     rows: dict[str, Callable[[list[Note]], Iterator[Any]]] = {
         "nodes": made.nodes,
         "relations": made.relations,
         "edges": made.edges,
     }
-    if options.questions and "questions" in tables:
+    if isinstance(made, _MadeGraph) and options.questions and "questions" in tables:
         rows["start_nodes"] = made.start_nodes
         if "qrels" in tables:
             rows["qrels"] = made.qrels
@@ -124,11 +121,10 @@ class _MadeGraph:
             if self._options.extractor == "names":
                 self._fill_from_names(store)
             else:
-                assert self._options.model is not None
-                fill_from_model(self._tables, store, self._options.model, self._options.progress)
+                assert self._options.asker is not None
+                fill_from_model(self._tables, store, self._options.asker)
             if not store.entities.listed:
-                least = f" in {self._options.least} passages or more" if self._options.extractor == "names" else ""
-                raise RagdataError(f"no entity was found{least} in the texts of {self._tables.name}")
+                raise _nothing_found(self._tables, self._options)
             self._keep_apart(store)
             self._made = store
         return self._made
@@ -137,8 +133,8 @@ class _MadeGraph:
         """Give other names to entities that look like numbers, or are spelled like passages (case does not count)."""
         taken: set[str] = set()
         for number, name in enumerate(store.entities.listed):
-            if name.isdecimal():
-                self._renamed[number] = f"year {name}" if len(name) == _YEAR_DIGITS else f"{name} (entity)"
+            if (named := spelled_as_name(name)) != name:
+                self._renamed[number] = named
         for passage in self._tables.peek_passages() if self._options.mentions else ():
             for name in (passage.doc_id, passage.title or "") if self._options.by_title else (passage.doc_id,):
                 spelled = unicodedata.normalize("NFKC", name).casefold().strip(_AROUND)
@@ -282,11 +278,56 @@ class _MadeGraph:
                 yield Qrel(question_id, name, 1, "node", split, kind)
 
 
+def _nothing_found(tables: CanonicalTables, options: ExtractOptions) -> RagdataError:
+    least = f" in {options.least} passages or more" if options.extractor == "names" else ""
+    return RagdataError(f"no entity was found{least} in the texts of {tables.name}")
+
+
+def count_requests(tables: CanonicalTables, options: ExtractOptions) -> None:
+    """Count what asking the model for all passages would take, for `Asker.estimate`; nothing is asked."""
+    assert options.asker is not None
+    if options.described:
+        options.asker.count(described_task(options.asker), tables.peek_passages())
+    else:
+        options.asker.count(graph_task(options.asker), tables.peek_passages())
+
+
+class _MadeDescribed:
+    """The graph of some tables with descriptions, made when it is first needed."""
+
+    def __init__(self, tables: CanonicalTables, options: ExtractOptions) -> None:
+        self._tables = tables
+        self._options = options
+        self._made: DescribedGraph | None = None
+
+    def _graph(self) -> DescribedGraph:
+        if self._made is None:
+            if self._options.asker is None:
+                self._made = describe_by_names(self._tables, self._options.least)
+            else:
+                self._made = describe_by_model(self._tables, self._options.asker)
+            if not self._made.entities:
+                raise _nothing_found(self._tables, self._options)
+        return self._made
+
+    def nodes(self, notes: list[Note]) -> Iterator[Node]:
+        """The entities."""
+        return self._graph().nodes(notes)
+
+    def relations(self, notes: list[Note]) -> Iterator[Relation]:
+        """What the edges are called."""
+        return self._graph().names(notes)
+
+    def edges(self, notes: list[Note]) -> Iterator[Edge]:
+        """The relations between entities."""
+        return self._graph().edges(notes)
+
+
 def _edges_between(sentences: list[list[int]], about: int | None, occurs: int, topic: int) -> Iterator[Triple]:
     """Names of one sentence, and names with the title of their passage."""
     for sentence in sentences:
         for place, first in enumerate(sentence):
-            for second in sentence[place + 1 : place + 1 + _NEAR]:
+            for second in sentence[place + 1 : place + 1 + NEAR]:
                 yield (first, occurs, second) if first < second else (second, occurs, first)
     if about is not None:
         for sentence in sentences[1:]:

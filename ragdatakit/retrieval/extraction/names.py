@@ -11,13 +11,14 @@ titles, quotes, years and Latin names only.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from array import array
 from collections.abc import Container, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
+
+from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +29,8 @@ VERSION = 1
 LONGEST = 120
 """Characters of a name; what is longer is none."""
 _MOST_WORDS = 8
+_LONGEST_SENTENCE = 200
+"""Characters of a sentence that are shown before a name, and so many behind it."""
 _YEAR_DIGITS = 4
 
 _COMMON = frozenset(
@@ -104,20 +107,33 @@ def names_by_sentence(title: str | None, text: str) -> list[list[str]]:
     """The same names by sentence, those of the title first (an empty list where there is none).
 
     A sentence ends where a full stop, a question mark or an exclamation mark is followed by a blank, and at the end of
-    a line. Names repeat where they stand in several sentences; sentences without names are left out.
+    a line. Names repeat where they are in several sentences; sentences without names are left out.
     """
-    sentences = [title_names(title)]
+    return [title_names(title), *(names for names, _, _ in named_sentences(text))]
+
+
+def named_sentences(text: str) -> Iterator[tuple[list[str], int, int]]:
+    """The names of each sentence that has some, with where the first begins and the last ends."""
     names: dict[str, None] = {}
-    end = 0
+    begin = end = 0
     for start, name in mentions(text):
         if names and _ENDS.search(text, end, start) is not None:
-            sentences.append(list(names))
+            yield list(names), begin, end
             names = {}
+        begin = begin if names else start
         names[name] = None
         end = start + len(name)
     if names:
-        sentences.append(list(names))
-    return sentences
+        yield list(names), begin, end
+
+
+def sentence_around(text: str, begin: int, end: int) -> str:
+    """The sentence that a part of a text stands in, on one line, shortened where it is long."""
+    first = max(0, begin - _LONGEST_SENTENCE)
+    starts = [m.end() for m in _ENDS.finditer(text, first, begin)]
+    stop = _ENDS.search(text, end, end + _LONGEST_SENTENCE)
+    found = text[starts[-1] if starts else first : stop.end() if stop is not None else end + _LONGEST_SENTENCE]
+    return " ".join("".join(c if c.isprintable() else " " for c in found).split())[: 2 * _LONGEST_SENTENCE]
 
 
 def title_names(title: str | None) -> list[str]:
@@ -155,7 +171,7 @@ def known_key(key: str, known: Container[str]) -> str | None:
 
 
 def stands_as_name(text: str, key: str) -> bool:
-    """Whether a name, given by its key, stands in a text written as one: not in small letters only."""
+    """Whether a name, given by its key, is in a text written as one: not in small letters only."""
     pattern = r"[\W_]+".join(map(re.escape, key.split(" ")))
     text = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return any(not m[0].islower() for m in re.finditer(rf"(?<!\w){pattern}|{pattern}(?!\w)", text, re.IGNORECASE))
@@ -177,7 +193,7 @@ def mentions(text: str) -> list[Mention]:
 
 
 def _spans(text: str) -> Iterator[Mention]:
-    """Years, and capitalised words that stand together; without what only begins the sentence."""
+    """Years, and capitalised words that are together; without what only begins the sentence."""
     for match in _pattern(text.isascii()).finditer(text):
         name, start = match[0], match.start()
         if name[0].isdigit():
@@ -288,7 +304,7 @@ def _upper_class() -> str:
 
 
 class NameCounter:
-    """Counts in how many passages each name stands, by the hash of its key: 8 bytes for each name of a passage."""
+    """Counts in how many passages each name is, by the hash of its key: 8 bytes for each name of a passage."""
 
     def __init__(self) -> None:
         self._hashes = array("Q")
@@ -296,8 +312,8 @@ class NameCounter:
 
     def add(self, title: str | None, names: Iterable[str]) -> None:
         """The names of one passage, as `extract_names` gives them."""
-        self._titles.extend({_hash(name_key(name)) for name in title_names(title)})
-        self._hashes.extend({_hash(name_key(name)) for name in names})
+        self._titles.extend({text_hash(name_key(name)) for name in title_names(title)})
+        self._hashes.extend({text_hash(name_key(name)) for name in names})
 
     def kept(self, least: int = 2) -> KeptNames:
         """The names of at least ``least`` passages, and all titles."""
@@ -321,22 +337,9 @@ class KeptNames:
             return False
         import numpy as np
 
-        wanted = np.uint64(_hash(key))
+        wanted = np.uint64(text_hash(key))
         place = int(np.searchsorted(self._known, wanted))
         return place < len(self._known) and bool(self._known[place] == wanted)
-
-
-def kept_names(passages: Iterable[tuple[str | None, Iterable[str]]], least: int = 2) -> KeptNames:
-    """Which names of these passages (title and names each) connect passages; see `NameCounter`."""
-    counter = NameCounter()
-    for title, names in passages:
-        counter.add(title, names)
-    return counter.kept(least)
-
-
-def _hash(key: str) -> int:
-    data = key.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
 def _viewed(numbers: array[int]) -> npt.NDArray[np.uint64]:

@@ -1,6 +1,6 @@
 """Reads what a language model says about a text: JSON of several shapes, or GraphRAG's tuples. Replies are data.
 
-JSON may stand in a fenced block or between sentences, and have commas too many. Names come on one line, without control
+JSON may be in a fenced block or between sentences, and have commas too many. Names come on one line, without control
 characters; what has no name, or one that is too long, is left out.
 """
 
@@ -113,18 +113,34 @@ def _line(text: Any, most: int) -> str:
     return " ".join(text.split())[:most].strip("\"'“”` ")
 
 
-def parse_reply(text: str) -> FoundGraph:
-    """What a reply says. Raises `UnreadableReplyError`."""
+def answered(text: str) -> str:
+    """A reply without what the model thought before. Raises `UnreadableReplyError` where nothing is left."""
     if len(text) > MOST_CHARACTERS:
         raise UnreadableReplyError(f"it is longer than {MOST_CHARACTERS:,} characters")
-    text = re.split("</think(?:ing)?>", text)[-1]  # before it is what the model thought
+    text = re.split("</think(?:ing)?>", text)[-1]
     if not text.strip():
         raise UnreadableReplyError("it is empty")
+    return text
+
+
+def parse_text(text: str) -> str:
+    """A reply that is a text, as it is kept: without outer blanks, control characters and half characters. Raises
+    `UnreadableReplyError`."""
+    text = answered(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    kept = "".join(c if c.isprintable() or c == "\n" else " " for c in text).strip()
+    if not kept:
+        raise UnreadableReplyError("it is empty")
+    return kept
+
+
+def parse_reply(text: str) -> FoundGraph:
+    """What a reply says. Raises `UnreadableReplyError`."""
+    text = answered(text)
     tuples = any(sign in text for sign in ("<|>", "<|#|>", "<|COMPLETE|>"))
     if tuples and (found := _of_tuples(text)) is not None:
         return found
     unfit = ""
-    for value in _json_values(text):
+    for value in json_values(text):
         try:
             return _of_json(value)
         except UnreadableReplyError as error:
@@ -149,7 +165,7 @@ def _of_tuples(text: str) -> FoundGraph | None:
     return found if whole or "<|COMPLETE|>" in text else None
 
 
-def _json_values(text: str) -> Iterator[Any]:
+def json_values(text: str) -> Iterator[Any]:
     """The JSON objects and arrays in a reply: the whole, those in fenced blocks, those between sentences."""
     tried: set[str] = set()
     for part in (text.strip(), *(m[1].strip() for m in islice(_FENCE.finditer(text), _MOST_PARTS)), *_balanced(text)):

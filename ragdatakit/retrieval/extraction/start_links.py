@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ragdatakit.retrieval.extraction.names import extract_names, stands_as_name
+from ragdatakit.retrieval.linking import NodeLinker
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.options import SearchOptions
 
 if TYPE_CHECKING:
@@ -13,16 +15,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Linker = Callable[[str, int], list[int]]
-"""The entities, by their places, with which the search for an answer starts: of a text, at most so many."""
+"""The entities, by their places, with which the search for an answer starts: of a text, at most this many."""
 _BATCH = 256
 _OF_WHOLE_QUESTIONS = 3
 
 
 def make_linker(names: Sequence[str], kind: str, search: SearchOptions) -> Linker:
-    """A linker for these names. ``kind`` tells what is done for a question that names none of them: ``bm25`` takes the
+    """A linker for these names. ``kind`` says what is done for a question that names none of them: ``bm25`` takes the
     names that share words with it, ``embeddings`` the nearest ones."""
-    from ragdatakit.retrieval.linking import NodeLinker
-    from ragdatakit.retrieval.terms.tokens import Tokenizer
 
     named = NodeLinker(names, Tokenizer(search.analyzer, search.stemmer))
     nearest = _Nearest(names, search) if kind == "embeddings" else None
@@ -42,9 +42,10 @@ class _Nearest:
     def __init__(self, names: Sequence[str], search: SearchOptions) -> None:
         import numpy as np
 
+        from ragdatakit.outputs.user_cache import cache_folder
         from ragdatakit.retrieval.vectors.embedders import make_embedder
 
-        self._embedder = make_embedder(search)
+        self._embedder = make_embedder(search, cache_folder() / "vectors")
         starts = range(0, len(names), _BATCH)
         parts = [self._embedder.embed(list(names[at : at + _BATCH]), "passage") for at in starts]
         self._vectors: npt.NDArray[np.float32] = np.concatenate(parts)

@@ -2,7 +2,7 @@
 
 ``exact_match`` and ``f1`` are those of SQuAD, HotpotQA and SAGE: lower case, no ASCII punctuation, no articles; the
 best over the answer and its aliases. ``contain_arag`` (A-RAG's ``contain_accuracy``) asks in the same form whether the
-answer stands in the reply; ``contain_datamind`` (which DataMind calls exact match) and ``f1_datamind`` do it in
+answer is in the reply; ``contain_datamind`` (which DataMind calls exact match) and ``f1_datamind`` do it in
 DataMind's: lower case, what is no word character is a blank, articles are kept. These three know no aliases. An answer
 inside a longer word counts as contained (``8`` in ``1894``), as it does in the frameworks.
 """
@@ -42,12 +42,12 @@ def token_f1(reply: str, golds: Sequence[str]) -> float:
 
 
 def contain_arag(reply: str, golds: Sequence[str]) -> float:
-    """1 where the first gold answer stands in the reply, as A-RAG compares them."""
+    """1 where the first gold answer is in the reply, as A-RAG compares them."""
     return float(without_articles(golds[0]) in without_articles(reply))
 
 
 def contain_datamind(reply: str, golds: Sequence[str]) -> float:
-    """1 where the first gold answer stands in the reply, as DataMind compares them."""
+    """1 where the first gold answer is in the reply, as DataMind compares them."""
     return float(words_only(golds[0]) in words_only(reply))
 
 
@@ -89,7 +89,7 @@ class _Tally:
 def score_answers(
     answers: CanonicalTables, dataset: CanonicalTables | None = None, label: str = "", seed: int = 13
 ) -> list[AnswerScores]:
-    """The answers of a dataset, scored by run (one, where answers do not tell their run), in the order of the runs.
+    """The answers of a dataset, scored by run (one, where answers do not show their run), in the order of the runs.
 
     Gold is what ``dataset`` (else ``answers`` itself) has for the question, found by its id and its text, or else what
     the prediction itself says (``gold_answer``, ``reference_answer``). Answers that are null or blank are counted as

@@ -1,4 +1,4 @@
-"""Whether the answer of a question stands in a text: the tokens of the answer, one after the other, in any case.
+"""Whether the answer of a question is in a text: the tokens of the answer, one after the other, in any case.
 
 Tokens are runs of letters and digits after NFKC, and single characters in scripts without blanks between words. Yes, no
 and answers of many words cannot be looked for.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.passages import Passages
 
 LONGEST = 20
-"""Answers of more tokens are sentences: nobody expects them to stand in a text as they are."""
+"""Answers of more tokens are sentences: nobody expects them to be in a text as they are."""
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")
@@ -45,15 +45,11 @@ def sought(question: GoldQuestion) -> tuple[str, ...]:
 
 
 def answer_in_top(
-    name: str,
-    run: Mapping[str, Sequence[int]],
-    gold: Gold,
-    passages: Passages,
-    ks: Sequence[int] = (1, 2, 5, 10, 20),
+    name: str, run: Mapping[str, Sequence[int]], gold: Gold, passages: Passages, ks: Sequence[int] = (1, 2, 5, 10, 20)
 ) -> AnswerInTop | None:
-    """How often the answer stands in the first passages of a run (question id → ordinals, best first).
+    """How often the answer is in the first passages of a run (question id → ordinals, best first).
 
-    ``ceiling`` is the share of questions whose answer stands in any passage. None where no question has an answer that
+    ``ceiling`` is the share of questions whose answer is in any passage. None where no question has an answer that
     can be looked for.
     """
     asked = {q.question_id: found for q in gold.questions if (found := sought(q))}
@@ -78,7 +74,7 @@ def answer_in_top(
 
 
 def in_corpus(asked: Mapping[str, Iterable[str]], passages: Passages) -> set[str]:
-    """The keys of which an answer stands in any passage: one pass, which ends when all are found.
+    """The keys of which an answer is in any passage: one pass, which ends when all are found.
 
     An answer is looked for in passages that have two neighbours of its tokens, its longest token among them.
     """

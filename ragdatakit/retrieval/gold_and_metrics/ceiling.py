@@ -4,10 +4,10 @@ Definition. A retriever may give any ranking for a question. It cannot return a 
 without text; it cannot tell identical texts apart, so each of them is the gold one with equal probability; and where
 the text of the question itself is a passage, and not gold, this one comes first. The ceiling of a question is the
 maximum, over all rankings, of the expected value of the metric; gold that cannot be found stays in the denominators.
-The ceiling of a metric is the mean over the judged questions. It is exact, but for the average precision of a question
-whose gold has many different identical texts: that is an upper bound (`MOST_STATES`).
+The ceiling of a metric is the mean over the judged questions. It is exact, except for the average precision of a
+question whose gold has many different identical texts: that is an upper bound (`MOST_STATES`).
 
-A single run may lie above the ceiling by luck: where the gold copy happens to stand first in the file, for example.
+A single run may lie above the ceiling by luck: where the gold copy happens to be first in the file, for example.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def ceiling(
     """The best mean of each metric over the judged questions; ``facts`` None: there is no corpus to look at.
 
     ``metrics`` are names that `metrics.metric` knows; ``depth`` is the number of results that are looked at.
-    ``repeated`` counts by question the judgements that stand there again. Causes without a question are left out.
+    ``repeated`` counts by question the judgements that appear again. Causes without a question are left out.
     Raises `UnknownNameError` for an unknown metric.
     """
     names = [metric(name).name for name in metrics]
@@ -306,7 +306,7 @@ def _precisions(case: _Case, last: int) -> float:
     """The greatest expected sum of the precisions at the ranks of gold.
 
     What is gold for sure comes first. The order of the others is searched: the precision at a rank depends on what
-    stands before, and of copies of one text fewer are gold together than of different texts.
+    comes before, and of copies of one text fewer are gold together than of different texts.
     """
     sure = sum(text.copies for text in case.texts if text.gold == text.copies)
     total = sum(number / (case.before + number) for number in range(1, min(sure, last - case.before) + 1))

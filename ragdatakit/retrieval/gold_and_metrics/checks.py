@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.retrieval.gold_and_metrics import ceiling as causes
 from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import flattened, sought
+from ragdatakit.retrieval.gold_and_metrics.gold import is_train
 from ragdatakit.retrieval.gold_and_metrics.metrics import metric
 from ragdatakit.retrieval.gold_and_metrics.sanity import ordinals_of
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.evaluations import Ceiling, RunResult
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
+from ragdatakit.schemas.retrieved import FRAMEWORK_MODES
 from ragdatakit.schemas.rules.evaluation import RULES
-from ragdatakit.schemas.texts import shortened
+from ragdatakit.schemas.texts import encodable, shortened
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -28,12 +30,12 @@ SELF_RETRIEVAL = 0.8
 _FIRST = 10
 _MANY_NEVER, _MANY_WITHOUT, _TOO_MANY = 0.2, 0.25, 1.5
 """Questions without gold in any result, and gold pairs without a common term (as a share of what dealt gold gives).
-Where 30 % of the gold is that of others, both are about 0.3. In sound public sets they are below 0.1 and 0.2, but for
-NFCorpus (0.22 and 0.83): wrong gold alone does not make the second more than 1.5 times the first."""
+Where 30 % of the gold is that of others, both are about 0.3. In sound public sets they are below 0.1 and 0.2, except
+for NFCorpus (0.22 and 0.83): wrong gold alone does not make the second more than 1.5 times the first."""
 _ROUNDING = 1e-9
 _ENOUGH = 20
 """Passages that have to be asked before their share means something."""
-_BY_TERMS = ("bm25", "sparse", "graph", "hybrid")
+_BY_TERMS = ("bm25", "sparse", "graph", "contextual", "hybrid", *FRAMEWORK_MODES)
 _SHOWN = 3
 _LONGEST = 80
 _LONGEST_ANSWER = 60
@@ -132,7 +134,7 @@ def _worded(fault: _Fault, costs: Mapping[str, str], path: str, source: str) -> 
     rule = _BY_NAME[fault.rule]
     message = rule.message.format_map(fault.facts)
     consequence = f"{rule.consequence()}{costs.get(fault.rule, '')}"
-    value = None if fault.value is None else _plain(fault.value)
+    value = None if fault.value is None else encodable(fault.value)
     severity = fault.severity or rule.severity
     return Finding(
         rule.code, rule.name, severity, f"{message}; {consequence}", path, value=value, hint=_hint(rule, source)
@@ -158,11 +160,6 @@ def _costs(ceiling: Ceiling | None) -> dict[str, str]:
         if worst and cost[worst] >= 0.00005:
             found[rule] = f" (all such cases cost {cost[worst]:.4f} of {worst})"
     return found
-
-
-def _plain(text: str) -> str:
-    """An id fit for JSON."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _shown(text: str) -> str:
@@ -378,14 +375,14 @@ def _is_number(answer: str) -> bool:
 
 
 def _leaks(gold: Gold, tables: CanonicalTables) -> Iterator[_Fault]:
-    """Questions that stand in train, too; looked for where one split is evaluated that is not train."""
+    """Questions that are in train, too; looked for where one split is evaluated that is not train."""
     evaluated = gold.split or (next(iter(gold.splits)) if len(gold.splits) == 1 else None)
-    if not evaluated or _is_train(evaluated):
+    if not evaluated or is_train(evaluated):
         return
     same, answers = _same_questions(gold, tables)
     golds: dict[str, set[str]] = {}
     for row in tables.peek("qrels"):
-        if row.question_id in same and row.grade > 0 and row.target_kind == gold.unit and _is_train(row.split):
+        if row.question_id in same and row.grade > 0 and row.target_kind == gold.unit and is_train(row.split):
             golds.setdefault(row.question_id, set()).add(row.target_id)
     others: dict[str, list[str]] = {}
     for other, ids in same.items():
@@ -418,10 +415,6 @@ def _same_questions(gold: Gold, tables: CanonicalTables) -> tuple[dict[str, list
         ids = [i for i in texts.get(flattened(row.text), ()) if i == other or other not in evaluated]
         if ids:
             same[other] = ids
-            if _is_train(row.split) and row.answer:
+            if is_train(row.split) and row.answer:
                 answers[other] = flattened(row.answer)
     return same, answers
-
-
-def _is_train(split: str | None) -> bool:
-    return split is not None and split.lower().startswith("train")

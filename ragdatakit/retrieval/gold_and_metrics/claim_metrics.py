@@ -13,16 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import fields_of, loads
+from ragdatakit.retrieval.gold_and_metrics.claims_in_context import checked_answers
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
 from ragdatakit.schemas.evaluations import ClaimScores, FailedClaim
-from ragdatakit.schemas.ragchecker.metrics import (
-    CLAIMS,
-    METRICS,
-    entailed_by,
-    group_means,
-    labels_fit,
-    row_metrics,
-)
+from ragdatakit.schemas.ragchecker.metrics import CLAIMS, METRICS, entailed_by, group_means, labels_fit, row_metrics
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -32,6 +26,8 @@ _MARKS = ("2answer", "2response", "_claims")
 _WORD = re.compile(r"\w+")
 _SMALL = STOP_WORDS["english"]
 _MOST_KEPT = 200
+_Failed = tuple[FailedClaim, tuple[int, ...]]
+"""A claim, and the places of the passages that say it."""
 
 
 @dataclass(slots=True)
@@ -40,7 +36,7 @@ class _Tally:
     by_words: dict[str, list[float]] = field(default_factory=lambda: {"claim_recall": [], "recall": []})
     rows: int = 0
     misfits: int = 0
-    failed: list[FailedClaim] = field(default_factory=list)
+    failed: list[_Failed] = field(default_factory=list)
     questions: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
@@ -60,6 +56,7 @@ def score_claims(tables: CanonicalTables, name: str = "") -> list[ClaimScores]:
     _by_words(tally, tables, unchecked)
     if not tally.rows and not unchecked:
         return []
+    answers, failed = checked_answers(tables, tally.failed)
     means = {metric: values for metric, values in tally.values.items() if values}
     return [
         ClaimScores(
@@ -70,7 +67,8 @@ def score_claims(tables: CanonicalTables, name: str = "") -> list[ClaimScores]:
             tally.misfits,
             {m: sum(v) / len(v) for m, v in tally.by_words.items() if v},
             len(unchecked),
-            tuple(tally.failed),
+            failed,
+            answers,
             tally.questions,
         )
     ]
@@ -103,24 +101,30 @@ def _take(tally: _Tally, question_id: str, row: dict[str, Any]) -> None:
         tally.failed += failed_claims(question_id, row)
 
 
-def failed_claims(question_id: str, row: dict[str, Any]) -> Iterator[FailedClaim]:
-    """The claims of a row that no passage says, that the response does not say, or that are wrong."""
+def failed_claims(question_id: str, row: dict[str, Any]) -> Iterator[_Failed]:
+    """The claims of a row that no passage says, that the response does not say, or that are wrong; with the places of
+    the passages that say them."""
     right, own = _listed(row.get("gt_answer_claims")), _listed(row.get("response_claims"))
     said = [label == "Entailment" for label in _listed(row.get("response2answer"))]
-    recalled = [any(labels) for labels in entailed_by(row.get("retrieved2answer"))]
+    recalled = [_places(labels) for labels in entailed_by(row.get("retrieved2answer"))]
     for place, claim in enumerate(right):
         missed = place < len(recalled) and not recalled[place]
         unsaid = place < len(said) and not said[place]
         if missed or unsaid:
             why = "not retrieved, not said" if missed and unsaid else "not retrieved" if missed else "not said"
-            yield FailedClaim(question_id, "right answer", claim_text(claim), why)
-    supported = [any(labels) for labels in entailed_by(row.get("retrieved2response"))]
+            places = recalled[place] if place < len(recalled) else ()
+            yield FailedClaim(question_id, "right answer", claim_text(claim), why), places
+    supported = [_places(labels) for labels in entailed_by(row.get("retrieved2response"))]
     for place, claim in enumerate(own):
         labels = _listed(row.get("answer2response"))
         if place < len(labels) and labels[place] != "Entailment":
             known = place < len(supported)
             why = "wrong" if not known else "wrong, and in a passage" if supported[place] else "wrong, in no passage"
-            yield FailedClaim(question_id, "response", claim_text(claim), why)
+            yield FailedClaim(question_id, "response", claim_text(claim), why), supported[place] if known else ()
+
+
+def _places(labels: list[bool]) -> tuple[int, ...]:
+    return tuple(place for place, entails in enumerate(labels) if entails)
 
 
 def claim_text(claim: Any) -> str:

@@ -1,4 +1,4 @@
-"""What an evaluation tells about the gold beside numbers: notes, files, titles, judgements that stand there twice."""
+"""What an evaluation tells about the gold besides numbers: notes, files, titles, judgements that appear twice."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def repeated_judgements(tables: CanonicalTables, unit: str) -> dict[str, int]:
 
 
 def files_by_table(files: Iterable[tuple[str, Path]], split: str | None) -> dict[str, str]:
-    """The file of a dataset that most likely has a table, as far as the names tell; that of the split before others."""
+    """The file of a dataset that most likely has a table, as far as the names show; that of the split before others."""
     listed = [(name, str(path)) for name, path in files]
     found: dict[str, str] = {}
     for table, words in _WORDS.items():

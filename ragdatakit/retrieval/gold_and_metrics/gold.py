@@ -15,7 +15,7 @@ from ragdatakit.schemas.retrieved import Query
 
 UNITS = ("document", "chunk", "node")
 TYPE_FIELDS = ("question_type", "type", "hop", "hops", "level", "category")
-"""Members of a question's metadata that tell its type, in this order."""
+"""Members of a question's metadata that show its type, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +150,8 @@ def question_type(metadata: str | None) -> str | None:
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
             return str(value)
     return None
+
+
+def is_train(split: str | None) -> bool:
+    """Whether a split is trained on, by its name."""
+    return split is not None and split.lower().startswith("train")

@@ -1,4 +1,4 @@
-"""What the corpus says about the gold: which of it is there, has text, stands there twice. One pass over the texts.
+"""What the corpus says about the gold: which of it is there, has text, appears twice. One pass over the texts.
 
 Two texts are the same if what is searched of them (title, context, text) is equal after Unicode NFKC and with each run
 of white space as one blank. Case and punctuation count: there are retrievers that tell them apart.
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^\W_]")
 _MOST_IDS = 5
 _STEP = 0x9E3779B97F4A7C15
-"""An odd number, whose powers tell the places of a document's chunks apart."""
+"""An odd number, whose powers distinguish the places of a document's chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """A text that stands in the corpus: under how many ids, and the first few of them in the order of the corpus."""
+    """A text that is in the corpus: under how many ids, and the first few of them in the order of the corpus."""
 
     count: int
     ids: tuple[str, ...]
@@ -201,7 +201,7 @@ def _groups(keys: _Keys, of_gold: _Keys, of_questions: _Keys) -> Iterator[list[i
 
 
 def _by_text(items: _Items, group: list[int]) -> dict[str, list[int]]:
-    """The members of a group by their text: one text, but for a collision of hashes."""
+    """The members of a group by their text: one text, except for a collision of hashes."""
     found: dict[str, list[int]] = {}
     for number in group:
         found.setdefault(items.text(number), []).append(number)
@@ -209,7 +209,7 @@ def _by_text(items: _Items, group: list[int]) -> dict[str, list[int]]:
 
 
 def _copies(items: _Items, members: list[int]) -> Copies:
-    """Under how many ids the members stand: an id may stand in the corpus twice."""
+    """Under how many ids the members are: an id may be in the corpus twice."""
     ids: dict[str, None] = {}
     hashes: set[int] = set()
     for number in sorted(members, key=items.place):

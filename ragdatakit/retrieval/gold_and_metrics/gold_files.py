@@ -7,6 +7,8 @@ one object a line (or an array of them) with ``id`` (``_id``, ``question_id``, `
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,8 +41,6 @@ def _read(path: Path, most: int) -> bytes:
     if not packed:
         with path.open("rb") as file:
             return file.read(most)
-    import gzip
-    import zlib
 
     try:
         with gzip.open(path) as unpacked:

@@ -98,7 +98,7 @@ def read_runs(
 
 def names_apart(runs: Sequence[tuple[Path, NamedRun]], taken: Iterable[str] = ()) -> list[str]:
     """A name of its own for each run: its tag; where others have the same that of its file, then folder and file. The
-    tag stays beside it for a file with several runs."""
+    tag stays next to it for a file with several runs."""
     names = [run.name for _, run in runs]
     of_file = Counter(place for place, _ in runs)
     for told in (lambda p: p.name, lambda p: f"{p.parent.name}/{p.name}", str):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.schemas.errors import RagdataError
-
-if TYPE_CHECKING:
-    from ragdatakit.schemas.retrieved import Retrieval
+from ragdatakit.schemas.retrieved import Retrieval
 
 _BLANK = re.compile(r"\s|[\0-\x1f\x7f]")
 _HALVES = re.compile("[\ud800-\udfff]")

@@ -1,4 +1,4 @@
-"""Checks beside the metrics: numbers that say whether a metric means anything."""
+"""Checks besides the metrics: numbers that say whether a metric means anything."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Rank = Callable[[Sequence[Query], int], "list[Ranking]"]
-"""Ranks passages for queries, at most so many for each: `Ranker.rank`, or `Retriever.rank` with its mode bound."""
+"""Ranks passages for queries, at most this many for each: `Ranker.rank`, or `Retriever.rank` with its mode bound."""
 
 DEALS = 5
 """So often the gold is dealt to other questions."""
@@ -83,7 +83,7 @@ def check_run(
     higher than 95 % of random permutations of the gold give (from `PLENTY` questions on 99.8 %, so that the few that a
     wrong join leaves right are no proof). It is not aligned where that fails with at least `ENOUGH`
     questions, or where most questions find the gold of other questions first and hardly any their own. Else
-    ``aligned`` is None: it cannot be told. Questions whose gold is not in the corpus, or stands there more than ten
+    ``aligned`` is None: it cannot be known. Questions whose gold is not in the corpus, or is there more than ten
     times (``facts``), do not count; of more than `MOST_QUESTIONS` a sample is taken.
 
     The other members of `Sanity` are left at their defaults: fill them with `dataclasses.replace`.

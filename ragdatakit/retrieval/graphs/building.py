@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import fields_of, loads
-from ragdatakit.retrieval.graphs.stored import MENTION, PART, Edges, write_graph
+from ragdatakit.retrieval.extraction.names import extract_names, name_key, title_names
+from ragdatakit.retrieval.graphs.stored import PART, Edges, write_graph
 from ragdatakit.retrieval.graphs.string_table import StringTable, write_strings
 from ragdatakit.retrieval.linking import NodeLinker, Terms
+from ragdatakit.schemas.canonical import MENTION
+from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -26,7 +28,7 @@ _STEP = 4096
 
 
 def has_graph(tables: CanonicalTables) -> bool:
-    """Whether the dataset has edges, or nodes that tell their passages."""
+    """Whether the dataset has edges, or nodes that show their passages."""
     return tables.any("edges") or any(_told_passages(node.attributes) for node in tables.peek("nodes"))
 
 
@@ -38,8 +40,8 @@ def build_given(
     A node of type ``document`` that is called like a passage is that passage; where there are such nodes, or edges
     ``is_mentioned_in``, every name of an edge that is a passage's id stands for the passage. Entities are joined to the
     passages that edges name as their provenance, and to those in their attribute ``passages``; a document that was cut
-    into chunks becomes a node between. Where nothing tells what belongs to which passage, an entity belongs to those
-    passages in whose texts its name stands.
+    into chunks becomes a node between. Where nothing says what belongs to which passage, an entity belongs to those
+    passages in whose texts its name is.
     """
     building = _Given(passages, tables, progress)
     building.read()
@@ -171,8 +173,6 @@ def build_names(folder: Path, passages: Passages, tokenizer: Terms, progress: Pr
     """
     import numpy as np
 
-    from ragdatakit.retrieval.extraction.names import extract_names, name_key, title_names
-
     progress = progress or _silent
     hashes, owners, titles = array("Q"), array("i"), array("Q")
 
@@ -181,9 +181,9 @@ def build_names(folder: Path, passages: Passages, tokenizer: Terms, progress: Pr
             if ordinal % _STEP == 0:
                 progress("finding names", ordinal, len(passages))
             spelled = {name_key(name): name for name in reversed(extract_names(passage.title, _own_text(passage)))}
-            titles.extend({_hash(name_key(name)) for name in title_names(passage.title)})
+            titles.extend({text_hash(name_key(name)) for name in title_names(passage.title)})
             for key, name in spelled.items():
-                hashes.append(_hash(key))
+                hashes.append(text_hash(key))
                 owners.append(ordinal)
                 yield name
 
@@ -211,11 +211,6 @@ def build_names(folder: Path, passages: Passages, tokenizer: Terms, progress: Pr
 
 def _own_text(passage: Passage) -> str:
     return f"{passage.context}\n{passage.text}" if passage.context else passage.text
-
-
-def _hash(key: str) -> int:
-    data = key.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
 def _silent(what: str, done: int, total: int) -> None:

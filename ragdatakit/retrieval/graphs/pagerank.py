@@ -1,6 +1,6 @@
 """Personalised PageRank by power iteration over a sparse matrix: where a walk is found that starts at given nodes.
 
-At each step the walk goes on along an edge with the probability ``damping``, chosen by the weights of the edges, or
+At each step the walk continues along an edge with the probability ``damping``, chosen by the weights of the edges, or
 else jumps to a start node, chosen by their weights; so it does at a node without a way out. The result is the
 probability to be at each node in the long run: what igraph and networkx compute, to the tolerance.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-8
 """The sum of the differences to the exact probabilities is at most this."""
-_MOST_STEPS = 10_000
+_MOST_STEPS = 10_000  # the error shrinks by `damping` a step: 0.999 needs 9,200 steps to a tolerance of 1e-4
 
 
 class Walk:

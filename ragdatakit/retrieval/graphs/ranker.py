@@ -12,6 +12,7 @@ from ragdatakit.retrieval.graphs import stored as graph
 from ragdatakit.retrieval.graphs.building import build_given, build_names, has_graph
 from ragdatakit.retrieval.graphs.pagerank import Walk, check_damping
 from ragdatakit.retrieval.parts import Progress, Ranking
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import PathStep, Query
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.passages import Passages
-    from ragdatakit.retrieval.terms.tokens import Tokenizer
 
 MODES = ("auto", "given", "names")
 _MOST_SEEDS = 20
@@ -41,8 +41,6 @@ class GraphPart:
     """
 
     def __init__(self, mode: str = "auto", damping: float = 0.5, tokenizer: Tokenizer | None = None) -> None:
-        from ragdatakit.retrieval.terms.tokens import Tokenizer
-
         if mode not in MODES:
             raise RagdataError(f"graph is {mode!r}, expected one of {', '.join(MODES)}")
         check_damping(damping)
@@ -97,7 +95,7 @@ class GraphRanker:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the graph has no nodes beside the passages."""
+        """Whether the graph has no nodes besides the passages."""
         return not len(self.graph.names)
 
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.retrieval.graphs.string_table import StringTable, write_strings
+from ragdatakit.schemas.canonical import MENTION
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Of the files: part of what a graph is known by."""
-MENTION = "is_mentioned_in"
-"""The relation of an entity to a passage."""
 PART = "is_part_of"
 """The relation of a passage to its document, where the document is a node, too."""
 

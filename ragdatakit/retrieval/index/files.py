@@ -19,7 +19,7 @@ from ragdatakit.schemas.errors import RagdataError
 INDEX, PART, SOURCES, PASSAGES = "index.json", "part.json", "sources", "passages"
 CHECKED = "checked.json"
 """The states in which the files of an index or of a part were when their digests were compared last."""
-KINDS = ("lexical", "sparse", "dense", "graph", "tree", "contextual", "lightrag")
+KINDS = ("lexical", "sparse", "dense", "graph", "tree", "contextual", "lightrag", "graphrag")
 _PART_FOLDER = rf"({'|'.join(KINDS)})-[0-9a-f]{{16}}"
 _TEMPORARY = r"\..*\.ragdata-.*|\..*\.json\..*"
 _OWN = re.compile(rf"{INDEX}|{CHECKED}|{SOURCES}|{PASSAGES}|{_PART_FOLDER}|{_TEMPORARY}|\.DS_Store|Thumbs\.db")

@@ -24,7 +24,7 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as the disk tells of it, with the digest of its content and the time (ns) at which that was begun."""
+    """A file as the disk describes it, with the digest of its content and the time (ns) at which that was begun."""
 
     path: str
     size: int

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.schemas.texts import many
+
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
 
@@ -16,7 +18,7 @@ _MOST_SHOWN = 5
 _MOST_NAMED = 3
 _LONGEST_ID = 80
 _WORDS = {
-    "repeated_ids": "{} have an id that stood before{}; gold and paths mean the first one",
+    "repeated_ids": "{} have an id that came before{}; gold and paths mean the first one",
     "without_text": "{} have no text and cannot be found{}",
 }
 
@@ -90,9 +92,7 @@ def fault_notes(faults: Mapping[str, Any], unit: str) -> list[str]:
         if number := faults[name]:
             named = faults.get("examples", {}).get(name, ())
             more = f" and {number - len(named):,} more" if number > len(named) else ""
-            text = words.format(
-                f"{number:,} {unit}{'s' * (number != 1)}", f" ({', '.join(named)}{more})" if named else ""
-            )
+            text = words.format(many(number, unit), f" ({', '.join(named)}{more})" if named else "")
             told.append(text if number != 1 else text.replace(" have ", " has ", 1))
     return told + [f"left out: {text}" for text in faults["left_out"]]
 

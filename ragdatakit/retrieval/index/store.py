@@ -8,15 +8,17 @@ in ``sources/``, so that an unchanged dataset is not read at all.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragdatakit.files.paths.writing import write_whole
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed
 from ragdatakit.outputs.staging import StagedFolder
 from ragdatakit.outputs.user_cache import VARIABLE, cache_folder
@@ -36,15 +38,12 @@ from ragdatakit.retrieval.index.files import (
 )
 from ragdatakit.retrieval.index.fingerprints import FileState, digest_of_files, file_states, read_states
 from ragdatakit.retrieval.index.notes import fault_notes, faults_of, guess_note, nothing_to_search
+from ragdatakit.retrieval.parts import Part, Progress, Ranker
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.retrieved import IndexPart, IndexSummary
 from ragdatakit.version import __version__
-
-if TYPE_CHECKING:
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.parts import Part, Progress, Ranker
 
 LAYOUT = 4
 """The version of the passages' layout on the disk."""
@@ -234,8 +233,6 @@ def part_name(part: Part) -> str:
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values as they come back from JSON."""
-    import json
-
     found: dict[str, Any] = json.loads(json.dumps(dict(values)))
     return found
 
@@ -277,12 +274,7 @@ class _Opening:
     """One call of `open_index`."""
 
     def __init__(
-        self,
-        source: IndexSource,
-        index_dir: Path | None,
-        rebuild: bool,
-        progress: Progress | None,
-        tell: Tell | None,
+        self, source: IndexSource, index_dir: Path | None, rebuild: bool, progress: Progress | None, tell: Tell | None
     ) -> None:
         self._source, self._rebuild, self._progress, self._tell = source, rebuild, progress, tell
         self._named = index_dir is not None

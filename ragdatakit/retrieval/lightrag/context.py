@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 Mode = Literal["local", "global", "hybrid", "mix", "naive"]
 MODES: tuple[Mode, ...] = ("local", "global", "hybrid", "mix", "naive")
@@ -39,12 +39,12 @@ class RelationInfo:
 
 
 class Store(Protocol):
-    """A working directory, open for searching: each search gives names or ids by falling score."""
+    """A working directory, open for searching: each search gives names or ids with their scores, the best first."""
 
-    def entities(self, words: str, k: int) -> Sequence[str]: ...
-    def relations(self, words: str, k: int) -> Sequence[Pair]: ...
-    def chunks(self, words: str, k: int) -> Sequence[str]: ...
-    def nearest(self, words: str, among: Sequence[str], k: int) -> Sequence[str]: ...
+    def entities(self, words: str, k: int) -> Mapping[str, float]: ...
+    def relations(self, words: str, k: int) -> Mapping[Pair, float]: ...
+    def chunks(self, words: str, k: int) -> Mapping[str, float]: ...
+    def nearest(self, words: str, among: Sequence[str], k: int) -> Mapping[str, float]: ...
     def entity(self, name: str) -> EntityInfo | None: ...
     def relation(self, pair: Pair) -> RelationInfo | None: ...
     def pairs_of(self, name: str) -> Sequence[Pair]: ...
@@ -84,7 +84,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Context:
-    """What was found. ``origin`` tells of each chunk by what it came: ``chunks``, ``entities`` or ``relations``."""
+    """What was found. ``origin`` says of each chunk how it was found: ``chunks``, ``entities`` or ``relations``."""
 
     entities: list[str] = field(default_factory=list)
     relations: list[Pair] = field(default_factory=list)
@@ -92,43 +92,141 @@ class Context:
     origin: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class Way:
+    """What one way found: from entities to their relations (local), or from relations to their ends (global).
+
+    ``scores`` are those of the search, of the entities or of the relations. ``ranks`` are what the other list is
+    ordered by where it is: the degrees of both ends together, and the weight.
+    """
+
+    entities: list[str] = field(default_factory=list)
+    relations: list[Pair] = field(default_factory=list)
+    scores: Mapping[Any, float] = field(default_factory=dict)
+    ranks: Mapping[Pair, tuple[int, float]] = field(default_factory=dict)
+
+
+class ContextSearch:
+    """One question, searched; afterwards what it found at each step.
+
+    ``entities`` and ``relations`` are all candidates in their order, of which the budgets let through the first;
+    ``of_entities`` and ``of_relations`` the chunks that those name, with their scores where they were picked by score;
+    ``searched`` the chunks of the search for chunks; ``candidates`` all chunks by turns, with where each came from and
+    its turn there. ``room`` is the budget for chunks.
+    """
+
+    def __init__(self, store: Store, mode: Mode, asked: Asked, settings: Settings) -> None:
+        self.store, self.mode, self.asked, self.settings = store, mode, asked, settings
+        self.local, self.wide = Way(), Way()
+        self.searched: Mapping[str, float] = {}
+        self.entities: list[str] = []
+        self.relations: list[Pair] = []
+        self.of_entities: Mapping[str, float | None] = {}
+        self.of_relations: Mapping[str, float | None] = {}
+        self.candidates: dict[str, tuple[str, int]] = {}
+        self.room = 0
+
+    def run(self) -> Context:
+        """The context for the question."""
+        if self.mode == "naive":
+            return self._naive()
+        mode, asked, k = self.mode, self.asked, self.settings.top_k
+        # Without the words of its own way, a mode goes both ways.
+        one_way = (mode == "local" and asked.low) or (mode == "global" and asked.high)
+        if asked.low and not (one_way and mode == "global"):
+            self.local = _local(self.store, asked.low, k)
+        if asked.high and not (one_way and mode == "local"):
+            self.wide = _global(self.store, asked.high, k)
+        if mode == "mix":
+            self.searched = self.store.chunks(asked.text, self.settings.chunk_top_k)
+        self.entities = list(_in_turns(self.local.entities, self.wide.entities))
+        self.relations = list(_in_turns(self.local.relations, self.wide.relations, lambda pair: tuple(sorted(pair))))
+        return self._with_chunks()
+
+    def _naive(self) -> Context:
+        most, settings = self.settings.chunk_top_k, self.settings
+        self.searched = self.store.chunks(self.asked.text, most)
+        self.room = settings.total_tokens - settings.prompt_tokens - settings.count(self.asked.text) - _RESERVE
+        self.candidates = {chunk: ("chunks", turn) for turn, chunk in enumerate(self.searched, 1)}
+        kept = self._within(list(self.searched)[:most])
+        return Context(chunks=kept, origin=dict.fromkeys(kept, "chunks"))
+
+    def _with_chunks(self) -> Context:
+        store, settings = self.store, self.settings
+        shown_entities = [shown_entity(store, name) for name in self.entities]
+        entities = self.entities[: _fitting(shown_entities, settings.entity_tokens, settings.count)]
+        shown_relations = [shown_relation(store, pair) for pair in self.relations]
+        relations = self.relations[: _fitting(shown_relations, settings.relation_tokens, settings.count)]
+        self.of_entities = self._related([store.entity(name) for name in entities], None)
+        self.of_relations = self._related([store.relation(p) for p in relations], set(self.of_entities))
+        parts = {"chunks": self.searched, "entities": self.of_entities, "relations": self.of_relations}
+        lists = {origin: list(found) for origin, found in parts.items()}
+        for place in range(max(map(len, lists.values()))):
+            for origin, found in lists.items():
+                if place < len(found):
+                    self.candidates.setdefault(found[place], (origin, place + 1))
+        graph = "\n".join([*shown_entities[: len(entities)], *shown_relations[: len(relations)]])
+        used = settings.prompt_tokens + settings.count(graph) + settings.count(self.asked.text) + _RESERVE
+        self.room = settings.total_tokens - used
+        chunks = self._within(list(self.candidates)[: settings.chunk_top_k])
+        return Context(entities, relations, chunks, {chunk: self.candidates[chunk][0] for chunk in chunks})
+
+    def _within(self, chunks: list[str]) -> list[str]:
+        """The chunks that fit into what is left of the budget, as they are shown."""
+        shown = [shown_chunk(self.store, chunk) for chunk in chunks]
+        return chunks[: _fitting(shown, self.room, self.settings.count)]
+
+    def _related(
+        self, infos: Sequence[EntityInfo | RelationInfo | None], taken: set[str] | None
+    ) -> Mapping[str, float | None]:
+        """The chunks that entities or relations name: each for the first that names it, those named often before.
+
+        Relations (``taken``: the chunks of entities) count only where they have a chunk of their own, entities anyway.
+        """
+        counts: dict[str, int] = {}
+        lists: list[list[str]] = []
+        for info in infos:
+            own = []
+            for chunk in info.sources if info is not None else ():
+                if not taken or chunk not in taken:
+                    counts[chunk] = counts.get(chunk, 0) + 1
+                    if counts[chunk] == 1:
+                        own.append(chunk)
+            if own or (taken is None and info is not None and info.sources):
+                lists.append(own)
+        ordered = [sorted(own, key=lambda chunk: counts[chunk], reverse=True) for own in lists]
+        if not ordered:
+            return {}
+        picked: Mapping[str, float | None] = {}
+        if self.settings.pick == "vector" and self.asked.text:
+            number = int(self.settings.related_chunks * len(ordered) / 2)
+            picked = dict(self.store.nearest(self.asked.text, list(counts), number))
+        if not picked:
+            picked = dict.fromkeys(_polled(ordered, self.settings.related_chunks))
+        return {chunk: score for chunk, score in picked.items() if self.store.text(chunk) is not None}
+
+
 def retrieve(store: Store, mode: Mode, asked: Asked, settings: Settings) -> Context:
     """The context for a question."""
-    if mode == "naive":
-        found = list(store.chunks(asked.text, settings.chunk_top_k))
-        limit = settings.total_tokens - settings.prompt_tokens - settings.count(asked.text) - _RESERVE
-        kept = _within(store, found[: settings.chunk_top_k], limit, settings)
-        return Context(chunks=kept, origin=dict.fromkeys(kept, "chunks"))
-    local: tuple[list[str], list[Pair]] = ([], [])
-    wide: tuple[list[str], list[Pair]] = ([], [])
-    one_way = (mode == "local" and asked.low) or (
-        mode == "global" and asked.high
-    )  # without its words it goes both ways
-    if asked.low and not (one_way and mode == "global"):
-        local = _local(store, asked.low, settings.top_k)
-    if asked.high and not (one_way and mode == "local"):
-        wide = _global(store, asked.high, settings.top_k)
-    searched = list(store.chunks(asked.text, settings.chunk_top_k)) if mode == "mix" else []
-    entities = list(_in_turns(local[0], wide[0]))
-    relations = list(_in_turns(local[1], wide[1], lambda pair: tuple(sorted(pair))))
-    return _with_chunks(store, asked, settings, entities, relations, searched)
+    return ContextSearch(store, mode, asked, settings).run()
 
 
-def _local(store: Store, words: str, k: int) -> tuple[list[str], list[Pair]]:
+def _local(store: Store, words: str, k: int) -> Way:
     """Entities by score; all their relations by degree and weight."""
-    entities = [name for name in store.entities(words, k) if store.entity(name) is not None]
+    found = store.entities(words, k)
+    entities = [name for name in found if store.entity(name) is not None]
     pairs = dict.fromkeys(_sorted(pair) for name in entities for pair in store.pairs_of(name))
     degrees = {name: len(store.pairs_of(name)) for pair in pairs for name in pair}
-    ranked = [(degrees[p[0]] + degrees[p[1]], info.weight, p) for p in pairs if (info := store.relation(p)) is not None]
-    ranked.sort(key=lambda found: found[:2], reverse=True)
-    return entities, [pair for _, _, pair in ranked]
+    ranks = {p: (degrees[p[0]] + degrees[p[1]], info.weight) for p in pairs if (info := store.relation(p)) is not None}
+    return Way(entities, sorted(ranks, key=lambda pair: ranks[pair], reverse=True), found, ranks)
 
 
-def _global(store: Store, words: str, k: int) -> tuple[list[str], list[Pair]]:
+def _global(store: Store, words: str, k: int) -> Way:
     """Relations by score; their ends in that order."""
-    relations = [pair for pair in store.relations(words, k) if store.relation(pair) is not None]
+    found = store.relations(words, k)
+    relations = [pair for pair in found if store.relation(pair) is not None]
     ends = dict.fromkeys(name for pair in relations for name in pair)
-    return [name for name in ends if store.entity(name) is not None], relations
+    return Way([name for name in ends if store.entity(name) is not None], relations, found)
 
 
 def _sorted(pair: Pair) -> Pair:
@@ -145,38 +243,22 @@ def _in_turns(first: list, second: list, key: Callable = lambda item: item) -> I
                 yield items[place]
 
 
-def _with_chunks(
-    store: Store, asked: Asked, settings: Settings, entities: list[str], relations: list[Pair], searched: list[str]
-) -> Context:
-    shown_entities = [_shown_entity(store, name) for name in entities]
-    entities = entities[: _fitting(shown_entities, settings.entity_tokens, settings.count)]
-    shown_relations = [_shown_relation(store, pair) for pair in relations]
-    relations = relations[: _fitting(shown_relations, settings.relation_tokens, settings.count)]
-    of_entities = _related(store, asked, settings, [store.entity(name) for name in entities], None)
-    of_relations = _related(store, asked, settings, [store.relation(p) for p in relations], set(of_entities))
-    context = Context(entities, relations)
-    parts = {"chunks": searched, "entities": of_entities, "relations": of_relations}
-    for place in range(max(map(len, parts.values()))):
-        for origin, found in parts.items():
-            if place < len(found):
-                context.origin.setdefault(found[place], origin)
-    graph = "\n".join([*shown_entities[: len(entities)], *shown_relations[: len(relations)]])
-    used = settings.prompt_tokens + settings.count(graph) + settings.count(asked.text) + _RESERVE
-    found = list(context.origin)[: settings.chunk_top_k]
-    context.chunks = _within(store, found, settings.total_tokens - used, settings)
-    context.origin = {chunk: context.origin[chunk] for chunk in context.chunks}
-    return context
-
-
-def _shown_entity(store: Store, name: str) -> str:
+def shown_entity(store: Store, name: str) -> str:
+    """An entity as it is in the prompt."""
     info = store.entity(name) or EntityInfo("UNKNOWN", "UNKNOWN")
     return json.dumps({"entity": name, "type": info.kind, "description": info.description}, ensure_ascii=False)
 
 
-def _shown_relation(store: Store, pair: Pair) -> str:
+def shown_relation(store: Store, pair: Pair) -> str:
+    """A relation as it is in the prompt."""
     info = store.relation(pair)
     told = {"entity1": pair[0], "entity2": pair[1], "description": info.description if info else "UNKNOWN"}
     return json.dumps(told, ensure_ascii=False)
+
+
+def shown_chunk(store: Store, chunk: str) -> str:
+    """A chunk as it is in the prompt."""
+    return json.dumps({"reference_id": "", "content": store.text(chunk) or ""}, ensure_ascii=False)
 
 
 def _fitting(texts: list[str], most: int, count: Callable[[str], int]) -> int:
@@ -187,48 +269,6 @@ def _fitting(texts: list[str], most: int, count: Callable[[str], int]) -> int:
         if used > most:
             return place
     return len(texts)
-
-
-def _within(store: Store, chunks: list[str], most: int, settings: Settings) -> list[str]:
-    """The chunks that fit into what is left of the budget, as they are shown."""
-    shown = [
-        json.dumps({"reference_id": "", "content": store.text(chunk) or ""}, ensure_ascii=False) for chunk in chunks
-    ]
-    return chunks[: _fitting(shown, most, settings.count)]
-
-
-def _related(
-    store: Store,
-    asked: Asked,
-    settings: Settings,
-    infos: Sequence[EntityInfo | RelationInfo | None],
-    taken: set[str] | None,
-) -> list[str]:
-    """The chunks that entities or relations name: each for the first that names it, those named often before.
-
-    Relations (``taken``: the chunks of entities) count only where they have a chunk of their own, entities anyway.
-    """
-    counts: dict[str, int] = {}
-    lists: list[list[str]] = []
-    for info in infos:
-        own = []
-        for chunk in info.sources if info is not None else ():
-            if not taken or chunk not in taken:
-                counts[chunk] = counts.get(chunk, 0) + 1
-                if counts[chunk] == 1:
-                    own.append(chunk)
-        if own or (taken is None and info is not None and info.sources):
-            lists.append(own)
-    ordered = [sorted(own, key=lambda chunk: counts[chunk], reverse=True) for own in lists]
-    if not ordered:
-        return []
-    picked: Sequence[str] = ()
-    if settings.pick == "vector" and asked.text:
-        number = int(settings.related_chunks * len(ordered) / 2)
-        picked = store.nearest(asked.text, list(counts), number)
-    if not picked:
-        picked = _polled(ordered, settings.related_chunks)
-    return [chunk for chunk in dict.fromkeys(picked) if store.text(chunk) is not None]
 
 
 def _polled(lists: Sequence[Sequence[str]], most: int) -> list[str]:
@@ -246,9 +286,3 @@ def _polled(lists: Sequence[Sequence[str]], most: int) -> list[str]:
         picked.append(lists[place][used[place]])
         used[place] += 1
     return picked
-
-
-def as_mapping(context: Context) -> Mapping[str, list[str]]:
-    """Names and ids, for people and tests."""
-    relations = [" – ".join(pair) for pair in context.relations]
-    return {"entities": context.entities, "relations": relations, "chunks": context.chunks}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 from ragdatakit.schemas.errors import MissingExtraError
@@ -34,8 +35,6 @@ class JapaneseWords:
     @staticmethod
     def versions() -> dict[str, str]:
         """What decides about the words."""
-        from importlib.metadata import version
-
         return {"fugashi": version("fugashi"), "unidic-lite": version("unidic-lite")}
 
     def words(self, run: str) -> Iterator[tuple[str, int, int]]:

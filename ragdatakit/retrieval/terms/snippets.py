@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from ragdatakit.retrieval.terms.tokens import Span, Tokenizer
 from ragdatakit.schemas.retrieved import Snippet
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ragdatakit.retrieval.terms.tokens import Span, Tokenizer
 
 LOOKED_AT = 100_000
 """Characters of a passage in which terms are looked for."""

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ragdatakit.retrieval.terms.japanese import JapaneseWords
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
 from ragdatakit.schemas.errors import MissingExtraError, UnknownNameError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 RULES = 1
 """Counted up whenever the same text gives other tokens."""
@@ -44,7 +42,7 @@ _HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 _CJK = _HAN + _HIRAGANA + _KATAKANA + _BOPOMOFO
 _JOINERS = "\u00ad\u200c\u200d\u2060\ufeff"
-"""Characters that stand within a word and are not seen."""
+"""Characters that are within a word and are not seen."""
 _NOT_SEEN = re.compile(f"[{_JOINERS}\u034f\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _ASCII = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 _ASCII_WORD = re.compile(r"[^\W_]+")
@@ -60,7 +58,7 @@ Span = tuple[str, int, int]
 
 @cache
 def _marks() -> str:
-    """All combining marks, as what stands between the brackets of a character class."""
+    """All combining marks, as what is between the brackets of a character class."""
     ranges: list[list[int]] = []
     for code in [*range(0x300, 0x1F000), *range(0xE0100, 0xE01F0)]:
         if unicodedata.category(chr(code))[0] == "M":
@@ -122,8 +120,6 @@ class Tokenizer:
             self._settings["PyStemmer"] = version()
         self._japanese = None
         if analyzer == "ja":
-            from ragdatakit.retrieval.terms.japanese import JapaneseWords
-
             self._japanese = JapaneseWords()
             self._settings |= JapaneseWords.versions()
         self._words = _Words(self)

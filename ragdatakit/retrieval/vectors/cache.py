@@ -1,4 +1,4 @@
-"""Vectors of texts that were embedded before, on disk: a run that was killed goes on, a changed dataset costs little.
+"""Vectors of texts that were embedded before, on disk: a run that was killed continues, a changed dataset costs little.
 
 One SQLite file for each model, under the hash of each text. A damaged file is started anew: it is only a cache.
 """
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ragdatakit.schemas.errors import RagdataError
 
-_AT_ONCE = 500
-_SECONDS = 60
+_AT_ONCE = 500  # parameters of one query; older SQLite takes 999
+_SECONDS = 60  # of waiting for another process that writes
 
 
 class Kept(NamedTuple):
@@ -33,7 +33,7 @@ class VectorCache:
 
     @staticmethod
     def key(kind: str, text: str) -> bytes:
-        """What a text goes by; ``kind`` tells questions from passages."""
+        """What a text goes by; ``kind`` distinguishes questions from passages."""
         data = f"{kind}\0{text}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(data, digest_size=16).digest()
 

@@ -14,8 +14,9 @@ from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.server_replies import one_line
 from ragdatakit.retrieval.top import no_ranking
 from ragdatakit.retrieval.vectors.embedders import Embedder, EmbeddingError, make_embedder
-from ragdatakit.retrieval.vectors.given import Placing, QueryVectors, file_settings, placed_blocks, vectors_kind
+from ragdatakit.retrieval.vectors.given import Placing, QueryVectors, placed_blocks
 from ragdatakit.retrieval.vectors.stores import Search, get_store, store_version
+from ragdatakit.retrieval.vectors.vector_files import file_settings, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class DensePart:
     """The dense part that the options ask for.
 
     ``cache`` is the folder in which the vectors of an embedder are kept (default: ``vectors`` in the user's cache): a
-    run that was killed goes on from there. Raises `RagdataError` where there is neither an embedder nor a file.
+    run that was killed continues from there. Raises `RagdataError` where there is neither an embedder nor a file.
     """
 
     kind = "dense"

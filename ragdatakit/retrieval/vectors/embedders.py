@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,7 +34,7 @@ BATCH_TEXTS, BATCH_CHARACTERS = 64, 100_000
 """What one request holds at most."""
 LEAST_CHARACTERS = 1000
 """A text that a server refuses is cut in half until it is taken, but not below this length."""
-_TOO_LARGE = frozenset((400, 413, 422))
+_TOO_LARGE = frozenset((400, 413, 422))  # what servers say to a batch beyond their limit: it is halved
 _LEAST_NORM = 1e-12
 _EXAMPLES = "openai:text-embedding-3-small with --base-url URL, or sentence-transformers:all-MiniLM-L6-v2"
 
@@ -179,7 +180,7 @@ class OpenAIEmbedder(Embedder):
                 continue
             try:
                 pieces = list(self._pieces(texts, batch, reply))
-            except RagdataError as error:  # what was under way beside it is kept first
+            except RagdataError as error:  # what was under way at the same time is kept first
                 failed = failed or error
             else:
                 yield from pieces
@@ -363,8 +364,6 @@ def _library() -> Any:
 
 
 def _library_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version("sentence-transformers")
     except PackageNotFoundError:

@@ -15,7 +15,8 @@ import orjson
 
 from ragdatakit.retrieval.top import best_positive, no_ranking
 from ragdatakit.retrieval.vectors.dense import no_vector_for
-from ragdatakit.retrieval.vectors.given import Placing, QueryVectors, file_settings, sparse_rows, vectors_kind
+from ragdatakit.retrieval.vectors.given import Placing, QueryVectors
+from ragdatakit.retrieval.vectors.vector_files import file_settings, sparse_rows, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ in which it sums, or takes equal scores, does not show.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,8 +30,8 @@ _QUERIES_AT_ONCE = 64
 _BAND = 4e-6
 """Two float32 products of the same vectors differ by less, whatever the order of summing."""
 _SPARE = 1000
-"""Passages of nearly the same score that are compared in float64 beside the best ``k``."""
-_DECIMALS = 9
+"""Passages of nearly the same score that are compared in float64 besides the best ``k``."""
+_DECIMALS = 9  # float64 sums differ in the last bits by processor; ties and order must not
 _LOWEST = -2.0  # below every cosine
 
 
@@ -252,8 +253,6 @@ def _connected(folder: Path) -> Any:
 
 def store_version(name: str) -> str:
     """The version of the library that a store needs; raises `MissingExtraError` where it is not installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
     if name != "lancedb":
         return ""
     try:

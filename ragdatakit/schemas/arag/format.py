@@ -27,17 +27,15 @@ CHUNK_OBJECT = Record(
     description="What every reader takes, undocumented, where the first element of the array is an object.",
     fields=(
         Field(
-            name="id",
-            type="string",
-            description="The chunk's id; it is looked up as a string.",
+            "id: string",
+            "The chunk's id; it is looked up as a string.",
             examples=("0",),
             rules={"missing": "incomplete-chunk", "null": "chunk-id-not-string", "type": "chunk-id-not-string"},
         ),
         Field(
-            name="text",
-            type="string",
+            "text: string",
+            "The chunk's text.",
             non_empty=True,
-            description="The chunk's text.",
             examples=("The lighthouse of Skarn was lit in 1871.",),
             rules={
                 "missing": "incomplete-chunk",
@@ -62,20 +60,12 @@ QUESTION = Record(
     title="Question",
     description="A question with its gold answer. No field names the chunks that hold the answer.",
     fields=(
-        Field(name="qid", type="any", required=False, nullable=True, description="The id, where it is not empty."),
+        Field("qid?: any | null", "The id, where it is not empty."),
+        Field("id?: any | null", "The id, where there is no qid.", examples=("s1",)),
         Field(
-            name="id",
-            type="any",
-            required=False,
-            nullable=True,
-            description="The id, where there is no qid.",
-            examples=("s1",),
-        ),
-        Field(
-            name="question",
-            type="string",
+            "question: string",
+            "What the agent is asked.",
             non_empty=True,
-            description="What the agent is asked.",
             examples=("When was the lighthouse of Skarn lit?",),
             rules={
                 "missing": "question-without-text",
@@ -84,44 +74,16 @@ QUESTION = Record(
                 "empty": "question-without-text",
             },
         ),
+        Field("answer?: any | null", "The gold answer, a string.", examples=("1871",)),
+        Field("gold_answer?: any | null", "The gold answer, where there is no key answer."),
+        Field("source?: any | null", "The set it comes from; not read."),
+        Field("question_type?: any | null", "Not read."),
         Field(
-            name="answer",
-            type="any",
-            required=False,
-            nullable=True,
-            description="The gold answer, a string.",
-            examples=("1871",),
+            "evidence?: any | null",
+            'Not read: "", a text, texts, [subject, relation, object] or [title, [sentence, …]] lists.',
         ),
-        Field(
-            name="gold_answer",
-            type="any",
-            required=False,
-            nullable=True,
-            description="The gold answer, where there is no key answer.",
-        ),
-        Field(name="source", type="any", required=False, nullable=True, description="The set it comes from; not read."),
-        Field(name="question_type", type="any", required=False, nullable=True, description="Not read."),
-        Field(
-            name="evidence",
-            type="any",
-            required=False,
-            nullable=True,
-            description='Not read: "", a text, texts, [subject, relation, object] or [title, [sentence, …]] lists.',
-        ),
-        Field(
-            name="evidence_relations",
-            type="any",
-            required=False,
-            nullable=True,
-            description="Not read; in 2Wiki a copy of evidence.",
-        ),
-        Field(
-            name="evidence_triple",
-            type="any",
-            required=False,
-            nullable=True,
-            description='Not read; in novel texts such as "(subject, relation, object)".',
-        ),
+        Field("evidence_relations?: any | null", "Not read; in 2Wiki a copy of evidence."),
+        Field("evidence_triple?: any | null", 'Not read; in novel texts such as "(subject, relation, object)".'),
     ),
     rules={
         "syntax": "questions-not-json",
@@ -144,7 +106,7 @@ QUESTION = Record(
 
 def _cost(name: str, description: str) -> Field:
     rules = {"null": "cost-not-number", "type": "cost-not-number"}
-    return Field(name=name, type="number", required=False, description=description, rules=rules)
+    return Field(f"{name}?: number", description, rules=rules)
 
 
 PREDICTION = Record(
@@ -152,25 +114,18 @@ PREDICTION = Record(
     title="Prediction",
     description="What the agent answered to one question, written as soon as it was known.",
     fields=(
-        Field(name="qid", type="any", required=False, nullable=True, description="The question's id."),
-        Field(name="question", type="any", required=False, nullable=True, description="A copy of the question."),
-        Field(name="gold_answer", type="any", required=False, nullable=True, description="A copy of the gold answer."),
-        Field(name="pred_answer", type="any", required=False, nullable=True, description="The answer, a string."),
-        Field(name="trajectory", type="any", required=False, nullable=True, description="The calls of tools."),
+        Field("qid?: any | null", "The question's id."),
+        Field("question?: any | null", "A copy of the question."),
+        Field("gold_answer?: any | null", "A copy of the gold answer."),
+        Field("pred_answer?: any | null", "The answer, a string."),
+        Field("trajectory?: any | null", "The calls of tools."),
         _cost("total_cost", "What the run of this question cost."),
         _cost("loops", "How many turns the agent took."),
         _cost("total_retrieved_tokens", "How many tokens the tools returned."),
-        Field(name="retrieval_logs", type="any", required=False, nullable=True, description="What each tool logged."),
-        Field(name="chunks_read_count", type="any", required=False, nullable=True, description="Chunks read, counted."),
-        Field(
-            name="chunks_read_ids",
-            type="array",
-            items="string",
-            required=False,
-            nullable=True,
-            description="The ids of the chunks that were read.",
-        ),
-        Field(name="error", type="any", required=False, nullable=True, description="Why the question failed."),
+        Field("retrieval_logs?: any | null", "What each tool logged."),
+        Field("chunks_read_count?: any | null", "Chunks read, counted."),
+        Field("chunks_read_ids?: string[] | null", "The ids of the chunks that were read."),
+        Field("error?: any | null", "Why the question failed."),
     ),
     rules={"syntax": "prediction-not-json", "not-object": "prediction-not-object"},
     examples=(
@@ -295,13 +250,12 @@ ARAG = Format(
         ),
     ),
     adopts={
-        "byte-order-mark": Adopted(severity="error", upstream="every reader stops with JSONDecodeError"),
-        "invalid-utf8": Adopted(severity="error", upstream="every reader stops with UnicodeDecodeError"),
-        "mislabelled-compression": Adopted(severity="error", upstream="the readers open plain text only"),
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are dropped"),
+        "byte-order-mark": Adopted("error", "every reader stops with JSONDecodeError"),
+        "invalid-utf8": Adopted("error", "every reader stops with UnicodeDecodeError"),
+        "mislabelled-compression": Adopted("error", "the readers open plain text only"),
+        "duplicate-key": Adopted("error", "the last value wins, the others are dropped"),
         "lone-surrogate": Adopted(
-            severity="error",
-            upstream="it loads; sending it to a model or writing the prediction fails with UnicodeEncodeError",
+            "error", "it loads; sending it to a model or writing the prediction fails with UnicodeEncodeError"
         ),
     },
     example={

@@ -79,7 +79,7 @@ SUBSETS: tuple[Subset, ...] = (
     ),
 )
 
-# One question of the published novel set stands in it twice under one id.
+# One question of the published novel set appears in it twice under one id.
 REPEATS_A_QUESTION = "novel"
 
 

@@ -31,22 +31,15 @@ _LINE_RULES = {
 
 def _id(description: str, example: str) -> Field:
     rules = {"missing": "missing-id", "null": "missing-id", "type": "id-not-string"}
-    return Field(name="_id", type="string", description=description, examples=(example,), rules=rules)
+    return Field("_id: string", description, examples=(example,), rules=rules)
 
 
 def _text(description: str, example: str) -> Field:
     rules = {"missing": "text-not-string", "null": "text-not-string", "type": "text-not-string"}
-    return Field(name="text", type="string", description=description, examples=(example,), rules=rules)
+    return Field("text: string", description, examples=(example,), rules=rules)
 
 
-_METADATA = Field(
-    name="metadata",
-    type="object",
-    required=False,
-    nullable=True,
-    description="Whatever else is known; the loader passes over it.",
-    examples=({},),
-)
+_METADATA = Field("metadata?: object | null", "Whatever else is known; the loader passes over it.", examples=({},))
 
 QUERY = Record(
     name="Query",
@@ -63,9 +56,8 @@ DOCUMENT = Record(
     fields=(
         _id("Document id, unique.", "d1"),
         Field(
-            name="title",
-            type="string",
-            description="The title; empty where there is none.",
+            "title: string",
+            "The title; empty where there is none.",
             examples=("North reef",),
             rules={"missing": "missing-title", "null": "missing-title", "type": "missing-title"},
         ),
@@ -82,14 +74,13 @@ JUDGEMENT = Record(
     title="BEIR judgement",
     description="How relevant one document is for one query: a line of qrels/<split>.tsv, below the header.",
     fields=(
-        Field(name="query-id", type="string", description="The query.", examples=("q1",)),
-        Field(name="corpus-id", type="string", description="The document.", examples=("d1",)),
+        Field("query-id: string", "The query.", examples=("q1",)),
+        Field("corpus-id: string", "The document.", examples=("d1",)),
         Field(
-            name="score",
-            type="integer",
+            "score: integer",
+            "0 for judged and not relevant; the higher, the more relevant.",
             minimum=0,
             maximum=3,
-            description="0 for judged and not relevant; the higher, the more relevant.",
             examples=(1,),
             rules={"type": "score-not-integer", "range": "unusual-score"},
         ),
@@ -162,7 +153,7 @@ BEIR = Format(
         Layout(
             name="prefixed",
             description="the same with `PREFIX-queries.jsonl` and `PREFIX-qrels/`, which are a set by themselves over "
-            "the one corpus (the loader's `prefix`), beside those of other prefixes and of none",
+            "the one corpus (the loader's `prefix`), next to those of other prefixes and of none",
             files={**_PLAIN, **_PREFIXED},
             splits={"queries.jsonl": "", "qrels/": "", "*-queries.jsonl": "*", "*-qrels/": "*"},
             signature=(tuple(_PREFIXED),),
@@ -193,18 +184,12 @@ BEIR = Format(
         Consistency(kind="qrels", names=(("query-id", "@split"),), rule="query-in-two-splits"),
     ),
     adopts={
-        "repeated-file": Adopted(severity="warning", upstream="the loader opens the one that is not compressed"),
-        "unreadable-file": Adopted(severity="error", upstream="the loader stops when it opens the file"),
-        "byte-order-mark": Adopted(
-            severity="error", upstream="the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"
-        ),
-        "duplicate-key": Adopted(severity="error", upstream="the last value silently wins"),
-        "lone-surrogate": Adopted(
-            severity="error", upstream="the loader accepts it; the tokenizer stops with UnicodeEncodeError"
-        ),
-        "lone-carriage-return": Adopted(
-            severity="warning", upstream="BEIR ends a line there; DuckDB, orjson and line tools do not"
-        ),
+        "repeated-file": Adopted("warning", "the loader opens the one that is not compressed"),
+        "unreadable-file": Adopted("error", "the loader stops when it opens the file"),
+        "byte-order-mark": Adopted("error", "the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"),
+        "duplicate-key": Adopted("error", "the last value silently wins"),
+        "lone-surrogate": Adopted("error", "the loader accepts it; the tokenizer stops with UnicodeEncodeError"),
+        "lone-carriage-return": Adopted("warning", "BEIR ends a line there; DuckDB, orjson and line tools do not"),
     },
     example={
         "corpus.jsonl": '{"_id": "d1", "title": "Pear trees", "text": "Prune pear trees in late winter."}\n'

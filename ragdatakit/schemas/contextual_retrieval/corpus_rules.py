@@ -20,9 +20,7 @@ def _with(old: str, new: str) -> str:
 
 CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
-        code="CR001",
-        name="corpus-not-json",
-        severity="error",
+        "CR001 corpus-not-json error",
         summary="The corpus is not one JSON document.",
         message="not JSON: {reason}; one list of documents is expected",
         upstream="json.load stops with JSONDecodeError",
@@ -32,9 +30,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: json.load of codebase_chunks.json",
     ),
     Rule(
-        code="CR013",
-        name="corpus-not-list",
-        severity="error",
+        "CR013 corpus-not-list error",
         summary="The corpus is JSON, but not one list: an object, lines of JSON, a text.",
         message="one list of documents is expected",
         upstream="loading stops with TypeError or JSONDecodeError",
@@ -44,9 +40,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source=_LOADS,
     ),
     Rule(
-        code="CR014",
-        name="no-documents",
-        severity="error",
+        "CR014 no-documents error",
         summary="The corpus has no document.",
         message="the corpus is empty",
         upstream="the first search stops with ValueError: no data is loaded",
@@ -56,9 +50,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: VectorDB.search",
     ),
     Rule(
-        code="CR015",
-        name="document-not-object",
-        severity="error",
+        "CR015 document-not-object error",
         summary="An element of the corpus is not an object.",
         message="{value} is not a document",
         upstream="loading stops with TypeError",
@@ -68,9 +60,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source=_LOADS,
     ),
     Rule(
-        code="CR002",
-        name="unusable-document",
-        severity="error",
+        "CR002 unusable-document error",
         summary="A document lacks its id, its uuid, its content or its chunks, or one of them is of another type.",
         message="{field} is missing or of another type",
         upstream="loading stops with KeyError or TypeError, or contexts are written for something that is not text",
@@ -80,9 +70,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source=_LOADS,
     ),
     Rule(
-        code="CR019",
-        name="unusable-chunk",
-        severity="error",
+        "CR019 unusable-chunk error",
         summary="A chunk lacks its id, its index or its content, or one of them is of another type.",
         message="{field} is missing or of another type",
         upstream="loading stops with KeyError, or the evaluation with AttributeError; an index that is not an integer "
@@ -93,9 +81,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source=_LOADS,
     ),
     Rule(
-        code="CR003",
-        name="duplicate-document",
-        severity="error",
+        "CR003 duplicate-document error",
         summary="Two documents have the same doc_id, or the same original_uuid.",
         message="duplicate id {value}",
         upstream="hybrid search finds chunks by doc_id and index: those of the first document are given for those of "
@@ -106,9 +92,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source=_HYBRID,
     ),
     Rule(
-        code="CR023",
-        name="duplicate-chunk-id",
-        severity="error",
+        "CR023 duplicate-chunk-id error",
         summary="Two chunks have the same chunk_id.",
         message="duplicate chunk {value}",
         upstream="it is stored with both, and no longer says which of them is meant",
@@ -118,9 +102,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source=_LOADS,
     ),
     Rule(
-        code="CR004",
-        name="duplicate-chunk-index",
-        severity="error",
+        "CR004 duplicate-chunk-index error",
         summary="Two chunks of a document have the same original_index.",
         message="duplicate index {value}",
         upstream="hybrid search finds chunks by doc_id and index: the first of them is given for the other",
@@ -130,9 +112,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source=_HYBRID,
     ),
     Rule(
-        code="CR005",
-        name="chunk-index-gap",
-        severity="warning",
+        "CR005 chunk-index-gap warning",
         summary="The original_index of a document's chunks are not 0, 1, 2 … in order.",
         message="original_index is {value}; {expected} is expected here",
         upstream="nothing looks at it; golden chunks are named by these numbers, not by places",
@@ -142,9 +122,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="not checked by the notebook",
     ),
     Rule(
-        code="CR024",
-        name="unusual-chunk-id",
-        severity="warning",
+        "CR024 unusual-chunk-id warning",
         summary="A chunk_id is not made of the document's id and the chunk's index.",
         message="{value} is not {expected}",
         upstream="nothing looks at it; whoever makes the id of the two does not find the chunk",
@@ -155,9 +133,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="not checked by the notebook",
     ),
     Rule(
-        code="CR026",
-        name="document-without-chunks",
-        severity="warning",
+        "CR026 document-without-chunks warning",
         summary="A document has no chunks.",
         message="there are no chunks",
         upstream="nothing of the document is indexed",
@@ -167,9 +143,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source=_LOADS,
     ),
     Rule(
-        code="CR006",
-        name="chunk-not-in-document",
-        severity="warning",
+        "CR006 chunk-not-in-document warning",
         summary="The content of a chunk does not occur in the content of its document.",
         message="{value} does not occur in the document",
         upstream="the context is written for a chunk that the model does not find in the document",
@@ -179,9 +153,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: ContextualVectorDB.situate_context",
     ),
     Rule(
-        code="CR025",
-        name="blank-chunk",
-        severity="warning",
+        "CR025 blank-chunk warning",
         summary="A chunk whose content is empty or blank.",
         message="the content is blank",
         upstream="it is embedded, and can answer nothing",
@@ -191,9 +163,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source=_LOADS,
     ),
     Rule(
-        code="CR007",
-        name="repeated-chunk-text",
-        severity="warning",
+        "CR007 repeated-chunk-text warning",
         summary="A chunk has the same content as an earlier one.",
         message="an earlier chunk has the same content: {value}",
         upstream="Pass@k compares contents: whichever of them is found counts, and both take a place",
@@ -203,9 +173,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: VectorDB.validate_embedded_chunks",
     ),
     Rule(
-        code="CR033",
-        name="packed-file",
-        severity="error",
+        "CR033 packed-file error",
         summary="A file is packed with gzip.",
         message="is packed with gzip",
         upstream="the notebook opens plain files only, and stops with UnicodeDecodeError",

@@ -32,22 +32,18 @@ LAYOUTS = (
     Layout(
         name="cookbook",
         description="`codebase_chunks.json` or `evaluation_set.jsonl` or both, with the stores of vectors below, and "
-        "further files that their content tells",
+        "further files, recognised by their content",
         files=_NAMED,
         sniffed=_BY_CONTENT,
         signature=_COOKBOOK,
         sniff=True,
     ),
     Layout(
-        name="cookbook",
-        description="the same without further files",
-        files=_NAMED,
-        signature=_COOKBOOK,
-        sniff=True,
+        name="cookbook", description="the same without further files", files=_NAMED, signature=_COOKBOOK, sniff=True
     ),
     Layout(
         name="files",
-        description="Files of any name, told by their content",
+        description="Files of any name, recognised by their content",
         files={},
         sniffed=_BY_CONTENT,
         signature=(tuple(_BY_CONTENT),),
@@ -117,11 +113,11 @@ CONTEXTUAL_RETRIEVAL = Format(
         Key(kind="questions", fields=("query",), rule="repeated-query"),
     ),
     adopts={
-        "byte-order-mark": Adopted(severity="error", upstream="json stops with JSONDecodeError: Unexpected UTF-8 BOM"),
-        "invalid-utf8": Adopted(severity="error", upstream="open stops with UnicodeDecodeError"),
-        "mislabelled-compression": Adopted(severity="error", upstream="the notebook opens plain text only"),
-        "lone-surrogate": Adopted(severity="error", upstream="it loads; sending it to be embedded fails"),
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are dropped"),
+        "byte-order-mark": Adopted("error", "json stops with JSONDecodeError: Unexpected UTF-8 BOM"),
+        "invalid-utf8": Adopted("error", "open stops with UnicodeDecodeError"),
+        "mislabelled-compression": Adopted("error", "the notebook opens plain text only"),
+        "lone-surrogate": Adopted("error", "it loads; sending it to be embedded fails"),
+        "duplicate-key": Adopted("error", "the last value wins, the others are dropped"),
     },
     example={
         CORPUS: (

@@ -20,9 +20,7 @@ def _with(old: str, new: str) -> str:
 
 QUESTION_RULES: tuple[Rule, ...] = (
     Rule(
-        code="CR016",
-        name="question-not-json",
-        severity="error",
+        "CR016 question-not-json error",
         summary="A line of the questions is not JSON.",
         message="not JSON: {reason}",
         upstream="load_jsonl stops with JSONDecodeError",
@@ -32,9 +30,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: load_jsonl",
     ),
     Rule(
-        code="CR035",
-        name="blank-line",
-        severity="error",
+        "CR035 blank-line error",
         summary="A line is blank.",
         message="a blank line",
         upstream="load_jsonl stops with JSONDecodeError",
@@ -44,9 +40,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: load_jsonl",
     ),
     Rule(
-        code="CR017",
-        name="question-not-object",
-        severity="error",
+        "CR017 question-not-object error",
         summary="A line of the questions is JSON, but no object.",
         message="{value} is not a question",
         upstream="the evaluation stops with TypeError",
@@ -56,9 +50,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR018",
-        name="no-questions",
-        severity="error",
+        "CR018 no-questions error",
         summary="There is no question.",
         message="there are no questions",
         upstream="the evaluation stops with ZeroDivisionError",
@@ -68,9 +60,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR020",
-        name="unusable-question",
-        severity="error",
+        "CR020 unusable-question error",
         summary="A question lacks its query, its golden chunks or its golden documents, or one is of another type.",
         message="{field} is missing or of another type",
         upstream="the evaluation stops with KeyError or TypeError",
@@ -80,9 +70,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR021",
-        name="unusable-golden-document",
-        severity="error",
+        "CR021 unusable-golden-document error",
         summary="A golden document or one of its chunks lacks a field that the evaluation reads, or it is of another "
         "type.",
         message="{field} is missing or of another type",
@@ -93,9 +81,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR008",
-        name="unusable-golden-chunk",
-        severity="error",
+        "CR008 unusable-golden-chunk error",
         summary="A golden chunk is not named by a pair of a document's uuid and a chunk's index.",
         message="{value} is not a pair of a uuid and an index",
         upstream="the evaluation stops with TypeError or ValueError, or looks for a chunk that cannot be there and "
@@ -106,9 +92,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR027",
-        name="golden-index-not-integer",
-        severity="warning",
+        "CR027 golden-index-not-integer warning",
         summary="The index of a golden chunk is true, false or a number such as 1.0.",
         message="{value} is taken for {expected}",
         upstream="Python takes true for 1 and 1.0 for 1: the chunk is found; other readers do not find it",
@@ -118,9 +102,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR009",
-        name="no-golden-chunk",
-        severity="warning",
+        "CR009 no-golden-chunk warning",
         summary="A question has no golden chunk.",
         message="there is no golden chunk",
         upstream="it is passed over and counts as missed: the mean falls",
@@ -130,9 +112,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR028",
-        name="repeated-golden-chunk",
-        severity="warning",
+        "CR028 repeated-golden-chunk warning",
         summary="A question names a golden chunk twice.",
         message="{value} is named twice",
         upstream="it counts twice in this question's score",
@@ -142,9 +122,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR012",
-        name="repeated-query",
-        severity="warning",
+        "CR012 repeated-query warning",
         summary="Two questions have the same query.",
         message="an earlier question has the same query: {value}",
         upstream="both count in the mean, each with its own golden chunks",
@@ -154,9 +132,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR029",
-        name="question-without-answer",
-        severity="warning",
+        "CR029 question-without-answer warning",
         summary="A question has no answer, or one that is not a string.",
         message="there is no answer",
         upstream="the evaluation of retrieval does not read it; answers cannot be compared with it",
@@ -167,9 +143,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source="not read by the notebook",
     ),
     Rule(
-        code="CR101",
-        name="golden-chunk-not-embedded",
-        severity="error",
+        "CR101 golden-chunk-not-embedded error",
         summary="A golden chunk is not among the chunks of the question's own golden documents.",
         message="{value} is not among golden_documents",
         upstream="it is left out with a printed warning: where others are found the score is 1.0 without it, and "
@@ -180,9 +154,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR107",
-        name="duplicate-golden-document",
-        severity="error",
+        "CR107 duplicate-golden-document error",
         summary="Two golden documents of a question have the same uuid.",
         message="duplicate golden document {value}",
         upstream="the first is looked into, and the chunks of the other are not found",
@@ -194,9 +166,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR108",
-        name="duplicate-golden-index",
-        severity="warning",
+        "CR108 duplicate-golden-index warning",
         summary="Two chunks of a golden document have the same index.",
         message="duplicate index {value}",
         upstream="the first is taken for the golden chunk",
@@ -209,9 +179,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR104",
-        name="golden-documents-unlike",
-        severity="warning",
+        "CR104 golden-documents-unlike warning",
         summary="golden_doc_uuids, the documents of golden_chunk_uuids and those of golden_documents are not the same.",
         message="{found}",
         upstream="golden_doc_uuids is not read; documents that are not needed are read over",
@@ -221,9 +189,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source="not read by the notebook",
     ),
     Rule(
-        code="CR106",
-        name="golden-chunks-unlike",
-        severity="warning",
+        "CR106 golden-chunks-unlike warning",
         summary="golden_chunks are not the chunks of golden_chunk_uuids, in their order.",
         message="golden_chunks are not those of golden_chunk_uuids",
         upstream="the evaluation does not read golden_chunks; whoever does takes others for golden",
@@ -233,9 +199,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source="not read by the evaluation",
     ),
     Rule(
-        code="CR102",
-        name="golden-chunk-not-in-corpus",
-        severity="error",
+        "CR102 golden-chunk-not-in-corpus error",
         summary="A golden chunk is not in the corpus.",
         message="there is no chunk {value} in the corpus",
         upstream="nothing that is retrieved can be it: the question counts as missed, in part or whole",
@@ -245,10 +209,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR103",
-        name="golden-chunk-unlike-corpus",
-        severity="error",
-        summary="The content of a golden chunk is not that of the corpus, but for blanks around it.",
+        "CR103 golden-chunk-unlike-corpus error",
+        summary="The content of a golden chunk is not that of the corpus, except for blanks around it.",
         message="the content of {value} is not that of the corpus",
         upstream="contents are compared: the chunk is never found, and nothing says so",
         hint="copy the content from the corpus",
@@ -257,9 +219,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source=_EVALUATES,
     ),
     Rule(
-        code="CR105",
-        name="golden-document-unlike-corpus",
-        severity="warning",
+        "CR105 golden-document-unlike-corpus warning",
         summary="The content of a golden document, or its number of chunks, is not that of the corpus.",
         message="{field} is not that of the corpus",
         upstream="the evaluation does not read it; the document was changed after the questions were written",

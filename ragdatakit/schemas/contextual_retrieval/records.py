@@ -16,7 +16,7 @@ def _needed(rule: str, name: str, kind: Type, description: str, example: object,
 
 
 def _any(name: str, description: str, *examples: object) -> Field:
-    return Field(name=name, type="any", required=False, nullable=True, description=description, examples=examples)
+    return Field(f"{name}?: any | null", description, examples=examples)
 
 
 DOCUMENT = Record(
@@ -59,18 +59,15 @@ QUESTION = Record(
     fields=(
         _needed("unusable-question", "query", "string", "What is asked.", "Who mapped it?"),
         Field(
-            name="answer",
-            type="string",
-            required=False,
-            description="The answer.",
+            "answer?: string",
+            "The answer.",
             examples=("Joss",),
             rules={"null": "question-without-answer", "type": "question-without-answer"},
         ),
         _any("golden_doc_uuids", "The documents of the golden chunks; not read.", [_UUID]),
         Field(
-            name="golden_chunk_uuids",
-            type="array",
-            description="The chunks that are to be found: pairs of a document's uuid and a chunk's index.",
+            "golden_chunk_uuids: array",
+            "The chunks that are to be found: pairs of a document's uuid and a chunk's index.",
             examples=([[_UUID, 1]],),
             rules=dict.fromkeys(("missing", "null", "type"), "unusable-question"),
         ),
@@ -120,10 +117,9 @@ CONTEXT = Record(
         _needed("unusable-context", "original_uuid", "string", "Its uuid.", _UUID),
         _needed("unusable-context", "chunk_id", "string", "The chunk.", "doc_1_chunk_1"),
         Field(
-            name="original_index",
-            type="integer",
+            "original_index: integer",
+            "Its index in the document.",
             minimum=0,
-            description="Its index in the document.",
             examples=(1,),
             rules=dict.fromkeys(("missing", "null", "type", "range"), "unusable-context"),
         ),
@@ -132,7 +128,7 @@ CONTEXT = Record(
             "unusable-context",
             "contextualized_content",
             "string",
-            "The context alone; it is indexed behind the chunk and a blank line.",
+            "The context alone; it is indexed after the chunk and a blank line.",
             CONTEXT_OF_CHUNK,
         ),
     ),

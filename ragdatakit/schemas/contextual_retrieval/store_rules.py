@@ -1,4 +1,4 @@
-"""Rules of contextual-retrieval stores: chunks with their contexts, and the pickled vectors beside them."""
+"""Rules of contextual-retrieval stores: chunks with their contexts, and the pickled vectors next to them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ def _with(old: str, new: str) -> str:
 
 STORE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="CR030",
-        name="context-not-json",
-        severity="error",
+        "CR030 context-not-json error",
         summary="A chunk with its context is not JSON.",
         message="not JSON: {reason}",
         upstream="json.loads stops with JSONDecodeError",
@@ -33,9 +31,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: load_jsonl",
     ),
     Rule(
-        code="CR031",
-        name="context-not-object",
-        severity="error",
+        "CR031 context-not-object error",
         summary="A chunk with its context is JSON, but no object.",
         message="{value} is not a chunk with its context",
         upstream="indexing stops with TypeError",
@@ -45,9 +41,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source=_HYBRID,
     ),
     Rule(
-        code="CR022",
-        name="unusable-context",
-        severity="error",
+        "CR022 unusable-context error",
         summary="A chunk with its context lacks one of its fields, or one is of another type.",
         message="{field} is missing or of another type",
         upstream="indexing for hybrid search stops with KeyError, or the evaluation with AttributeError",
@@ -57,9 +51,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source=_HYBRID,
     ),
     Rule(
-        code="CR034",
-        name="duplicate-context",
-        severity="error",
+        "CR034 duplicate-context error",
         summary="A chunk is stored twice, with the same document and index.",
         message="duplicate chunk {value}",
         upstream="hybrid search finds chunks by doc_id and index: the first is given for the other",
@@ -69,9 +61,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: retrieve_advanced",
     ),
     Rule(
-        code="CR010",
-        name="empty-context",
-        severity="warning",
+        "CR010 empty-context warning",
         summary="The context of a chunk is blank, or the chunk itself.",
         message="the context is {found}",
         upstream="the chunk is embedded as it is, or twice: nothing is gained",
@@ -81,21 +71,17 @@ STORE_RULES: tuple[Rule, ...] = (
         source=_SEARCHES,
     ),
     Rule(
-        code="CR011",
-        name="context-repeats-chunk",
-        severity="warning",
+        "CR011 context-repeats-chunk warning",
         summary="The context of a chunk contains the chunk.",
         message="the context contains the chunk",
-        upstream="the context is put behind the chunk, which is then embedded twice",
+        upstream="the context is put after the chunk, which is then embedded twice",
         hint="keep the context alone, without the chunk",
         bad=_with(_CONTEXT, "On how the reef was charted: Joss mapped it."),
         good=_STORED,
         source=_SEARCHES,
     ),
     Rule(
-        code="CR109",
-        name="context-without-chunk",
-        severity="warning",
+        "CR109 context-without-chunk warning",
         summary="A chunk with a context is not in the corpus.",
         message="there is no chunk {value} in the corpus",
         upstream="the store is searched, not the corpus: it is found, and can be no golden chunk",
@@ -105,10 +91,8 @@ STORE_RULES: tuple[Rule, ...] = (
         source=_SEARCHES,
     ),
     Rule(
-        code="CR110",
-        name="stored-chunk-unlike-corpus",
-        severity="error",
-        summary="The content of a chunk with a context is not that of the corpus, but for blanks around it.",
+        "CR110 stored-chunk-unlike-corpus error",
+        summary="The content of a chunk with a context is not that of the corpus, except for blanks around it.",
         message="the content of {value} is not that of the corpus",
         upstream="Pass@k compares this content with the golden one: the chunk is never found, and nothing says so",
         hint="write the contexts for the corpus that is there",
@@ -117,9 +101,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: evaluate_retrieval",
     ),
     Rule(
-        code="CR111",
-        name="chunk-without-context",
-        severity="warning",
+        "CR111 chunk-without-context warning",
         summary="Chunks of the corpus have no context, while others have.",
         message="{missing} of {chunks} chunks have no context",
         upstream="the store is searched, not the corpus: these chunks are not found",
@@ -129,9 +111,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source=_SEARCHES,
     ),
     Rule(
-        code="CR201",
-        name="unsafe-vectors",
-        severity="error",
+        "CR201 unsafe-vectors error",
         summary="A store of vectors is a pickle of more than plain values: opening it can run code. It was not opened.",
         message="{reason}; it was not opened",
         upstream="pickle.load runs whatever the file asks for",
@@ -141,9 +121,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source=_LOADS,
     ),
     Rule(
-        code="CR202",
-        name="unusable-vectors",
-        severity="error",
+        "CR202 unusable-vectors error",
         summary="A store of vectors is no whole pickle, or lacks embeddings, metadata or query_cache.",
         message="cannot be used: {reason}",
         upstream="load_db stops with UnpicklingError, EOFError or KeyError, or the first search does",
@@ -153,9 +131,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source=_LOADS,
     ),
     Rule(
-        code="CR203",
-        name="vectors-unlike-chunks",
-        severity="error",
+        "CR203 vectors-unlike-chunks error",
         summary="A store has more vectors than chunks, or fewer.",
         message="there are {vectors} vectors for {chunks} chunks",
         upstream="it loads: chunks without a vector are never found, a vector without a chunk stops a search with "
@@ -166,9 +142,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: VectorDB.search",
     ),
     Rule(
-        code="CR204",
-        name="uneven-vectors",
-        severity="error",
+        "CR204 uneven-vectors error",
         summary="The vectors of a store have different lengths, or are no lists of numbers.",
         message="vector {number} has {found}; {expected} are expected",
         upstream="the first search stops with ValueError",
@@ -178,10 +152,8 @@ STORE_RULES: tuple[Rule, ...] = (
         source="guide.ipynb: VectorDB.search",
     ),
     Rule(
-        code="CR205",
-        name="stale-vectors",
-        severity="error",
-        summary="The chunks of a store of vectors are not those of the corpus beside it.",
+        "CR205 stale-vectors error",
+        summary="The chunks of a store of vectors are not those of the corpus next to it.",
         message="{unlike} of its {stored} chunks are not in the corpus, {missing} of the corpus's {chunks} not in it",
         upstream="where the file is there the corpus is not read: searches go over the old chunks, and Pass@k falls, "
         "to 0 where none is left",

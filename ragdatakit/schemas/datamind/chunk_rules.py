@@ -15,9 +15,7 @@ _BUILD_V2 = "stops the whole build with ValueError (Chroma)"
 
 CHUNK_RULES: tuple[Rule, ...] = (
     Rule(
-        code="DM201",
-        name="broken-chunk-line",
-        severity="error",
+        "DM201 broken-chunk-line error",
         summary="A line of a chunk file that is not JSON.",
         message="not JSON: {reason}",
         upstream={"v1": _SKIPS, "v2": _SKIPS},
@@ -27,9 +25,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM202",
-        name="chunk-not-object",
-        severity="error",
+        "DM202 chunk-not-object error",
         summary="A line of a chunk file that is JSON, but not an object.",
         message="{value} is not an object",
         upstream={"v1": _SKIPS, "v2": "stops the whole build with AttributeError"},
@@ -39,9 +35,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM203",
-        name="empty-chunk",
-        severity="error",
+        "DM203 empty-chunk error",
         summary="A chunk without text and without an image.",
         message="text is missing or empty",
         upstream={"v1": "drops the chunk silently", "v2": "drops the chunk silently"},
@@ -51,9 +45,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM204",
-        name="null-text",
-        severity="error",
+        "DM204 null-text error",
         summary="A chunk whose text is null.",
         message="text is null, expected a string",
         upstream={"v1": _SKIPS, "v2": "drops the chunk silently"},
@@ -63,9 +55,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=f"{_MODEL}, {_V2}",
     ),
     Rule(
-        code="DM205",
-        name="text-not-string",
-        severity="error",
+        "DM205 text-not-string error",
         summary="A chunk whose text is a number, a boolean, a list or an object.",
         message="text is {value}, expected a string",
         upstream={
@@ -78,9 +68,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=f"{_MODEL}, {_V2}",
     ),
     Rule(
-        code="DM206",
-        name="blank-text",
-        severity="warning",
+        "DM206 blank-text warning",
         summary="A chunk whose text is only white space.",
         message="text is only white space: {value}",
         upstream={"v1": "keeps the chunk and embeds nothing but its metadata", "v2": "drops the chunk silently"},
@@ -90,9 +78,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM207",
-        name="padded-text",
-        severity="warning",
+        "DM207 padded-text warning",
         summary="A text with white space at its start or end.",
         message="text starts or ends with white space",
         upstream={"v2": "strips it, so that offsets and text differ from v1"},
@@ -103,24 +89,17 @@ CHUNK_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="DM208",
-        name="metadata-not-object",
-        severity="error",
+        "DM208 metadata-not-object error",
         summary="A chunk whose metadata is neither an object nor null.",
         message="metadata is {value}, expected an object",
-        upstream={
-            "v1": _SKIPS,
-            "v2": "turns it into text under the one key _raw_metadata (nothing, if it is empty)",
-        },
+        upstream={"v1": _SKIPS, "v2": "turns it into text under the one key _raw_metadata (nothing, if it is empty)"},
         hint="write metadata as an object, or leave it out",
         bad='{"text": "a", "metadata": ["tides"]}',
         good='{"text": "a", "metadata": {"topic": "tides"}}',
         source=f"{_MODEL}, {_V2}",
     ),
     Rule(
-        code="DM209",
-        name="null-metadata",
-        severity="error",
+        "DM209 null-metadata error",
         summary="A chunk whose metadata is null.",
         message="metadata is null, expected an object",
         upstream={"v1": _SKIPS},
@@ -130,9 +109,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=_MODEL,
     ),
     Rule(
-        code="DM210",
-        name="unknown-modality",
-        severity="error",
+        "DM210 unknown-modality error",
         summary="A modality other than text, image and text_image.",
         message='modality is {value}, expected "text", "image" or "text_image"',
         upstream={"v1": _SKIPS},
@@ -142,9 +119,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="schema/types.py:Modality",
     ),
     Rule(
-        code="DM211",
-        name="nested-metadata",
-        severity="error",
+        "DM211 nested-metadata error",
         summary="A metadata value that is an object.",
         message="metadata {key} is an object, expected a string, number or boolean",
         upstream={"v1": "stops the whole build with ValueError (flat metadata only)", "v2": _BUILD_V2},
@@ -154,9 +129,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="llama_index.vector_stores.chroma, chromadb.api.types:validate_metadata",
     ),
     Rule(
-        code="DM212",
-        name="list-metadata",
-        severity="error",
+        "DM212 list-metadata error",
         summary="A metadata value that is a list.",
         message="metadata {key} is a list, expected a string, number or boolean",
         upstream={"v1": "stops the whole build with ValueError (flat metadata only)"},
@@ -166,9 +139,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="llama_index.core.vector_stores.utils:node_to_metadata_dict",
     ),
     Rule(
-        code="DM213",
-        name="mixed-list-metadata",
-        severity="error",
+        "DM213 mixed-list-metadata error",
         summary="A metadata value that is an empty list, or a list of mixed types, lists, objects or nulls.",
         message="metadata {key} is {value}, expected a string, number or boolean",
         upstream={
@@ -181,9 +152,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="chromadb.api.types:validate_metadata",
     ),
     Rule(
-        code="DM214",
-        name="forbidden-metadata-key",
-        severity="error",
+        "DM214 forbidden-metadata-key error",
         summary='The metadata key "" or "chroma:document".',
         message="metadata has the key {key}",
         upstream={"v1": "stops the whole build with ValueError", "v2": _BUILD_V2},
@@ -193,9 +162,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="chromadb.api.types:validate_metadata",
     ),
     Rule(
-        code="DM215",
-        name="lossy-metadata-value",
-        severity="warning",
+        "DM215 lossy-metadata-value warning",
         summary="A metadata value that the store cannot keep: null, or an integer beyond 64 bits.",
         message="metadata {key} is {value}",
         upstream={
@@ -208,9 +175,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="chromadb 1.5.9, as metadata is read back",
     ),
     Rule(
-        code="DM216",
-        name="overwritten-metadata-key",
-        severity="warning",
+        "DM216 overwritten-metadata-key warning",
         summary="A metadata key that v1 writes itself.",
         message="{count} chunk(s) use the metadata key {key}",
         upstream={"v1": "writes this key itself; the value is replaced or lost"},
@@ -220,9 +185,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, llama_index.core.vector_stores.utils:node_to_metadata_dict",
     ),
     Rule(
-        code="DM217",
-        name="reserved-metadata-key",
-        severity="warning",
+        "DM217 reserved-metadata-key warning",
         summary="A metadata key that v2 writes or reserves: source (with another value than the chunk's), or _….",
         message="{count} chunk(s) use the metadata key {key}",
         upstream={
@@ -234,9 +197,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="datamind/capabilities/kb/indexer.py:build_index",
     ),
     Rule(
-        code="DM218",
-        name="duplicate-chunk-id",
-        severity="error",
+        "DM218 duplicate-chunk-id error",
         summary='Two chunks of a profile have the same id, compared as text (1 and "1" are the same).',
         message="duplicate id {value}",
         upstream={
@@ -249,9 +210,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="datamind/capabilities/kb/indexer.py:build_index",
     ),
     Rule(
-        code="DM219",
-        name="duplicate-chunk",
-        severity="error",
+        "DM219 duplicate-chunk error",
         summary="Two chunks without an id have the same text and source.",
         message="the same text and source appear twice, and neither has an id",
         upstream={
@@ -263,9 +222,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="datamind/capabilities/kb/indexer.py:_hash",
     ),
     Rule(
-        code="DM220",
-        name="repeated-text",
-        severity="warning",
+        "DM220 repeated-text warning",
         summary="Two chunks have the same text.",
         message="the same text is already in the profile: {value}",
         upstream={"v1": "keeps both, and retrieves both", "v2": "keeps both, and retrieves both"},
@@ -275,9 +232,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        code="DM221",
-        name="source-not-string",
-        severity="error",
+        "DM221 source-not-string error",
         summary="A chunk's source that is not a string, where v2 needs one.",
         message="source is {value}, expected a string",
         upstream={
@@ -290,9 +245,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="datamind/capabilities/kb/indexer.py:_hash",
     ),
     Rule(
-        code="DM222",
-        name="unused-id-or-source",
-        severity="warning",
+        "DM222 unused-id-or-source warning",
         summary="Chunks give an id or a source at the top level, which only v2 reads.",
         message="{count} chunk(s) give an id or a source at the top level",
         upstream={"v1": "ignores both: chunks get random ids, and answers cannot cite them"},
@@ -302,9 +255,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=_MODEL,
     ),
     Rule(
-        code="DM223",
-        name="oversized-chunk",
-        severity="warning",
+        "DM223 oversized-chunk warning",
         summary="A text longer than the window of common embedding models (about 8,191 tokens).",
         message="text has {bytes} bytes, more than the 32,764 that fill 8,191 tokens",
         upstream={
@@ -317,9 +268,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="DataMind-Doc, on the length of chunks; modules/rag/indexer.py:load_pre_chunked",
     ),
     Rule(
-        code="DM224",
-        name="very-short-chunk",
-        severity="info",
+        "DM224 very-short-chunk info",
         summary="A text of fewer than ten characters.",
         message="text has {length} character(s)",
         upstream={"v1": "embeds it like any other", "v2": "embeds it like any other"},
@@ -330,9 +279,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="DM225",
-        name="partial-index",
-        severity="warning",
+        "DM225 partial-index warning",
         summary="A record that stops the build, in a corpus of more than 2,048 chunks.",
         message="{count} record(s) stop the build of {records} chunks, which are stored 2,048 at a time",
         upstream={

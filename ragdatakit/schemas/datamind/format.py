@@ -102,7 +102,7 @@ FILES = (
         title="files that no loader reads",
         container="opaque",
         suffixes=(".bak",),
-        description="What lies beside the data under a name that no loader picks up; never opened.",
+        description="Files next to the data under a name that no loader picks up; never opened.",
     ),
     File(
         kind="images",
@@ -140,7 +140,7 @@ _PROFILE = {**_PROFILE_FILES, **dict.fromkeys(_SWITCHED_OFF, "not-read")}
 _SKILL_SIGNS = (".claude/skills/*/SKILL.md", ".claude/skills/*/*.md", ".claude/skills/*.md")
 _DATA_SIGNS = ("bench/*.jsonl", *(f"profiles/*/{sign}" for sign in _PROFILE_SIGNS))
 _DATA_FILES = {"bench/*.jsonl": "bench", "skills/*.md": "skills"}
-# Signs of raw documents: what is called profiles/ may be anything, and is one where data/ and profiles/ stand together.
+# Signs of raw documents: what is called profiles/ may be anything, and is one where data/ and profiles/ are together.
 _DOCUMENT_SIGNS = tuple(f"profiles/*/{deep}*{ending}" for deep in ("", "*/") for ending in _DOCUMENT_ENDINGS)
 
 _RESULTS = ("benchmark_results*.json", "*_results.json")
@@ -154,15 +154,7 @@ DATAMIND = Format(
     description="Profiles of a retrieval system: chunks, triples, SQL tables, images, with question sets and skills.",
     homepage="https://github.com/haolpku/DataMind",
     files=FILES,
-    rules=(
-        *LAYOUT_RULES,
-        *CHUNK_RULES,
-        *IMAGE_RULES,
-        *GRAPH_RULES,
-        *SQL_RULES,
-        *BENCH_RULES,
-        *SKILL_RULES,
-    ),
+    rules=(*LAYOUT_RULES, *CHUNK_RULES, *IMAGE_RULES, *GRAPH_RULES, *SQL_RULES, *BENCH_RULES, *SKILL_RULES),
     profiles=("v1", "v2"),
     layouts=(
         Layout(
@@ -205,10 +197,7 @@ DATAMIND = Format(
             name="repository",
             description="a repository with `data/` and the skills in `.claude/skills/`",
             files={**dict.fromkeys(_SKILL_SIGNS, "not-read"), ".claude/skills/*/SKILL.md": "claude-skills"},
-            signature=(
-                _SKILL_SIGNS,
-                tuple(f"data/{sign}" for sign in (*_DATA_SIGNS, *_DOCUMENT_SIGNS)),
-            ),
+            signature=(_SKILL_SIGNS, tuple(f"data/{sign}" for sign in (*_DATA_SIGNS, *_DOCUMENT_SIGNS))),
         ),
         Layout(
             name="repository",
@@ -242,40 +231,38 @@ DATAMIND = Format(
     variants=(Variants(kind="triplets", fields=("subject", "object"), rule="name-variants"),),
     adopts={
         "invalid-utf8": Adopted(
-            severity="error",
-            upstream={
+            "error",
+            {
                 "v1": f"{_STOPS} (in raw documents its reader decides)",
                 "v2": f"{_STOPS} (in raw documents and CSV imports it silently replaces the bytes)",
             },
         ),
         "byte-order-mark": Adopted(
-            severity="error",
-            upstream={
+            "error",
+            {
                 "v1": "the first line is not JSON for it: skipped with a warning, in a question set asked as it is",
                 "v2": "the first line is not JSON for it: skipped with a warning",
             },
         ),
-        "duplicate-key": Adopted(severity="warning", upstream="the last value silently wins"),
+        "duplicate-key": Adopted("warning", "the last value silently wins"),
         "non-finite-number": Adopted(
-            severity="warning",
-            upstream={
+            "warning",
+            {
                 "v1": "reads it; as a metadata value it is stored as nothing",
                 "v2": "reads it; a metadata key with it disappears, as a confidence it makes graph.json no JSON",
             },
         ),
-        "number-out-of-range": Adopted(severity="warning", upstream="is read as infinity"),
+        "number-out-of-range": Adopted("warning", "is read as infinity"),
         # Ids become text and metadata keeps 64 bits; beyond that is lossy-metadata-value.
-        "integer-beyond-2-53": Adopted(severity=None, upstream="is kept exactly"),
+        "integer-beyond-2-53": Adopted(None, "is kept exactly"),
         "lone-surrogate": Adopted(
-            severity="error",
-            upstream={
+            "error",
+            {
                 "v1": "stops the whole build with UnicodeEncodeError",
                 "v2": "stops the whole build with UnicodeEncodeError",
             },
         ),
-        "lone-carriage-return": Adopted(
-            severity="warning", upstream="DataMind ends a line there; DuckDB, orjson and line tools do not"
-        ),
+        "lone-carriage-return": Adopted("warning", "DataMind ends a line there; DuckDB, orjson and line tools do not"),
     },
     example={
         "chunks/notes.jsonl": '{"text": "Spring tides follow the new and the full moon.", "metadata": {"page": 3}}\n'

@@ -13,9 +13,7 @@ _MODEL = "schema/types.py:RAGChunk"
 
 IMAGE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="DM251",
-        name="missing-image",
-        severity="error",
+        "DM251 missing-image error",
         summary="An image_path where there is no file.",
         message="image_path {value} is {found}",
         upstream={
@@ -28,9 +26,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source=_V1,
     ),
     Rule(
-        code="DM252",
-        name="image-path-not-string",
-        severity="error",
+        "DM252 image-path-not-string error",
         summary="An image_path that is neither a string nor null.",
         message="image_path is {value}, expected a string",
         upstream={"v1": "skips the line with a warning"},
@@ -40,9 +36,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source=_MODEL,
     ),
     Rule(
-        code="DM253",
-        name="image-outside-profile",
-        severity="warning",
+        "DM253 image-outside-profile warning",
         summary="An image_path that is absolute, or that leaves the profile by .. or a symbolic link.",
         message="image_path {value} {reason}; the file was not looked at",
         upstream={"v1": "opens whatever is there and may send it to the vision model"},
@@ -52,9 +46,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source="modules/rag/indexer.py:_resolve_image_path",
     ),
     Rule(
-        code="DM254",
-        name="not-an-image",
-        severity="warning",
+        "DM254 not-an-image warning",
         summary="An image_path whose file is not a PNG, JPEG, GIF or WebP, by its content or by its name.",
         message="image_path {value} {reason}",
         upstream={"v1": "sends it to the model anyway, as image/png where the ending is unknown"},
@@ -64,9 +56,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source="modules/rag/indexer.py:_describe_image_with_vlm",
     ),
     Rule(
-        code="DM255",
-        name="modality-without-image",
-        severity="error",
+        "DM255 modality-without-image error",
         summary="A chunk of modality image or text_image without an image_path.",
         message="modality is {value}, and there is no image_path",
         upstream={"v1": "takes the chunk for text, and drops it silently when its text is empty"},
@@ -76,9 +66,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source=_V1,
     ),
     Rule(
-        code="DM256",
-        name="image-with-text-modality",
-        severity="warning",
+        "DM256 image-with-text-modality warning",
         summary="A chunk with an image_path whose modality is text or not given.",
         message="there is an image_path, and modality is {state}",
         upstream={"v1": "processes the image anyway, and does not mark the chunk as one with an image"},
@@ -89,9 +77,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="DM257",
-        name="image-only-chunk",
-        severity="error",
+        "DM257 image-only-chunk error",
         summary="A chunk with an image and an empty text.",
         message="text is empty, there is only an image",
         upstream={
@@ -104,9 +90,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, datamind/capabilities/kb/indexer.py:_iter_pre_chunked",
     ),
     Rule(
-        code="DM258",
-        name="empty-image-path",
-        severity="warning",
+        "DM258 empty-image-path warning",
         summary="An image_path that is an empty string.",
         message="image_path is empty",
         upstream={"v1": "treats the chunk as one without an image"},
@@ -116,9 +100,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source=_V1,
     ),
     Rule(
-        code="DM259",
-        name="unused-image",
-        severity="warning",
+        "DM259 unused-image warning",
         summary="A file in images/ that no chunk and no triple names.",
         message="no chunk names this image",
         upstream={"v1": "never opens the file"},
@@ -128,9 +110,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source=_V1,
     ),
     Rule(
-        code="DM260",
-        name="image-description-not-string",
-        severity="error",
+        "DM260 image-description-not-string error",
         summary="An image_description that is neither a string nor null.",
         message="image_description is {value}, expected a string",
         upstream={"v1": "skips the line with a warning"},
@@ -140,9 +120,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source=_MODEL,
     ),
     Rule(
-        code="DM261",
-        name="missing-entity-image",
-        severity="warning",
+        "DM261 missing-entity-image warning",
         summary="A triple's subject_properties.image or object_properties.image that is not a file of the profile.",
         message="{field} names the image {value}, which {reason}",
         upstream={"v1": "stores the path on the entity; whoever opens it later finds nothing"},

@@ -12,13 +12,11 @@ _V2_CHUNKS = "datamind/capabilities/kb/indexer.py"
 
 LAYOUT_RULES: tuple[Rule, ...] = (
     Rule(
-        code="DM101",
-        name="no-matching-jsonl",
-        severity="error",
+        "DM101 no-matching-jsonl error",
         summary="There is a chunks/ or triplets/ folder, and no file in it has a name that a loader reads.",
         message="no file in {folder} is named *.jsonl ({found} is there)",
         upstream={
-            "v1": "silently loads none of it, and goes on with raw documents or an LLM's own triples",
+            "v1": "silently loads none of it, and continues with raw documents or an LLM's own triples",
             "v2": "silently loads none of it",
         },
         hint="name the files *.jsonl, in lower case, directly in the folder; delete the folder if it is not meant",
@@ -27,9 +25,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         source=f"{_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
     ),
     Rule(
-        code="DM102",
-        name="no-matching-sql",
-        severity="error",
+        "DM102 no-matching-sql error",
         summary="There is a tables/ folder, and no file in it is named *.sql.",
         message="no file in {folder} is named *.sql ({found} is there)",
         upstream={"v1": "silently creates a demo database with employees and projects instead"},
@@ -39,10 +35,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         source="modules/database/database.py:init_database",
     ),
     Rule(
-        code="DM103",
-        name="ignored-file",
-        severity="warning",
-        summary="A file beside the data whose name no loader picks up: a sub-folder, another ending, a leading dot.",
+        "DM103 ignored-file warning",
+        summary="A file next to the data whose name no loader picks up: a sub-folder, another ending, a leading dot.",
         message="is not read: only {pattern} directly in {folder} is",
         upstream={"v1": "silently ignores the file", "v2": "silently ignores the file"},
         hint="rename or move the file if it is data; keep it out of the folder if it is not",
@@ -51,11 +45,9 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         source=f"{_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
     ),
     Rule(
-        code="DM104",
-        name="raw-documents-beside-chunks",
-        severity="warning",
+        "DM104 raw-documents-beside-chunks warning",
         summary="A profile has chunks and raw documents.",
-        message="{count} raw document(s) stand beside chunks/",
+        message="{count} raw document(s) are next to chunks/",
         upstream={"v1": "indexes the chunks and ignores the documents", "v2": "indexes both in one collection"},
         hint="keep documents that are chunked already out of the profile, so that both loaders see the same corpus",
         bad="chunks/notes.jsonl and notes.md",
@@ -63,9 +55,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         source=f"modules/rag/indexer.py:get_or_create_index, {_V2_CHUNKS}:build_index",
     ),
     Rule(
-        code="DM105",
-        name="stale-storage",
-        severity="warning",
+        "DM105 stale-storage warning",
         summary="The built index of the profile is older than its data.",
         message="{storage} was built before this file was last changed",
         upstream={
@@ -78,9 +68,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         source="modules/rag/indexer.py:get_or_create_index, datamind/capabilities/graph/service.py",
     ),
     Rule(
-        code="DM106",
-        name="unsafe-profile-name",
-        severity="warning",
+        "DM106 unsafe-profile-name warning",
         summary="The profile is reached only by a name with separators, or its name is easy to get wrong.",
         message="the profile's name is {value}, {reason}",
         upstream={
@@ -93,9 +81,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         source="config.py:Settings.data_dir, datamind/config.py:DataConfig.data_dir",
     ),
     Rule(
-        code="DM107",
-        name="not-json-lines",
-        severity="error",
+        "DM107 not-json-lines error",
         summary="A .jsonl file that holds one JSON array, or objects spread over several lines.",
         message="the file holds {found}, where every line must be one object",
         upstream={

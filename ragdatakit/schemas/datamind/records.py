@@ -13,62 +13,41 @@ CHUNK = Record(
     description="One piece of text to retrieve, with an image or without.",
     fields=(
         Field(
-            name="text",
-            type="string",
-            description="The text. v1 embeds it together with the metadata, v2 strips it.",
+            "text: string",
+            "The text. v1 embeds it together with the metadata, v2 strips it.",
             examples=("Spring tides follow the new and the full moon.",),
             rules={"missing": "empty-chunk", "null": "null-text", "type": "text-not-string"},
         ),
         Field(
-            name="metadata",
-            type="object",
-            required=False,
-            description="Flat: strings, numbers, booleans.",
+            "metadata?: object",
+            "Flat: strings, numbers, booleans.",
             examples=({"page": 3},),
             rules={"null": "null-metadata", "type": "metadata-not-object"},
         ),
         Field(
-            name="image_path",
-            type="string",
-            required=False,
-            nullable=True,
+            "image_path?: string | null",
+            "v1: the image, relative to the profile folder.",
             non_empty=True,
-            description="v1: the image, relative to the profile folder.",
             examples=("images/moon.png",),
             rules={"type": "image-path-not-string", "empty": "empty-image-path"},
         ),
         Field(
-            name="image_description",
-            type="string",
-            required=False,
-            nullable=True,
-            description="v1, in vlm_describe mode: what the image shows.",
+            "image_description?: string | null",
+            "v1, in vlm_describe mode: what the image shows.",
             examples=("Moon phases in a row.",),
             rules={"type": "image-description-not-string"},
         ),
         Field(
-            name="modality",
-            type="string",
-            required=False,
+            "modality?: string",
+            "v1: what the chunk consists of.",
             enum=("text", "image", "text_image"),
-            description="v1: what the chunk consists of.",
             examples=("text_image",),
             rules={"null": "unknown-modality", "type": "unknown-modality", "enum": "unknown-modality"},
         ),
+        Field("id?: any | null", "v2: the chunk's id, as text; unique in the profile.", examples=("tide-1",)),
         Field(
-            name="id",
-            type="any",
-            required=False,
-            nullable=True,
-            description="v2: the chunk's id, as text; unique in the profile.",
-            examples=("tide-1",),
-        ),
-        Field(
-            name="source",
-            type="any",
-            required=False,
-            nullable=True,
-            description="v2: where the text comes from; the file's name where it is not given.",
+            "source?: any | null",
+            "v2: where the text comes from; the file's name where it is not given.",
             examples=("tides.md",),
         ),
     ),
@@ -79,10 +58,9 @@ CHUNK = Record(
 
 def _name(name: str, description: str) -> Field:
     return Field(
-        name=name,
-        type="string",
+        f"{name}: string",
+        description,
         non_empty=True,
-        description=description,
         examples=("Moon",),
         rules={
             "missing": "missing-triple-field",
@@ -105,14 +83,7 @@ def _entity_type(of: str) -> Field:
 
 
 def _properties(name: str, rule: str, description: str) -> Field:
-    return Field(
-        name=name,
-        type="object",
-        required=False,
-        description=description,
-        examples=({"since": "1982"},),
-        rules={"null": rule, "type": rule},
-    )
+    return Field(f"{name}?: object", description, examples=({"since": "1982"},), rules={"null": rule, "type": rule})
 
 
 TRIPLE = Record(
@@ -129,13 +100,11 @@ TRIPLE = Record(
         _properties("object_properties", "entity-properties-not-object", "v1: properties of the object."),
         _properties("properties", "edge-properties-not-object", "v2: properties of the edge."),
         Field(
-            name="confidence",
-            type="number",
-            required=False,
+            "confidence?: number",
+            "v2: weight of the edge, 0 to 1.",
             lax_number=True,
             minimum=0,
             maximum=1,
-            description="v2: weight of the edge, 0 to 1.",
             examples=(0.9,),
             rules={
                 "null": "confidence-not-number",
@@ -144,10 +113,8 @@ TRIPLE = Record(
             },
         ),
         Field(
-            name="source",
-            type="string",
-            required=False,
-            description="Where the triple comes from; no loader keeps it.",
+            "source?: string",
+            "Where the triple comes from; no loader keeps it.",
             examples=("tides.md",),
             rules={"null": "null-triple-source", "type": "triple-source-not-string"},
         ),
@@ -157,10 +124,8 @@ TRIPLE = Record(
 )
 
 _REFERENCE_ANSWER = Field(
-    name="reference_answer",
-    type="string",
-    required=False,
-    description="What a right answer contains.",
+    "reference_answer?: string",
+    "What a right answer contains.",
     examples=("new and full moon",),
     rules={"null": "null-reference", "type": "reference-not-string"},
 )
@@ -171,10 +136,9 @@ QUESTION = Record(
     description="One question of a question set.",
     fields=(
         Field(
-            name="question",
-            type="string",
+            "question: string",
+            "The question.",
             non_empty=True,
-            description="The question.",
             examples=("What do spring tides follow?",),
             rules={
                 "missing": "missing-question",
@@ -185,10 +149,8 @@ QUESTION = Record(
         ),
         _REFERENCE_ANSWER,
         Field(
-            name="question_id",
-            type="any",
-            nullable=True,
-            description="Id of the question, unique in the set.",
+            "question_id: any | null",
+            "Id of the question, unique in the set.",
             examples=("n1",),
             rules={"missing": "missing-question-id"},
         ),
@@ -203,25 +165,17 @@ RESULT = Record(
     title="DataMind benchmark result",
     description="What the system answered to one question.",
     fields=(
-        Field(name="index", type="any", required=False, nullable=True, description="0-based number of the question."),
+        Field("index?: any | null", "0-based number of the question."),
+        Field("question: any | null", "The question.", rules={"missing": "missing-result-question"}),
         Field(
-            name="question",
-            type="any",
-            nullable=True,
-            description="The question.",
-            rules={"missing": "missing-result-question"},
-        ),
-        Field(
-            name="answer",
-            type="string",
-            required=False,
-            description="What the system answered.",
+            "answer?: string",
+            "What the system answered.",
             rules={"null": "answer-not-string", "type": "answer-not-string"},
         ),
-        Field(name="error", type="any", required=False, nullable=True, description="What went wrong, or null."),
-        Field(name="latency_s", type="any", required=False, nullable=True, description="Seconds it took."),
+        Field("error?: any | null", "What went wrong, or null."),
+        Field("latency_s?: any | null", "Seconds it took."),
         _REFERENCE_ANSWER,
-        Field(name="question_id", type="any", required=False, nullable=True, description="Id of the question."),
+        Field("question_id?: any | null", "Id of the question."),
     ),
     rules={"syntax": "broken-results", "top-level": "result-not-object", "not-object": "result-not-object"},
     examples=(

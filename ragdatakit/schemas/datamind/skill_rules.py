@@ -15,9 +15,7 @@ _GOOD = "---\nname: tide-tables\ndescription: How to read a tide table.\nkeyword
 
 SKILL_RULES: tuple[Rule, ...] = (
     Rule(
-        code="DM601",
-        name="unread-front-matter",
-        severity="error",
+        "DM601 unread-front-matter error",
         summary="A front matter block that the loader does not see: not closed, empty, or not at the first byte.",
         message="the front matter is not read: {reason}",
         upstream={"v2": "takes the block for text; the name is the folder's, the description its first line"},
@@ -27,9 +25,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=f"{_V2}:_parse_frontmatter",
     ),
     Rule(
-        code="DM602",
-        name="multi-line-front-matter",
-        severity="error",
+        "DM602 multi-line-front-matter error",
         summary="A block scalar (> or |) or a list over several lines in the front matter.",
         message="{key} {reason}",
         upstream={"v2": "reads one line per key: the value becomes the sign, or nothing"},
@@ -39,9 +35,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=f"{_V2}:_parse_frontmatter",
     ),
     Rule(
-        code="DM603",
-        name="comma-in-list-item",
-        severity="warning",
+        "DM603 comma-in-list-item warning",
         summary="A comma inside a quoted list item.",
         message="{key} has a quoted item with a comma in it: {value}",
         upstream={"v2": "splits the item at the comma"},
@@ -51,9 +45,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=f"{_V2}:_parse_frontmatter",
     ),
     Rule(
-        code="DM604",
-        name="duplicate-skill-name",
-        severity="error",
+        "DM604 duplicate-skill-name error",
         summary="Two skills have the same name.",
         message="the name {value} is that of another skill",
         upstream={"v2": "finds only the last of them; with embeddings on, stops with DuplicateIDError"},
@@ -63,9 +55,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source="datamind/capabilities/skills/service.py:load",
     ),
     Rule(
-        code="DM605",
-        name="unnamed-skill",
-        severity="warning",
+        "DM605 unnamed-skill warning",
         summary="A skill without a name or a description.",
         message="there is no {key} in the front matter",
         upstream={"v2": "takes the folder's name, and the first line of the text for the description"},
@@ -75,9 +65,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=f"{_V2}:load_skill",
     ),
     Rule(
-        code="DM606",
-        name="misplaced-skill",
-        severity="error",
+        "DM606 misplaced-skill error",
         summary="A skill folder without SKILL.md, or a Markdown file directly in .claude/skills/.",
         message="is not read: the loader opens only .claude/skills/NAME/SKILL.md",
         upstream={"v2": "silently ignores the skill"},
@@ -87,9 +75,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=f"{_V2}:discover_skills",
     ),
     Rule(
-        code="DM607",
-        name="ignored-knowledge-file",
-        severity="error",
+        "DM607 ignored-knowledge-file error",
         summary="Something in data/skills/ that is not a .md file directly there.",
         message="is not read: the loader opens only data/skills/*.md",
         upstream={"v1": "silently ignores the file"},
@@ -99,9 +85,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=_V1,
     ),
     Rule(
-        code="DM651",
-        name="duplicate-csv-header",
-        severity="error",
+        "DM651 duplicate-csv-header error",
         summary="Two columns of a CSV file get the same name (case does not count).",
         message="column {value} appears twice in the header",
         upstream={"v2": "the import stops with an SQL error"},
@@ -111,9 +95,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=_CSV,
     ),
     Rule(
-        code="DM652",
-        name="renamed-csv-header",
-        severity="warning",
+        "DM652 renamed-csv-header warning",
         summary="A column name with other characters than ASCII letters, digits and _, or a byte-order mark before it.",
         message="column {value} becomes {name}",
         upstream={"v2": "renames the column silently"},
@@ -123,9 +105,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=_CSV,
     ),
     Rule(
-        code="DM653",
-        name="ragged-csv-row",
-        severity="warning",
+        "DM653 ragged-csv-row warning",
         summary="A row with fewer or more cells than the header.",
         message="{count} cells, the header has {expected}",
         upstream={"v2": "fills a short row with empty text, and cuts off a long one"},
@@ -135,9 +115,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=_CSV,
     ),
     Rule(
-        code="DM654",
-        name="blank-csv-row",
-        severity="warning",
+        "DM654 blank-csv-row warning",
         summary="A blank line in a CSV file.",
         message="a blank line",
         upstream={"v2": "inserts a row of empty text"},
@@ -147,9 +125,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=_CSV,
     ),
     Rule(
-        code="DM655",
-        name="empty-csv",
-        severity="warning",
+        "DM655 empty-csv warning",
         summary="A CSV file without a row of data.",
         message="there is no row below the header",
         upstream={"v2": "creates no table (and refuses a file without a header)"},
@@ -159,9 +135,7 @@ SKILL_RULES: tuple[Rule, ...] = (
         source=_CSV,
     ),
     Rule(
-        code="DM656",
-        name="unreadable-csv",
-        severity="error",
+        "DM656 unreadable-csv error",
         summary="A CSV file that Python's csv module refuses.",
         message="cannot be read as CSV: {reason}",
         upstream={"v2": "the import stops with csv.Error"},

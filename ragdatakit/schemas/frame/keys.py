@@ -73,6 +73,4 @@ def _inferred(cells: list[Any]) -> list[Any]:
     return read if len(read) == len(cells) else cells
 
 
-_WORKED_OUT: dict[tuple[str, str, str], KeyColumn] = {
-    ("arag", "chunks", "@id"): _texts("id"),
-}
+_WORKED_OUT: dict[tuple[str, str, str], KeyColumn] = {("arag", "chunks", "@id"): _texts("id")}

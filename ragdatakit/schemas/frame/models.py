@@ -2,7 +2,7 @@
 
 A model asks of a table what the declaration asks of a record: columns, types, nulls, ranges, allowed values, no two
 rows with one key. Each check is called by the rule it stands for. Rules of severity *error* make a model fail; those of
-severity *warning* are told as `pandera.errors.SchemaWarning`; infos are left out.
+severity *warning* are reported as `pandera.errors.SchemaWarning`; infos are left out.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Table:
         return [rule for name in names if (rule := self.rule(name))]
 
     def cell_judge(self, field: Field) -> CellJudge:
-        """What tells the names of the rules that a cell breaks."""
+        """What gives the names of the rules that a cell breaks."""
         declared, coded = self._declared(field), self._coded(field)
 
         def judge(value: Any) -> frozenset[str]:
@@ -87,7 +87,7 @@ class Table:
         return tuple(f.name for f in self.record.fields if f.replaces == field.name)
 
     def key_rules(self) -> Iterator[tuple[list[KeyColumn], Rule]]:
-        """The keys whose values stand in the table, or can be worked out from it."""
+        """The keys whose values are in the table, or can be worked out from it."""
         lists = {f.name for f in self.record.fields if f.type in ("array", "object")}
         for key in self.fmt.keys:
             rule = self.rule(key.rule)

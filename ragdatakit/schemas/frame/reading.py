@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,21 +109,20 @@ def _records(path: Path, text: str, file: File | None) -> Iterable[Any]:
 
 def _members(path: Path, text: str, file: File) -> Iterator[dict[str, Any]]:
     """Every member of the one object, repeated names, too."""
-    value = _decoded(path, text, pairs=True)
-    if not isinstance(value, _Members):
-        raise RagdataError(f"{path} is not a JSON object; {_HINT}")
     name, content = (f.name for f in file.record.fields[:2])
-    for key, item in value.pairs:
+    for key, item in _outer_members(path, text):
         yield {name: key, content: item}
 
 
 def _wrapped(path: Path, text: str, file: File) -> list[Any]:
-    """The array in a member of the one object."""
-    value = _decoded(path, text)
-    found = next((value[name] for name in file.wrapper if name in value), None) if isinstance(value, dict) else None
-    if not isinstance(found, list):
-        raise RagdataError(f"{path} is not a JSON object with a list {file.wrapper[0]}; {_HINT}")
-    return found
+    """The array in the member of the one object that the framework reads."""
+    member = file.wrapper[0]
+    found = [value for name, value in _outer_members(path, text) if name == member]
+    if len(found) > 1:
+        raise RagdataError(f"{path} has {member} {len(found)} times, of which only one counts; {_HINT}")
+    if not found or not isinstance(found[0], list):
+        raise RagdataError(f"{path} is not a JSON object with a list {member}; {_HINT}")
+    return found[0]
 
 
 def _lines(path: Path, text: str) -> Iterator[Any]:
@@ -147,29 +146,33 @@ def _cells(path: Path, text: str, file: File) -> Iterator[dict[str, Any]]:
                 raise RagdataError(f"{path}: line {number} has {error}; {_HINT}") from None
 
 
-def _decoded(path: Path, text: str, pairs: bool = False) -> Any:
+def _outer_members(path: Path, text: str) -> list[tuple[str, Any]]:
+    """The members of the one object, repeated names, too."""
+    outer: list[tuple[str, Any]] = []
+
+    def of_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal outer
+        outer = members  # the outermost object ends last
+        return dict(members)
+
+    if not isinstance(_decoded(path, text, of_object), dict):
+        raise RagdataError(f"{path} is not a JSON object; {_HINT}")
+    return outer
+
+
+def _decoded(path: Path, text: str, of_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     try:
-        return cells_of(text, pairs)
+        return cells_of(text, of_object)
     except ValueError as error:
         raise RagdataError(f"{path} is not JSON: {error}; {_HINT}") from None
 
 
-class _Members(dict[str, Any]):
-    """An object that remembers repeated names."""
-
-    __slots__ = ("pairs",)
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        self.pairs = pairs
-
-
-def cells_of(text: str, pairs: bool = False) -> Any:
+def cells_of(text: str, of_object: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     """JSON as it stands. NaN comes as a decimal: a float NaN would mean that the field is not there."""
     if text.startswith("\ufeff"):
         raise ValueError("it begins with a byte-order mark")
     try:
-        return json.loads(text, parse_constant=_constant, object_pairs_hook=_Members if pairs else None)
+        return json.loads(text, parse_constant=_constant, object_pairs_hook=of_object)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 

@@ -76,7 +76,7 @@ FILES = (
         "built-documents",
         "Documents, built",
         BUILT_DOCUMENT,
-        "The same file beside a complete stage1: the loaders open and parse it, and use nothing of it.",
+        "The same file next to a complete stage1: the loaders open and parse it, and use nothing of it.",
         known=False,
     ),
     _questions(
@@ -93,7 +93,7 @@ FILES = (
         "built-raw-questions",
         "Raw questions, built",
         BUILT_RAW_QUESTION,
-        "The same file beside one of that name in stage1: nothing reads it.",
+        "The same file next to one of that name in stage1: nothing reads it.",
         (),
     ),
     _table(
@@ -356,11 +356,7 @@ GFM_RAG = Format(
             rule="unknown-supporting-document",
         ),
         Reference(
-            kind="nodes",
-            field="@title",
-            to_kind="built-documents",
-            to_field="title",
-            rule="document-node-without-text",
+            kind="nodes", field="@title", to_kind="built-documents", to_field="title", rule="document-node-without-text"
         ),
         Reference(kind="edges", field="@source", to_kind="nodes", to_field="@key", rule="dangling-endpoint"),
         Reference(kind="edges", field="@target", to_kind="nodes", to_field="@key", rule="dangling-endpoint"),
@@ -385,26 +381,20 @@ GFM_RAG = Format(
         Coverage(kind="nodes", field="@key", by=(("edges", "@source"), ("edges", "@target")), rule="isolated-node"),
         Coverage(kind="relations", field="@key", by=(("edges", "@relation"),), rule="relation-without-edges"),
         Coverage(
-            kind="legacy-documents",
-            field="title",
-            by=(("legacy-entities", "title"),),
-            rule="document-without-entities",
+            kind="legacy-documents", field="title", by=(("legacy-entities", "title"),), rule="document-without-entities"
         ),
     ),
     variants=(Variants(kind="nodes", fields=("@key",), rule="name-variant"),),
     adopts={
-        "byte-order-mark": Adopted(severity="error", upstream="json.load stops with JSONDecodeError"),
-        "invalid-utf8": Adopted(severity="error", upstream="pandas and json.load stop with UnicodeDecodeError"),
-        "mislabelled-compression": Adopted(severity="error", upstream="the loaders open plain text only"),
+        "byte-order-mark": Adopted("error", "json.load stops with JSONDecodeError"),
+        "invalid-utf8": Adopted("error", "pandas and json.load stop with UnicodeDecodeError"),
+        "mislabelled-compression": Adopted("error", "the loaders open plain text only"),
         "lfs-pointer": Adopted(
-            severity="error",
-            upstream="the loaders take the pointer for data: ValueError or KeyError at tables, JSONDecodeError at JSON",
+            "error", "the loaders take the pointer for data: ValueError or KeyError at tables, JSONDecodeError at JSON"
         ),
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are lost"),
-        "non-finite-number": Adopted(severity="info", upstream="Python's json reads it"),
-        "lone-surrogate": Adopted(
-            severity="error", upstream="it loads; the tokenizer of the embedding model refuses the text"
-        ),
+        "duplicate-key": Adopted("error", "the last value wins, the others are lost"),
+        "non-finite-number": Adopted("info", "Python's json reads it"),
+        "lone-surrogate": Adopted("error", "it loads; the tokenizer of the embedding model refuses the text"),
     },
     example=_example(),
 )

@@ -1,6 +1,6 @@
 """The rules of GFM-RAG's older layout (kg.txt, document2entities.json, dataset_corpus.json), unknown to release 2.
 
-Facts: release 1.0.0 (RManLuo/gfm-rag, commit f38361d), read and run: what it did with such files. They tell what a
+Facts: release 1.0.0 (RManLuo/gfm-rag, commit f38361d), read and run: what it did with such files. They say what a
 conversion would have to do with.
 """
 
@@ -18,9 +18,7 @@ _GOOD_QUESTION = (
 
 LEGACY_RULES: tuple[Rule, ...] = (
     Rule(
-        code="GF601",
-        name="legacy-layout",
-        severity="error",
+        "GF601 legacy-layout error",
         summary="The dataset has the layout that was used up to release 1.0.0.",
         message="this is the layout of release 1.0.0 and before",
         upstream="release 2.0.0 reads none of these files; it needs raw/documents.json and nodes, relations and edges",
@@ -30,9 +28,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source="gfm-rag 1.0.0 datasets/kg_dataset.py:load_file; no reader of these files in gfm-rag 57e3e28",
     ),
     Rule(
-        code="GF602",
-        name="missing-legacy-file",
-        severity="error",
+        "GF602 missing-legacy-file error",
         summary="Of kg.txt, document2entities.json and dataset_corpus.json, one is missing.",
         message="{file} is not there",
         upstream="release 1.0.0 stops with FileNotFoundError",
@@ -42,9 +38,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     Rule(
-        code="GF603",
-        name="triple-not-three",
-        severity="error",
+        "GF603 triple-not-three error",
         summary="A line of kg.txt that does not have exactly two commas.",
         message="the line has {parts} parts between commas, not 3",
         upstream="release 1.0.0 skips the line, with a line in the log",
@@ -54,9 +48,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     Rule(
-        code="GF604",
-        name="untrimmed-part",
-        severity="warning",
+        "GF604 untrimmed-part warning",
         summary="A name in kg.txt with white space before or after it.",
         message="{value} begins or ends with white space",
         upstream="it is kept: another entity than the one without",
@@ -67,9 +59,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF605",
-        name="empty-part",
-        severity="warning",
+        "GF605 empty-part warning",
         summary="A line of kg.txt with an empty name or relation.",
         message="a part of the line is empty",
         upstream="it is taken as a name like any other",
@@ -80,9 +70,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF606",
-        name="double-comma-delimiter",
-        severity="error",
+        "GF606 double-comma-delimiter error",
         summary="kg.txt separates by two commas, as a fork of the framework does.",
         message="the parts are separated by two commas",
         upstream="release 1.0.0 counts five parts and skips the line; only the fork reads it",
@@ -93,9 +81,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF607",
-        name="repeated-triple",
-        severity="warning",
+        "GF607 repeated-triple warning",
         summary="A line appears twice in kg.txt.",
         message="duplicate line",
         upstream="it is kept as a second edge",
@@ -106,9 +92,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF608",
-        name="unknown-document-entity",
-        severity="error",
+        "GF608 unknown-document-entity error",
         summary="document2entities.json names an entity that kg.txt does not have.",
         message="there is no entity {value} in kg.txt",
         upstream="release 1.0.0 silently leaves it out",
@@ -118,9 +102,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF609",
-        name="document-not-in-corpus",
-        severity="error",
+        "GF609 document-not-in-corpus error",
         summary="A document of document2entities.json is not in dataset_corpus.json.",
         message="the document {value} is not in dataset_corpus.json",
         upstream="release 1.0.0 loads it and stops with KeyError when it retrieves the document",
@@ -130,9 +112,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF610",
-        name="document-without-entities",
-        severity="warning",
+        "GF610 document-without-entities warning",
         summary="A document of dataset_corpus.json is not in document2entities.json.",
         message="the document {value} is not in document2entities.json",
         upstream="it can never be retrieved",
@@ -143,9 +123,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF611",
-        name="entities-not-list",
-        severity="error",
+        "GF611 entities-not-list error",
         summary="The entities of a document are null, a number or an object, or hold something that is not a text.",
         message="{field} is {value}, expected a list of names",
         upstream="release 1.0.0 stops with TypeError, or never finds the name",
@@ -155,9 +133,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF612",
-        name="entities-is-text",
-        severity="error",
+        "GF612 entities-is-text error",
         summary="The entities of a document are one text instead of a list.",
         message="the entities are the text {value}, expected a list of names",
         upstream="release 1.0.0 looks up each of its characters, and none matches",
@@ -167,9 +143,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF613",
-        name="missing-legacy-field",
-        severity="error",
+        "GF613 missing-legacy-field error",
         summary="A question without question, question_entities, supporting_entities or supporting_facts.",
         message="the field {field} is missing",
         upstream="release 1.0.0 stops with KeyError",
@@ -179,9 +153,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF614",
-        name="legacy-sample-skipped",
-        severity="error",
+        "GF614 legacy-sample-skipped error",
         summary="Of one of a question's three lists, nothing is known.",
         message="nothing in {list} is known",
         upstream="release 1.0.0 silently skips the question",
@@ -191,9 +163,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF615",
-        name="supporting-facts-pairs",
-        severity="error",
+        "GF615 supporting-facts-pairs error",
         summary="supporting_facts are pairs of title and sentence, as HotpotQA has them.",
         message="{field} is {value}, expected a title",
         upstream="release 1.0.0 stops with TypeError: unhashable type: 'list'",
@@ -203,9 +173,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF616",
-        name="no-usable-legacy-sample",
-        severity="error",
+        "GF616 no-usable-legacy-sample error",
         summary="There is no question that release 1.0.0 can use, or no file of questions.",
         message="no question can be used ({samples:,} in all)",
         upstream="release 1.0.0 stops with RuntimeError: stack expects a non-empty TensorList",
@@ -216,9 +184,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF617",
-        name="legacy-not-json",
-        severity="error",
+        "GF617 legacy-not-json error",
         summary="A JSON file of the older layout that is not JSON.",
         message="not JSON: {reason}",
         upstream="release 1.0.0 stops with JSONDecodeError",
@@ -228,9 +194,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF618",
-        name="legacy-not-object",
-        severity="error",
+        "GF618 legacy-not-object error",
         summary="A JSON file of the older layout, or a question or a field in it, that has another structure.",
         message="found {value}; expected an object of titles, or a list of questions with lists of names",
         upstream="release 1.0.0 stops with TypeError or AttributeError",
@@ -240,9 +204,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF619",
-        name="repeated-legacy-title",
-        severity="error",
+        "GF619 repeated-legacy-title error",
         summary="One title appears twice in dataset_corpus.json or document2entities.json.",
         message="duplicate title {value}",
         upstream="the last value wins, the first is silently lost",
@@ -252,9 +214,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF620",
-        name="legacy-text-not-text",
-        severity="error",
+        "GF620 legacy-text-not-text error",
         summary="A document of dataset_corpus.json, or the question of a sample, is not a text.",
         message="{field} is {value}, expected a text",
         upstream="release 1.0.0 stops when it embeds or shows it",

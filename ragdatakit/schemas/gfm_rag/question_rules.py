@@ -25,9 +25,7 @@ _ANSWERED = f"[{_sample(more=_EXTRA)}]"
 
 ID_RULES: tuple[Rule, ...] = (
     Rule(
-        code="GF401",
-        name="missing-question-field",
-        severity="error",
+        "GF401 missing-question-field error",
         summary="A question without id, question, start_nodes or target_nodes.",
         message="the field {field} is missing",
         upstream="both loaders stop with KeyError",
@@ -37,9 +35,7 @@ ID_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF406",
-        name="duplicate-question-id",
-        severity="error",
+        "GF406 duplicate-question-id error",
         summary="Two questions have one id, in one file or in train and test.",
         message="the id {value} is used by an earlier question",
         upstream=(
@@ -52,9 +48,7 @@ ID_RULES: tuple[Rule, ...] = (
         source=f"{_TRAINER}:predict",
     ),
     Rule(
-        code="GF407",
-        name="question-id-null",
-        severity="error",
+        "GF407 question-id-null error",
         summary="An id that is null.",
         message="the id is null, expected a text",
         upstream="it loads, and the first batch stops in the collator",
@@ -64,9 +58,7 @@ ID_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF408",
-        name="question-id-decimal",
-        severity="error",
+        "GF408 question-id-decimal error",
         summary="An id that is a number with decimals.",
         message="the id is {value}, expected a text",
         upstream="ids become 32-bit floats, which are rounded: the question is not found again by its id",
@@ -76,9 +68,7 @@ ID_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF409",
-        name="question-id-too-big",
-        severity="error",
+        "GF409 question-id-too-big error",
         summary="An id that is an integer beyond 64 bits.",
         message="the id is {value}, expected a text or an integer within 64 bits",
         upstream="the ids go into an Arrow column, which cannot hold it: OverflowError",
@@ -88,9 +78,7 @@ ID_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF410",
-        name="question-id-surrogate",
-        severity="error",
+        "GF410 question-id-surrogate error",
         summary="An id with an unpaired surrogate escape such as \\ud83d.",
         message="the id holds the unpaired surrogate {surrogate}",
         upstream="the ids go into an Arrow column, which cannot hold it: UnicodeEncodeError",
@@ -100,9 +88,7 @@ ID_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF411",
-        name="mixed-question-ids",
-        severity="error",
+        "GF411 mixed-question-ids error",
         summary="Some ids of train and test are texts and some are integers.",
         message="the id {value} is {kind}, the ids before are {other} ({first})",
         upstream="the ids of both files go into one Arrow column: ArrowTypeError or ArrowInvalid",
@@ -112,9 +98,7 @@ ID_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF412",
-        name="question-id-other",
-        severity="error",
+        "GF412 question-id-other error",
         summary="An id that is a boolean, a list or an object.",
         message="the id is {value}, expected a text",
         upstream="questions are found again by a text or an integer",
@@ -124,9 +108,7 @@ ID_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF413",
-        name="question-not-text",
-        severity="error",
+        "GF413 question-not-text error",
         summary="A question whose text is null or no text.",
         message="question is {value}, expected a text",
         upstream="the embedding model stops at it",
@@ -139,9 +121,7 @@ ID_RULES: tuple[Rule, ...] = (
 
 NODE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="GF402",
-        name="nodes-not-object",
-        severity="error",
+        "GF402 nodes-not-object error",
         summary="start_nodes or target_nodes is not an object of types and lists of names.",
         message="{field} is {value}, expected an object of types and lists of names",
         upstream="both loaders stop with AttributeError",
@@ -151,10 +131,8 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF403",
-        name="node-list-not-list",
-        severity="error",
-        summary="Under a type of start_nodes or target_nodes stands null, a number or an object instead of a list.",
+        "GF403 node-list-not-list error",
+        summary="A type of start_nodes or target_nodes has null, a number or an object instead of a list.",
         message="{field} is {value}, expected a list of names",
         upstream="both loaders stop with TypeError at null and numbers, and take the keys of an object for names",
         hint="write a list; `[]`, or no such type, where there is nothing",
@@ -163,9 +141,7 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF404",
-        name="node-name-not-text",
-        severity="error",
+        "GF404 node-name-not-text error",
         summary="A name in start_nodes or target_nodes that is not a text.",
         message="{field} is {value}, expected a name",
         upstream="both loaders stop with TypeError at a list or an object; a number, null or true is never found",
@@ -175,10 +151,8 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF405",
-        name="node-list-is-text",
-        severity="error",
-        summary="Under a type of start_nodes or target_nodes stands a text instead of a list of texts.",
+        "GF405 node-list-is-text error",
+        summary="A type of start_nodes or target_nodes has a text instead of a list of texts.",
         message="{field} is the text {value}, expected a list of names",
         upstream="both loaders look up each of its characters, and the name is silently lost",
         hint="wrap it into a list; HippoRAG2Constructor itself writes target_nodes.entity like this",
@@ -187,9 +161,7 @@ NODE_RULES: tuple[Rule, ...] = (
         source=f"{_QA}, HippoRAG2Constructor",
     ),
     Rule(
-        code="GF414",
-        name="no-known-start-node",
-        severity="error",
+        "GF414 no-known-start-node error",
         summary="None of a question's start nodes is in the graph.",
         message="no start node is in nodes.csv: {names}",
         upstream="both loaders skip the question, with a line in the log",
@@ -199,9 +171,7 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF415",
-        name="no-known-target-node",
-        severity="error",
+        "GF415 no-known-target-node error",
         summary="None of a question's target nodes is in the graph.",
         message="no target node is in nodes.csv: {names}",
         upstream="both loaders skip the question, with a line in the log (unless skip_empty_target is off)",
@@ -211,9 +181,7 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF416",
-        name="no-usable-sample",
-        severity="error",
+        "GF416 no-usable-sample error",
         summary="No question of train.json and test.json can be used.",
         message="no question can be used ({samples:,} in all)",
         upstream="both loaders stop with RuntimeError: stack expects a non-empty TensorList",
@@ -227,9 +195,7 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF417",
-        name="empty-split",
-        severity="warning",
+        "GF417 empty-split warning",
         summary="No question of one of the two files can be used.",
         message="no question of this file can be used ({samples:,} in all)",
         upstream="both loaders make a split of length 0 of it",
@@ -240,9 +206,7 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF418",
-        name="unknown-start-node",
-        severity="warning",
+        "GF418 unknown-start-node warning",
         summary="One of a question's start nodes is not in the graph.",
         message="there is no node {value}",
         upstream="both loaders silently leave it out",
@@ -252,9 +216,7 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF419",
-        name="unknown-target-node",
-        severity="error",
+        "GF419 unknown-target-node error",
         summary="One of a question's target nodes is not in the graph.",
         message="there is no node {value}",
         upstream="both loaders drop it silently: what is to be found is lost, and every score is too good or too bad",
@@ -264,9 +226,7 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF420",
-        name="node-under-other-type",
-        severity="warning",
+        "GF420 node-under-other-type warning",
         summary="A node is listed in start_nodes or target_nodes under another type than it has.",
         message="{value} is listed under {type}, and is of type {found}",
         upstream="the types are not compared: it counts under the type that nodes.csv gives it",
@@ -276,9 +236,7 @@ NODE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF421",
-        name="no-document-target",
-        severity="warning",
+        "GF421 no-document-target warning",
         summary="A question without a target node of type document, by which the trainer evaluates.",
         message="no target node is a document",
         upstream="recall is infinite for it, and a batch of such questions alone stops with RuntimeError in max()",
@@ -289,9 +247,7 @@ NODE_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF422",
-        name="no-entity-target",
-        severity="warning",
+        "GF422 no-entity-target warning",
         summary="A question without a target node of type entity, by which the entity loader's trainer evaluates, too.",
         message="no target node is an entity",
         upstream={
@@ -304,9 +260,7 @@ NODE_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF423",
-        name="supporting-document-not-node",
-        severity="warning",
+        "GF423 supporting-document-not-node warning",
         summary="supporting_documents names a title that is not a node of type document.",
         message="the document {value} is not a node of type document",
         upstream="it can never be found: the target is lost",
@@ -319,9 +273,7 @@ NODE_RULES: tuple[Rule, ...] = (
 
 ANSWER_RULES: tuple[Rule, ...] = (
     Rule(
-        code="GF424",
-        name="missing-answer",
-        severity="warning",
+        "GF424 missing-answer warning",
         summary="A processed question without an answer.",
         message="there is no answer",
         upstream="training needs none; answering and its evaluation (workflow/qa.py) stop with KeyError",
@@ -332,9 +284,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF425",
-        name="answer-not-text",
-        severity="error",
+        "GF425 answer-not-text error",
         summary="An answer that is null, a number, a list or a boolean.",
         message="answer is {value}, expected a text",
         upstream="the evaluators stop with AttributeError, and so does GFMReasonerConstructor at raw questions",
@@ -344,9 +294,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source=_EVALUATION,
     ),
     Rule(
-        code="GF426",
-        name="aliases-not-list",
-        severity="error",
+        "GF426 aliases-not-list error",
         summary="answer_aliases that are not a list of texts.",
         message="{field} is {value}, expected a list of texts",
         upstream="the evaluators of MuSiQue and 2Wiki stop with TypeError; the one of HotpotQA does not look",
@@ -356,9 +304,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source=_EVALUATION,
     ),
     Rule(
-        code="GF427",
-        name="supporting-documents-not-list",
-        severity="error",
+        "GF427 supporting-documents-not-list error",
         summary="supporting_documents that are not a list of texts.",
         message="{field} is {value}, expected a list of titles",
         upstream="null stops GFMRAGConstructor with TypeError; a text is read character by character",
@@ -368,9 +314,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source=f"{_EVALUATION}, GFMRAGConstructor",
     ),
     Rule(
-        code="GF428",
-        name="empty-supporting-documents",
-        severity="error",
+        "GF428 empty-supporting-documents error",
         summary="supporting_documents is an empty list.",
         message="{field} is empty",
         upstream="RetrievalEvaluator divides by their number and stops with ZeroDivisionError",
@@ -380,9 +324,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source=f"{_EVALUATION}: RetrievalEvaluator",
     ),
     Rule(
-        code="GF429",
-        name="missing-evaluation-field",
-        severity="info",
+        "GF429 missing-evaluation-field info",
         summary="A processed question without supporting_documents or answer_aliases.",
         message="there is no {field}",
         upstream="training does not need it; agent QA reads supporting_documents, the evaluators of MuSiQue and "
@@ -394,9 +336,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF430",
-        name="question-in-train-and-test",
-        severity="warning",
+        "GF430 question-in-train-and-test warning",
         summary="The same question is in train.json and in test.json.",
         message="the question {value} is in the other file, too",
         upstream="the model is tested on what it was trained on",
@@ -406,9 +346,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="ragdata's own check: no loader compares the two files",
     ),
     Rule(
-        code="GF431",
-        name="large-masks",
-        severity="warning",
+        "GF431 large-masks warning",
         summary="Nodes times questions make masks of more than a gigabyte.",
         message="{samples:,} questions over {nodes:,} nodes make masks of {bytes}",
         upstream="the loaders keep a dense mask over all nodes for each question, on disk and in memory",

@@ -1,4 +1,4 @@
-"""What stands in GFM-RAG's files: rows of the three tables, documents, questions, predictions, the older layout."""
+"""What is in GFM-RAG's files: rows of the three tables, documents, questions, predictions, the older layout."""
 
 from __future__ import annotations
 
@@ -14,20 +14,14 @@ _TABLE_RULES = {
     "nul": "nul-in-cell",
     "no-records": "no-rows",
 }
-_EDGE_RULES = {
-    **_TABLE_RULES,
-    "short-row": "short-edge-row",
-    "cut-off": "name-read-as-missing",
-    "no-records": "",
-}
+_EDGE_RULES = {**_TABLE_RULES, "short-row": "short-edge-row", "cut-off": "name-read-as-missing", "no-records": ""}
 
 
 def _cell(name: str, description: str, *examples: str, key: bool = False, empty: str = "") -> Field:
     """A cell of text; ``empty`` is the rule that an empty one breaks."""
     return Field(
-        name=name,
-        type="string",
-        description=description,
+        f"{name}: string",
+        description,
         examples=examples,
         inferred=key,
         non_empty=bool(empty),
@@ -42,12 +36,10 @@ _ATTRIBUTES = _cell(
     '{"built": 1901}',
 )
 _UID = Field(
-    name="uid",
-    type="string",
-    required=False,
+    "uid?: string",
+    "Where this column exists it is the key instead of the name: edges and questions must use it.",
     inferred=True,
     replaces="name",
-    description="Where this column exists it is the key instead of the name: edges and questions must use it.",
     examples=("n17",),
 )
 
@@ -114,21 +106,15 @@ def _document(name: str, text_rule: str, top_rule: str, empty_rule: str, syntax_
         title="Document",
         description=what,
         fields=(
-            Field(name="title", type="string", description="The title, unique.", examples=("Harbour log",)),
+            Field("title: string", "The title, unique.", examples=("Harbour log",)),
             Field(
-                name="text",
-                type="string",
-                description="The text.",
+                "text: string",
+                "The text.",
                 examples=("The tug Osprey towed the barge Lena into Port Hale.",),
                 rules={"null": text_rule, "type": text_rule},
             ),
         ),
-        rules={
-            "syntax": syntax_rule,
-            "top-level": top_rule,
-            "top-level-lines": syntax_rule,
-            "no-records": empty_rule,
-        },
+        rules={"syntax": syntax_rule, "top-level": top_rule, "top-level-lines": syntax_rule, "no-records": empty_rule},
         examples=({"title": "Harbour log", "text": "The tug Osprey towed the barge Lena into Port Hale."},),
     )
 
@@ -147,7 +133,7 @@ BUILT_DOCUMENT = _document(
     "unusable-documents",
     "",
     "documents-not-json",
-    "A document beside a graph that has been built: the name of a member is the title, its value the text.",
+    "A document next to a graph that has been built: the name of a member is the title, its value the text.",
 )
 LEGACY_DOCUMENT = _document(
     "legacy-document",
@@ -180,7 +166,7 @@ def _names(name: str, rule: str, description: str, example: list[str], **more: s
 
 def _nodes(name: str, description: str, example: dict[str, list[str]]) -> Field:
     rules = {"missing": "missing-question-field", "null": "nodes-not-object", "type": "nodes-not-object"}
-    return Field(name=name, type="object", values="array", description=description, examples=(example,), rules=rules)
+    return Field(f"{name}: object", description, values="array", examples=(example,), rules=rules)
 
 
 _ANSWER = _text(
@@ -197,9 +183,7 @@ _SUPPORTING = _names(
 
 
 def _any(name: str, description: str, *examples: object) -> Field:
-    return Field(
-        name=name, type="any", required=False, nullable=True, description=description, examples=tuple(examples)
-    )
+    return Field(f"{name}?: any | null", description, examples=tuple(examples))
 
 
 _QUESTION_TEXT = "Which boat did the Osprey tow?"
@@ -219,9 +203,8 @@ QUESTION = Record(
     description="A processed question: the nodes it starts from and the nodes that are to be found.",
     fields=(
         Field(
-            name="id",
-            type="any",
-            description="The id, a text (or an integer, if all are): unique over train and test.",
+            "id: any",
+            "The id, a text (or an integer, if all are): unique over train and test.",
             examples=("h1",),
             rules={"missing": "missing-question-field", "null": "question-id-null"},
         ),
@@ -251,12 +234,7 @@ RAW_QUESTION = Record(
     description="A question from which a processed one is to be made.",
     fields=(
         Field(
-            name="id",
-            type="any",
-            nullable=True,
-            description="The id, a text or an integer.",
-            examples=("h1",),
-            rules={"missing": "missing-raw-field"},
+            "id: any | null", "The id, a text or an integer.", examples=("h1",), rules={"missing": "missing-raw-field"}
         ),
         _text("question", "raw-question-not-text", "missing-raw-field", "The question.", _QUESTION_TEXT),
         _text("answer", "answer-not-text", "missing-raw-answer", "The gold answer.", "Lena"),
@@ -264,7 +242,7 @@ RAW_QUESTION = Record(
         _SUPPORTING,
         _any("question_type", "GraphRAG-Bench: the kind of question.", "Fact Retrieval"),
         _any("original_question", "GraphRAG-Bench: the question without its choices."),
-        _any("evidence", "GraphRAG-Bench: where the answer stands."),
+        _any("evidence", "GraphRAG-Bench: where the answer is."),
     ),
     rules={
         "syntax": "questions-not-json",
@@ -296,12 +274,10 @@ LEGACY_ENTITIES = Record(
     title="Entities of a document",
     description="The name of a member is the title of a document, its value the entities that it mentions.",
     fields=(
-        Field(name="title", type="string", description="The title, unique.", examples=("Harbour log",)),
+        Field("title: string", "The title, unique.", examples=("Harbour log",)),
         Field(
-            name="entities",
-            type="array",
-            items="string",
-            description="Names as in kg.txt.",
+            "entities: string[]",
+            "Names as in kg.txt.",
             examples=(["osprey", "lena"],),
             rules={"null": "entities-not-list", "item-type": "entities-not-list"},
         ),
@@ -314,7 +290,7 @@ LEGACY_ENTITIES = Record(
 def _legacy_names(name: str, description: str, example: list[str], item_rule: str = "legacy-not-object") -> Field:
     rules = {"missing": "missing-legacy-field", "null": "legacy-not-object", "type": "legacy-not-object"}
     rules["item-type"] = item_rule
-    return Field(name=name, type="array", items="string", description=description, examples=(example,), rules=rules)
+    return Field(f"{name}: string[]", description, examples=(example,), rules=rules)
 
 
 LEGACY_QUESTION = Record(

@@ -1,4 +1,4 @@
-"""The rules of GFM-RAG's files and tables: what stands there, how pandas reads it, attributes and names.
+"""The rules of GFM-RAG's files and tables: what is there, how pandas reads it, attributes and names.
 
 Facts: RManLuo/gfm-rag, commit 57e3e28 (its package is that of release 2.0.0), read and run. The letter and number at
 the beginning of a rule's source are those of the list of facts. Profile `reasoner` is `GraphIndexDataset`, the default
@@ -26,9 +26,7 @@ _GOOD_QUESTION = (
 
 FILE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="GF101",
-        name="missing-documents-file",
-        severity="error",
+        "GF101 missing-documents-file error",
         summary="There is no raw/documents.json, which is opened even where stage1 is complete.",
         message="{file} is not there",
         upstream="both loaders open it at the end of loading and stop with FileNotFoundError",
@@ -38,9 +36,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=f"{_LOADER}:load_qa_data",
     ),
     Rule(
-        code="GF102",
-        name="documents-not-json",
-        severity="error",
+        "GF102 documents-not-json error",
         summary="raw/documents.json is not JSON.",
         message="not JSON: {reason}",
         upstream="both loaders stop with JSONDecodeError, even where stage1 is complete",
@@ -50,9 +46,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=f"{_LOADER}:load_qa_data",
     ),
     Rule(
-        code="GF103",
-        name="missing-graph-file",
-        severity="error",
+        "GF103 missing-graph-file error",
         summary="Of nodes.csv, relations.csv and edges.csv, one or two are missing.",
         message="{file} is not there, only {others}",
         upstream=(
@@ -65,9 +59,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=f"{_GRAPH}, gfmrag_retriever.py:from_index",
     ),
     Rule(
-        code="GF104",
-        name="no-header",
-        severity="error",
+        "GF104 no-header error",
         summary="A CSV file with nothing in it, not even the line that names the columns.",
         message="the file is empty; its first line should be {expected}",
         upstream="pandas stops with EmptyDataError: No columns to parse from file",
@@ -77,9 +69,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF105",
-        name="missing-column",
-        severity="error",
+        "GF105 missing-column error",
         summary=(
             "The header lacks a column, writes it in another case or with spaces, has semicolons or tabs for commas, "
             "or is not there at all."
@@ -95,9 +85,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=f"{_READ}, {_GRAPH}",
     ),
     Rule(
-        code="GF106",
-        name="long-row",
-        severity="error",
+        "GF106 long-row error",
         summary="A row with more cells than the header has columns; often a comma that is not in quotes.",
         message="the row has {fields} cells, the header {expected} columns",
         upstream="pandas stops with ParserError: Expected … fields",
@@ -107,9 +95,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF107",
-        name="short-row",
-        severity="error",
+        "GF107 short-row error",
         summary="A row of nodes.csv or relations.csv that ends before all its cells are there.",
         message="the row has {fields} cells of {expected}: no {missing}",
         upstream="what is missing is read as empty; an empty attributes cell stops both loaders with SyntaxError",
@@ -119,9 +105,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF108",
-        name="short-edge-row",
-        severity="error",
+        "GF108 short-edge-row error",
         summary="A row of edges.csv that ends before all its cells are there.",
         message="the row has {fields} cells of {expected}: no {missing}",
         upstream={"reasoner": "what is missing is read as empty; an empty attributes cell stops it with SyntaxError"},
@@ -131,9 +115,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_GRAPH,
     ),
     Rule(
-        code="GF109",
-        name="unclosed-quote",
-        severity="error",
+        "GF109 unclosed-quote error",
         summary="A cell begins with a double quote that is never closed.",
         message="a quote in this row is never closed",
         upstream="pandas takes what follows, up to the next quote, for this cell, and stops with ParserError where "
@@ -144,9 +126,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF110",
-        name="shifted-columns",
-        severity="error",
+        "GF110 shifted-columns error",
         summary="From the first row on there are more cells than columns: an unquoted or a trailing comma everywhere.",
         message="the first row has {fields} cells, the header {expected} columns",
         upstream=(
@@ -164,9 +144,7 @@ FILE_RULES: tuple[Rule, ...] = (
         counted=False,
     ),
     Rule(
-        code="GF111",
-        name="no-rows",
-        severity="error",
+        "GF111 no-rows error",
         summary="nodes.csv or relations.csv has a header and no row.",
         message="there is no row below the header",
         upstream="both loaders stop with AttributeError: 'DataFrame' object has no attribute 'to_list'",
@@ -176,9 +154,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_GRAPH,
     ),
     Rule(
-        code="GF112",
-        name="questions-not-json",
-        severity="error",
+        "GF112 questions-not-json error",
         summary="A file of questions (train.json, test.json) that is not JSON.",
         message="not JSON: {reason}",
         upstream="json.load stops with JSONDecodeError",
@@ -188,9 +164,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF113",
-        name="questions-not-list",
-        severity="error",
+        "GF113 questions-not-list error",
         summary='A file of questions whose top level is not a list, such as {"data": […]}.',
         message="the file holds {value}, not a list",
         upstream="the loaders take each thing in it for a question and stop with TypeError",
@@ -200,9 +174,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF114",
-        name="questions-as-lines",
-        severity="error",
+        "GF114 questions-as-lines error",
         summary="A file of questions in JSON Lines: one object a line instead of one list.",
         message="more JSON follows after the first value: this is JSON Lines, not a list",
         upstream="json.load stops with JSONDecodeError: Extra data",
@@ -212,9 +184,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QA,
     ),
     Rule(
-        code="GF115",
-        name="question-not-object",
-        severity="error",
+        "GF115 question-not-object error",
         summary="A question that is not a JSON object.",
         message="{value} is not an object",
         upstream="the loaders stop with TypeError",
@@ -227,9 +197,7 @@ FILE_RULES: tuple[Rule, ...] = (
 
 ATTRIBUTE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="GF201",
-        name="empty-attributes",
-        severity="error",
+        "GF201 empty-attributes error",
         summary="An attributes cell of nodes.csv or relations.csv that is empty.",
         message="the attributes are empty",
         upstream="both loaders parse the cell as Python and stop with SyntaxError",
@@ -239,9 +207,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF202",
-        name="empty-edge-attributes",
-        severity="error",
+        "GF202 empty-edge-attributes error",
         summary="An attributes cell of edges.csv that is empty.",
         message="the attributes are empty",
         upstream={"reasoner": "parses the cell as Python and stops with SyntaxError"},
@@ -251,9 +217,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         source=_GRAPH,
     ),
     Rule(
-        code="GF203",
-        name="attributes-not-literal",
-        severity="error",
+        "GF203 attributes-not-literal error",
         summary=(
             "Attributes that Python's literal parser refuses: JSON's true, false, null and NaN, bare words, calls, "
             "unbalanced quotes."
@@ -269,9 +233,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF204",
-        name="attributes-not-dict",
-        severity="error",
+        "GF204 attributes-not-dict error",
         summary="Attributes that are a list, a text or a number instead of a dictionary.",
         message="the attributes are {kind}, not a dictionary",
         upstream={"reasoner": "stops with AttributeError or TypeError when it makes text of them"},
@@ -281,9 +243,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         source=f"{_LOADER}:attributes_to_text",
     ),
     Rule(
-        code="GF205",
-        name="attributes-surrogate",
-        severity="error",
+        "GF205 attributes-surrogate error",
         summary="Attributes with an emoji or another rare character written as two JSON escapes (\\ud83d\\ude00).",
         message="the attributes hold the unpaired surrogate {surrogate} once Python has read them",
         upstream={"reasoner": "Python does not join the two escapes, and the tokenizer refuses the text"},
@@ -293,9 +253,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         source=f"{_LOADER}:attributes_to_text",
     ),
     Rule(
-        code="GF206",
-        name="attributes-escaped-slash",
-        severity="error",
+        "GF206 attributes-escaped-slash error",
         summary="Attributes with JSON's escape of a slash (\\/).",
         message="the attributes hold \\/, which Python reads as two characters",
         upstream="the backslash stays in the text that is embedded and shown",
@@ -305,9 +263,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF207",
-        name="attributes-repeated-key",
-        severity="error",
+        "GF207 attributes-repeated-key error",
         summary="Attributes that give one key twice.",
         message="the attribute {key} is given twice",
         upstream="the last value wins, the first is lost",
@@ -317,9 +273,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF208",
-        name="attributes-not-portable",
-        severity="info",
+        "GF208 attributes-not-portable info",
         summary="Attributes that are a Python literal and not the same in JSON, as the framework itself writes them.",
         message="the attributes are not the same in Python and in JSON: {reason}",
         upstream="the loaders read Python; tools that believe the documentation, which says JSON, stop or misread it",
@@ -336,9 +290,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
 
 NAME_RULES: tuple[Rule, ...] = (
     Rule(
-        code="GF209",
-        name="edge-attributes-like-missing",
-        severity="error",
+        "GF209 edge-attributes-like-missing error",
         summary="The attributes of an edge are a word that pandas takes for a missing value, such as nan or null.",
         message="attributes {value} are not a Python literal",
         upstream={"reasoner": "parses the cell as Python and stops with ValueError or SyntaxError"},
@@ -348,9 +300,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF210",
-        name="relations-all-numeric",
-        severity="error",
+        "GF210 relations-all-numeric error",
         summary="Every relation's name looks like a number or a boolean.",
         message="every relation name is {kind}, such as {value}",
         upstream="pandas makes numbers of them, and the loaders stop with TypeError at the names of the inverse ones",
@@ -360,9 +310,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_GRAPH,
     ),
     Rule(
-        code="GF211",
-        name="duplicate-node",
-        severity="error",
+        "GF211 duplicate-node error",
         summary="A node appears twice in nodes.csv, also under two types, or spelled as two equal numbers (1 and 01).",
         message="duplicate node {value}: it is in an earlier row",
         upstream="both loaders stop with ValueError: the column must contain unique values",
@@ -372,9 +320,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF212",
-        name="duplicate-relation",
-        severity="error",
+        "GF212 duplicate-relation error",
         summary="One relation appears twice in relations.csv.",
         message="duplicate relation {value}: it is in an earlier row",
         upstream="both loaders stop with ValueError: the column must contain unique values",
@@ -384,9 +330,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF213",
-        name="nodes-all-numeric",
-        severity="error",
+        "GF213 nodes-all-numeric error",
         summary="Every node's name looks like a number or a boolean.",
         message="every node name is {kind}, such as {value}",
         upstream=(
@@ -399,9 +343,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=f"{_READ}, gfmrag_retriever.py:retrieve",
     ),
     Rule(
-        code="GF214",
-        name="kind-mismatch",
-        severity="error",
+        "GF214 kind-mismatch error",
         summary="pandas reads a column as numbers where the column it must match is text, or the other way round.",
         message="{column} is read as {kind} in {rows:,} rows from this one on, and {keys} as {other}: none is found",
         upstream="pandas decides for each column and chunk of rows; these edges are dropped with a line in the log",
@@ -411,9 +353,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_GRAPH,
     ),
     Rule(
-        code="GF215",
-        name="nul-in-cell",
-        severity="error",
+        "GF215 nul-in-cell error",
         summary="A NUL byte in a cell.",
         message="{column} has a NUL byte in it",
         upstream="pandas cuts the cell there, and the rest of it is lost",
@@ -423,9 +363,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF216",
-        name="mixed-name-kinds",
-        severity="warning",
+        "GF216 mixed-name-kinds warning",
         summary="A file that pandas reads in several chunks has names that look like numbers, and others.",
         message="{numeric:,} of {rows:,} cells of {column} look like numbers",
         upstream="a chunk in which all do becomes numbers: once rows are sorted or added, edges may be dropped",
@@ -437,9 +375,7 @@ NAME_RULES: tuple[Rule, ...] = (
         counted=False,
     ),
     Rule(
-        code="GF217",
-        name="number-like-name",
-        severity="warning",
+        "GF217 number-like-name warning",
         summary="All names but one look like numbers.",
         message="of {column}, only {value} keeps pandas from reading numbers",
         upstream="the names stay as they are thanks to this one cell; without it all of them would become numbers",
@@ -451,12 +387,10 @@ NAME_RULES: tuple[Rule, ...] = (
         counted=False,
     ),
     Rule(
-        code="GF223",
-        name="numbers-but-for-missing",
-        severity="error",
+        "GF223 numbers-but-for-missing error",
         severities={"": "warning"},
         summary="A column of edges.csv is text only thanks to names that the entity loader takes for missing values.",
-        message="but for names that read as missing, {column} is {kind} in {rows:,} rows from this one on",
+        message="except for names that read as missing, {column} is {kind} in {rows:,} rows from this one on",
         upstream={
             "gfm-rag": "pandas leaves those names out and reads numbers: all these edges are dropped, with a line in "
             "the log"
@@ -467,9 +401,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF218",
-        name="name-variant",
-        severity="warning",
+        "GF218 name-variant warning",
         summary="Two nodes whose names differ only in case, Unicode form, spaces or quote marks around them.",
         message="the node {value} is spelled otherwise in an earlier row",
         upstream="they are two nodes: names are compared exactly, and edges of one do not reach the other",
@@ -479,9 +411,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF219",
-        name="untrimmed-name",
-        severity="warning",
+        "GF219 untrimmed-name warning",
         summary="A name with white space at its beginning or end.",
         message="{column} {value} begins or ends with white space",
         upstream="it is another name than the one without: nothing is trimmed",
@@ -491,9 +421,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF220",
-        name="empty-name",
-        severity="warning",
+        "GF220 empty-name warning",
         summary="A node or a relation with an empty name.",
         message="{column} is empty",
         upstream="it is taken as a name like any other",
@@ -503,9 +431,7 @@ NAME_RULES: tuple[Rule, ...] = (
         source=_READ,
     ),
     Rule(
-        code="GF221",
-        name="empty-type",
-        severity="warning",
+        "GF221 empty-type warning",
         summary="A node with an empty type.",
         message="the type is empty",
         upstream="it is taken as a type like any other, which nothing asks for",
@@ -516,9 +442,7 @@ NAME_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="GF222",
-        name="reserved-inverse-name",
-        severity="warning",
+        "GF222 reserved-inverse-name warning",
         summary="A relation is called inverse_ and the name of another relation.",
         message="the relation {value} is called as the inverse of {relation}",
         upstream="the loaders give each relation an inverse of that name, and its number is overwritten in rel2id",

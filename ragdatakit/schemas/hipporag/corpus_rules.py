@@ -1,4 +1,4 @@
-"""Rules of HippoRAG's corpora and of what lies beside them: passages, missing files, embedding tables, pickles."""
+"""Rules of HippoRAG's corpora and of what lies next to them: passages, missing files, embedding tables, pickles."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
-        code="HR001",
-        name="unusable-passage",
-        severity="error",
+        "HR001 unusable-passage error",
         summary="A passage lacks its title or its text, or one of the two is not a string (legacy: list of strings).",
         message="{field} is missing or of another type; a passage needs a title and a text",
         upstream="the run stops (KeyError, TypeError), or null and numbers become part of the passage as words",
@@ -18,9 +16,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="main.py: main",
     ),
     Rule(
-        code="HR002",
-        name="repeated-passage",
-        severity="error",
+        "HR002 repeated-passage error",
         summary="Two passages have the same title and the same text.",
         message="duplicate passage: title and text are those of an earlier one",
         upstream="passages are known by the MD5 of title and text: the copies become one, and the numbers of passages "
@@ -32,9 +28,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="embedding_store.py: insert_strings",
     ),
     Rule(
-        code="HR003",
-        name="blank-passage",
-        severity="warning",
+        "HR003 blank-passage warning",
         summary="A passage whose title or text is empty or blank.",
         message="{field} is blank",
         upstream="it is indexed, and can answer nothing; passages without a title differ by their text alone",
@@ -44,9 +38,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="main.py: main (title, newline and text make the passage)",
     ),
     Rule(
-        code="HR004",
-        name="idx-out-of-order",
-        severity="warning",
+        "HR004 idx-out-of-order warning",
         summary="The idx of the passages are not 0, 1, 2 … in order.",
         message="idx is {value}; {expected} is expected here",
         upstream="today's code does not read it; whoever does takes it for the place in the corpus",
@@ -57,9 +49,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="main.py: main (reads title and text only)",
     ),
     Rule(
-        code="HR020",
-        name="corpus-not-json",
-        severity="error",
+        "HR020 corpus-not-json error",
         summary="The corpus is not one JSON document.",
         message="not JSON: {reason}; one list of passages is expected",
         upstream="json.load stops with JSONDecodeError",
@@ -69,9 +59,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
-        code="HR021",
-        name="corpus-not-list",
-        severity="error",
+        "HR021 corpus-not-list error",
         summary="The corpus is JSON, but not one list: lines of JSON, a text, a number.",
         message="one list of passages is expected",
         upstream="the run stops with TypeError or JSONDecodeError",
@@ -81,9 +69,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
-        code="HR022",
-        name="legacy-corpus",
-        severity="warning",
+        "HR022 legacy-corpus warning",
         summary="The corpus is an object of titles and lists of sentences, as the branch legacy has it.",
         message="an object of titles and sentences; today's code expects a list of passages",
         upstream="the branch legacy reads it; today's code stops with TypeError",
@@ -93,9 +79,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
-        code="HR023",
-        name="no-passages",
-        severity="warning",
+        "HR023 no-passages warning",
         summary="The corpus has no passage.",
         message="the corpus is empty",
         upstream="there is nothing to index and nothing to be found",
@@ -105,9 +89,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="main.py: main (json.load of *_corpus.json)",
     ),
     Rule(
-        code="HR029",
-        name="passage-not-object",
-        severity="error",
+        "HR029 passage-not-object error",
         summary="An element of the corpus is not an object.",
         message="{value} is not a passage",
         upstream="the run stops with TypeError",
@@ -117,11 +99,9 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="main.py: main",
     ),
     Rule(
-        code="HR110",
-        name="questions-without-corpus",
-        severity="error",
-        summary="There is a file of questions, and no corpus of that name beside it.",
-        message="there is no {expected} beside it",
+        "HR110 questions-without-corpus error",
+        summary="There is a file of questions, and no corpus of that name next to it.",
+        message="there is no {expected} next to it",
         upstream="main.py stops with FileNotFoundError",
         hint="the corpus of NAME.json is called NAME_corpus.json",
         bad="data/reefs.json",
@@ -132,9 +112,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
 
 EMBEDDING_RULES: tuple[Rule, ...] = (
     Rule(
-        code="HR108",
-        name="wrong-hash-id",
-        severity="warning",
+        "HR108 wrong-hash-id warning",
         summary="A hash_id of an embedding table is not the prefix of the table and the MD5 of the content.",
         message="row {row}: {value} is not {expected}",
         upstream="the text is not found again by its id: it is embedded once more, and the old row stays",
@@ -144,9 +122,7 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         source="embedding_store.py: EmbeddingStore",
     ),
     Rule(
-        code="HR109",
-        name="unsafe-fact",
-        severity="error",
+        "HR109 unsafe-fact error",
         summary="The content of a fact is not the text of a tuple of three strings.",
         message="row {row}: {value} is not a tuple of three strings",
         upstream="retrieval evaluates the text as Python code, whatever it is",
@@ -156,9 +132,7 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         source="HippoRAG.py: rerank_facts",
     ),
     Rule(
-        code="HR130",
-        name="unreadable-embeddings",
-        severity="error",
+        "HR130 unreadable-embeddings error",
         summary="An embedding table is not a Parquet file, or lacks one of its columns.",
         message="cannot be used: {reason}",
         upstream="pandas stops when the index is loaded",
@@ -168,9 +142,7 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         source="embedding_store.py: EmbeddingStore",
     ),
     Rule(
-        code="HR131",
-        name="uneven-embeddings",
-        severity="error",
+        "HR131 uneven-embeddings error",
         summary="The embeddings of one table have different lengths.",
         message="one table has embeddings of {shortest} and of {longest} numbers",
         upstream="they cannot be stacked: ValueError at the first query",
@@ -180,9 +152,7 @@ EMBEDDING_RULES: tuple[Rule, ...] = (
         source="embedding_store.py: EmbeddingStore",
     ),
     Rule(
-        code="HR132",
-        name="pickled-graph",
-        severity="info",
+        "HR132 pickled-graph info",
         summary="The graph is a pickle, which can run any code when it is opened. It was not opened.",
         message="is a pickle and was not opened",
         upstream="the index unpickles it",

@@ -165,16 +165,14 @@ HIPPORAG = Format(
         Key(kind="questions", fields=("@set", "@id"), rule="repeated-question-id"),
     ),
     adopts={
-        "byte-order-mark": Adopted(severity="error", upstream="json.load stops with JSONDecodeError"),
-        "invalid-utf8": Adopted(severity="error", upstream="json.load stops with UnicodeDecodeError"),
-        "mislabelled-compression": Adopted(severity="error", upstream="the loaders open plain text only"),
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are lost"),
+        "byte-order-mark": Adopted("error", "json.load stops with JSONDecodeError"),
+        "invalid-utf8": Adopted("error", "json.load stops with UnicodeDecodeError"),
+        "mislabelled-compression": Adopted("error", "the loaders open plain text only"),
+        "duplicate-key": Adopted("error", "the last value wins, the others are lost"),
         "non-finite-number": Adopted(
-            severity="warning", upstream="Python's json reads it, most other readers refuse the file; write null"
+            "warning", "Python's json reads it, most other readers refuse the file; write null"
         ),
-        "lone-surrogate": Adopted(
-            severity="error", upstream="it loads; the MD5 of the passage stops with UnicodeEncodeError"
-        ),
+        "lone-surrogate": Adopted("error", "it loads; the MD5 of the passage stops with UnicodeEncodeError"),
     },
     example={
         "reefs_corpus.json": (

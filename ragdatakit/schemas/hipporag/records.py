@@ -15,22 +15,9 @@ PASSAGE = Record(
     title="Passage",
     description="One passage; it is indexed as its title, a line feed, and its text. It may have other fields.",
     fields=(
-        Field(
-            name="title",
-            type="string",
-            description="The title; several passages may have one.",
-            examples=(_TITLE,),
-            rules=_PASSAGE,
-        ),
-        Field(name="text", type="string", description="The text.", examples=(_TEXT,), rules=_PASSAGE),
-        Field(
-            name="idx",
-            type="any",
-            required=False,
-            nullable=True,
-            description="The place in the corpus, from 0; not read.",
-            examples=(0,),
-        ),
+        Field("title: string", "The title; several passages may have one.", examples=(_TITLE,), rules=_PASSAGE),
+        Field("text: string", "The text.", examples=(_TEXT,), rules=_PASSAGE),
+        Field("idx?: any | null", "The place in the corpus, from 0; not read.", examples=(0,)),
     ),
     rules={**_NO_CORPUS, "top-level-lines": "corpus-not-list", "not-object": "passage-not-object"},
     examples=({"title": _TITLE, "text": _TEXT, "idx": 0},),
@@ -41,12 +28,10 @@ LEGACY_PASSAGE = Record(
     title="Passage of the branch legacy",
     description="The name of a member is the title of a passage, its value the sentences.",
     fields=(
-        Field(name="title", type="string", description="The title, unique.", examples=(_TITLE,)),
+        Field("title: string", "The title, unique.", examples=(_TITLE,)),
         Field(
-            name="sentences",
-            type="array",
-            items="string",
-            description="The sentences, joined without a blank where the data set is a hotpotqa one.",
+            "sentences: string[]",
+            "The sentences, joined without a blank where the data set is a hotpotqa one.",
             examples=(["Joss Alder mapped it.", " It lies north."],),
             rules={"null": "unusable-passage", "type": "unusable-passage", "item-type": "unusable-passage"},
         ),
@@ -57,7 +42,7 @@ LEGACY_PASSAGE = Record(
 
 
 def _any(name: str, description: str, *examples: Any) -> Field:
-    return Field(name=name, type="any", required=False, nullable=True, description=description, examples=examples)
+    return Field(f"{name}?: any | null", description, examples=examples)
 
 
 def _list(name: str, items: Type, description: str, *examples: Any) -> Field:
@@ -84,13 +69,7 @@ QUESTION = Record(
     fields=(
         _any("id", "The id (generic, MuSiQue); not read.", "q1"),
         _any("_id", "The id (HotpotQA, 2WikiMultihopQA); not read."),
-        Field(
-            name="question",
-            type="string",
-            description="The question.",
-            examples=("Who mapped Kettle Reef?",),
-            rules=_NO_TEXT,
-        ),
+        Field("question: string", "The question.", examples=("Who mapped Kettle Reef?",), rules=_NO_TEXT),
         _any("answer", "The answer, a text or a list of texts.", "Joss Alder", ["Joss Alder"]),
         _any("gold_ans", "The same, where there is no answer."),
         _any("reference", "The same, where there is neither."),
@@ -98,15 +77,7 @@ QUESTION = Record(
         _any("o_wiki_title", "PopQA: another answer."),
         _any("possible_answers", "PopQA: further answers."),
         _any("o_aliases", "PopQA: further answers."),
-        Field(
-            name="answer_aliases",
-            type="array",
-            items="string",
-            required=False,
-            description="Further right answers.",
-            examples=(["J. Alder"],),
-            rules=_ALIASES,
-        ),
+        Field("answer_aliases?: string[]", "Further right answers.", examples=(["J. Alder"],), rules=_ALIASES),
         _any("answerable", "MuSiQue: whether it can be answered; not read.", True),
         _list("supporting_facts", "array", "HotpotQA, 2Wiki: [title, number of the sentence].", [[_TITLE, 0]]),
         _list("context", "array", "HotpotQA, 2Wiki: [title, [sentences]].", [[_TITLE, ["Joss Alder mapped it."]]]),
@@ -155,11 +126,11 @@ RESULTS = Record(
     description="The whole file is one object.",
     fields=(
         Field(
-            name="docs",
-            type="array",
-            items="object",
-            description="By passage: idx (chunk- and the MD5 of the passage), passage (title, line feed, text), "
-            "extracted_entities (texts) and extracted_triples ([subject, predicate, object]).",
+            "docs: object[]",
+            (
+                "By passage: idx (chunk- and the MD5 of the passage), passage (title, line feed, text), "
+                "extracted_entities (texts) and extracted_triples ([subject, predicate, object])."
+            ),
             examples=(
                 [
                     {

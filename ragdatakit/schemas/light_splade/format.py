@@ -43,22 +43,13 @@ _SUFFIXES = (".ndjson", ".ndjson.gz")
 
 
 def _id(name: str, description: str) -> Field:
-    return Field(
-        name=name,
-        type="integer",
-        minimum=INT64_MIN,
-        maximum=INT64_MAX,
-        description=description,
-        examples=(1,),
-        rules=_ID_RULES,
-    )
+    return Field(f"{name}: integer", description, minimum=INT64_MIN, maximum=INT64_MAX, examples=(1,), rules=_ID_RULES)
 
 
 def _text(description: str) -> Field:
     return Field(
-        name="text",
-        type="string",
-        description=description,
+        "text: string",
+        description,
         examples=("tide times for small boats",),
         rules={"null": "text-not-string", "type": "text-not-string"},
     )
@@ -91,13 +82,11 @@ POSITIVE_LIST = Record(
     fields=(
         _id("qid", "The query."),
         Field(
-            name="positive_doc_ids",
-            type="array",
-            items="integer",
+            "positive_doc_ids: integer[]",
+            "Ids of the documents that answer it, at least one.",
             minimum=INT64_MIN,
             maximum=INT64_MAX,
             non_empty=True,
-            description="Ids of the documents that answer it, at least one.",
             examples=([10, 11],),
             rules={
                 **_ID_RULES,
@@ -131,10 +120,9 @@ SCORES = Record(
     fields=(
         _id("qid", "The query."),
         Field(
-            name="scores",
-            type="object",
+            "scores: object",
+            "Document id (as text) to the teacher's logit.",
             values="number",
-            description="Document id (as text) to the teacher's logit.",
             examples=({"10": 6.5, "12": -3.0},),
             rules={"null": "scores-not-object", "type": "scores-not-object", "item-type": "score-not-number"},
         ),
@@ -211,12 +199,7 @@ FILES = (
     ),
 )
 
-_STEMS = {
-    "query_master": "queries",
-    "doc_master": "documents",
-    "positive_lists": "positives",
-    "triplets": "triplets",
-}
+_STEMS = {"query_master": "queries", "doc_master": "documents", "positive_lists": "positives", "triplets": "triplets"}
 # After the folder come endings written by mistake: the loader refuses them, so they must be seen, not skipped.
 _ENDINGS = (".ndjson", ".ndjson.gz", "/", ".jsonl", ".jsonl.gz", ".json", ".NDJSON", ".ndjson.GZ", "")
 _SCORE_NAMES = {
@@ -333,21 +316,16 @@ LIGHT_SPLADE = Format(
     ),
     agreements=(Consistency(kind="documents", names=(("doc_id", "text"),), rule="conflicting-document"),),
     adopts={
-        "unreadable-file": Adopted(severity="error", upstream="the loader stops when it opens the file"),
-        "byte-order-mark": Adopted(
-            severity="error", upstream="the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"
-        ),
+        "unreadable-file": Adopted("error", "the loader stops when it opens the file"),
+        "byte-order-mark": Adopted("error", "the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"),
         "mislabelled-compression": Adopted(
-            severity="error",
-            upstream="the loader goes by the name and stops with BadGzipFile or UnicodeDecodeError",
+            "error", "the loader goes by the name and stops with BadGzipFile or UnicodeDecodeError"
         ),
-        "broken-compression": Adopted(severity="error", upstream="the loader stops there with EOFError or BadGzipFile"),
-        "duplicate-key": Adopted(severity="error", upstream="the last value silently wins"),
-        "lone-surrogate": Adopted(
-            severity="error", upstream="the loader accepts it and the tokenizer stops in the middle of training"
-        ),
+        "broken-compression": Adopted("error", "the loader stops there with EOFError or BadGzipFile"),
+        "duplicate-key": Adopted("error", "the last value silently wins"),
+        "lone-surrogate": Adopted("error", "the loader accepts it and the tokenizer stops in the middle of training"),
         "lone-carriage-return": Adopted(
-            severity="warning", upstream="light-splade ends a line there; DuckDB, orjson and line tools do not"
+            "warning", "light-splade ends a line there; DuckDB, orjson and line tools do not"
         ),
     },
     example={

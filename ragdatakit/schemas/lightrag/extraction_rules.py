@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 EXTRACTION_RULES: tuple[Rule, ...] = (
     Rule(
-        code="LR601",
-        name="wrong-number-of-fields",
-        severity="error",
+        "LR601 wrong-number-of-fields error",
         summary="A record of an extraction that has more or fewer fields than its kind.",
         message="{value} fields; an entity has 4, a relation 5",
         upstream="the record is dropped",
@@ -18,9 +16,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
         source="operate.py: _process_extraction_result",
     ),
     Rule(
-        code="LR602",
-        name="dropped-record",
-        severity="error",
+        "LR602 dropped-record error",
         summary=(
             "A record of an extraction that cannot be used: no name, no description, a type with marks "
             "in it, a relation with itself."
@@ -33,9 +29,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
         source="operate.py: _handle_single_entity_extraction",
     ),
     Rule(
-        code="LR603",
-        name="old-delimiters",
-        severity="error",
+        "LR603 old-delimiters error",
         summary="An extraction with the delimiters of versions to 1.3.",
         message="records are separated by ##",
         upstream="the current parser finds nothing in it",
@@ -45,9 +39,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
         source="operate.py: _process_extraction_result",
     ),
     Rule(
-        code="LR604",
-        name="incomplete-extraction",
-        severity="warning",
+        "LR604 incomplete-extraction warning",
         summary="An extraction without the mark of its end.",
         message="there is no <|COMPLETE|>",
         upstream="it is taken as it is, with a line in the log; the model may have been cut off",
@@ -57,9 +49,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
         source="operate.py: _process_extraction_result",
     ),
     Rule(
-        code="LR605",
-        name="damaged-delimiter",
-        severity="warning",
+        "LR605 damaged-delimiter warning",
         summary="A delimiter that is damaged, and repaired by LightRAG.",
         message="{value} stands for <|#|>",
         upstream="it is repaired where it touches text; elsewhere it is part of a field",
@@ -69,9 +59,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
         source="utils.py: fix_tuple_delimiter_corruption",
     ),
     Rule(
-        code="LR606",
-        name="relation-called-entity",
-        severity="warning",
+        "LR606 relation-called-entity warning",
         summary="A record of five fields that is called an entity.",
         message="five fields are a relation",
         upstream="it is read as a relation",
@@ -81,9 +69,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
         source="operate.py: _normalize_text_extraction_record_attributes",
     ),
     Rule(
-        code="LR607",
-        name="no-records",
-        severity="error",
+        "LR607 no-records error",
         summary="An extraction without any record that can be read.",
         message="no entity and no relation can be read",
         upstream="the chunk adds nothing to the graph",
@@ -93,9 +79,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
         source="operate.py: _process_extraction_result",
     ),
     Rule(
-        code="LR608",
-        name="several-records-in-line",
-        severity="error",
+        "LR608 several-records-in-line error",
         summary="Several records in one line.",
         message="a record begins inside the line",
         upstream="the first is read with the fields of the second, or what follows is lost",

@@ -86,7 +86,7 @@ LIGHTRAG = Format(
     description=(
         "What LightRAG keeps of documents in its working directory: chunks, entities, relations, vectors; "
         "the payload that it takes a graph from; the text that a model extracts one into. nano-graphrag has the same "
-        "files, and community reports beside them."
+        "files, and community reports next to them."
     ),
     homepage="https://github.com/HKUDS/LightRAG",
     files=(
@@ -169,17 +169,16 @@ LIGHTRAG = Format(
     coverages=(Coverage(kind="documents", field="doc_id", by=(("status", "doc_id"),), rule="document-without-status"),),
     adopts={
         "byte-order-mark": Adopted(
-            severity="warning",
-            upstream="LightRAG 1.5 passes over it in its stores; older versions stop with JSONDecodeError",
+            "warning", "LightRAG 1.5 passes over it in its stores; older versions stop with JSONDecodeError"
         ),
-        "invalid-utf8": Adopted(severity="error", upstream="LightRAG stops with UnicodeDecodeError at its start"),
-        "mislabelled-compression": Adopted(severity="error", upstream="LightRAG opens plain text only"),
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are lost"),
+        "invalid-utf8": Adopted("error", "LightRAG stops with UnicodeDecodeError at its start"),
+        "mislabelled-compression": Adopted("error", "LightRAG opens plain text only"),
+        "duplicate-key": Adopted("error", "the last value wins, the others are lost"),
         "non-finite-number": Adopted(
-            severity="warning", upstream="Python's json reads it, most other readers refuse the file; write null"
+            "warning", "Python's json reads it, most other readers refuse the file; write null"
         ),
         "lone-surrogate": Adopted(
-            severity="error", upstream="it loads; the next time that the store is saved it is removed, or saving stops"
+            "error", "it loads; the next time that the store is saved it is removed, or saving stops"
         ),
     },
     example=EXAMPLE,

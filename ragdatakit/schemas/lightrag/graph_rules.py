@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 GRAPH_RULES: tuple[Rule, ...] = (
     Rule(
-        code="LR401",
-        name="graph-not-xml",
-        severity="error",
+        "LR401 graph-not-xml error",
         summary="The graph is not XML.",
         message="not XML: {reason}",
         upstream="LightRAG stops with ParseError at its start",
@@ -18,9 +16,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="networkx: read_graphml",
     ),
     Rule(
-        code="LR402",
-        name="graph-with-entities",
-        severity="error",
+        "LR402 graph-with-entities error",
         summary="The graph declares entities, which can grow without end when they are expanded.",
         message="declares the entity {name}; the rest was not read",
         upstream="the reader expands it as far as its limits allow, which can take all memory",
@@ -30,9 +26,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="networkx: read_graphml",
     ),
     Rule(
-        code="LR403",
-        name="directed-graph",
-        severity="error",
+        "LR403 directed-graph error",
         summary="The graph is directed.",
         message="edgedefault is directed",
         upstream="it loads, and half of the edges are not found",
@@ -42,9 +36,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="networkx_impl.py",
     ),
     Rule(
-        code="LR404",
-        name="unreadable-attribute",
-        severity="error",
+        "LR404 unreadable-attribute error",
         summary="A value, a key or an edge that networkx cannot read.",
         message="{reason}",
         upstream="LightRAG stops with ValueError, KeyError or NetworkXError at its start",
@@ -54,9 +46,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="networkx: readwrite/graphml.py",
     ),
     Rule(
-        code="LR405",
-        name="no-graph",
-        severity="error",
+        "LR405 no-graph error",
         summary="The file has no graph of GraphML.",
         message="there is no <graph> in the namespace of GraphML",
         upstream="LightRAG stops with NetworkXError at its start",
@@ -66,36 +56,30 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="networkx: read_graphml",
     ),
     Rule(
-        code="LR411",
-        name="edge-without-weight",
-        severity="warning",
+        "LR411 edge-without-weight warning",
         summary="An edge without a weight.",
         message="the edge of {value} has no weight",
         upstream="1.0 is taken, with a line in the log",
-        hint="add a weight: the number of chunks that tell of it",
+        hint="add a weight: the number of chunks that mention it",
         bad='<edge source="Joss Alder" target="Kettle Reef"/>',
         good='<data key="weight">1.0</data>',
         source="operate.py: _find_most_related_edges_from_entities",
     ),
     Rule(
-        code="LR416",
-        name="odd-edge-weight",
-        severity="warning",
+        "LR416 odd-edge-weight warning",
         summary="A weight of an edge that is not finite, or less than 1 though the edge has a source.",
         message="the weight of {pair} is {value}",
         upstream=(
             "relations are ordered by it: this one comes at another place; LightRAG 1.5 raises it when "
             "the edge is next updated"
         ),
-        hint="write the number of chunks that tell of it, or more",
+        hint="write the number of chunks that mention it, or more",
         bad='<data key="weight">0.2</data>',
         good='<data key="weight">1.0</data>',
         source="utils_graph.py: apply_relation_weight_floor",
     ),
     Rule(
-        code="LR412",
-        name="incomplete-element",
-        severity="warning",
+        "LR412 incomplete-element warning",
         summary="A node or an edge without its type, description or keywords.",
         message="{value} has no {expected}",
         upstream="UNKNOWN or nothing is shown to the model in its place",
@@ -105,9 +89,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="operate.py: _apply_token_truncation",
     ),
     Rule(
-        code="LR413",
-        name="repeated-node",
-        severity="error",
+        "LR413 repeated-node error",
         summary="Two nodes of one name.",
         message="node {value} appears already",
         upstream="the values of the last one replace those of the others",
@@ -117,9 +99,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="networkx: readwrite/graphml.py",
     ),
     Rule(
-        code="LR414",
-        name="repeated-edge",
-        severity="error",
+        "LR414 repeated-edge error",
         summary="Two edges between the same nodes, in whichever direction.",
         message="the edge of {value} appears already",
         upstream="networkx makes a multigraph of it, which LightRAG cannot ask: queries stop",
@@ -129,9 +109,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="networkx: readwrite/graphml.py",
     ),
     Rule(
-        code="LR415",
-        name="self-loop",
-        severity="warning",
+        "LR415 self-loop warning",
         summary="An edge from a node to itself.",
         message="{value} is related to itself",
         upstream="LightRAG makes none; this one is returned as a relation",
@@ -141,9 +119,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="operate.py: _merge_edges_then_upsert",
     ),
     Rule(
-        code="LR421",
-        name="changing-name",
-        severity="warning",
+        "LR421 changing-name warning",
         summary="A name that LightRAG would store otherwise.",
         message="{value} would be stored as {expected}",
         upstream=(
@@ -155,9 +131,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="utils.py: normalize_entity_name",
     ),
     Rule(
-        code="LR422",
-        name="separator-in-name",
-        severity="warning",
+        "LR422 separator-in-name warning",
         summary="A name that has <SEP> in it, by which LightRAG joins lists.",
         message="{value} has <SEP> in it",
         upstream=(
@@ -170,9 +144,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="utils.py: parse_relation_chunk_key",
     ),
     Rule(
-        code="LR423",
-        name="names-differ-in-case",
-        severity="warning",
+        "LR423 names-differ-in-case warning",
         summary="Two names that differ in capitals only.",
         message="{value} differs from {other} in capitals only",
         upstream="they are two nodes: what is known of the one is not found with the other",

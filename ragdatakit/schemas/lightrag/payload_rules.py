@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 PAYLOAD_RULES: tuple[Rule, ...] = (
     Rule(
-        code="LR501",
-        name="payload-not-json",
-        severity="error",
+        "LR501 payload-not-json error",
         summary="The payload of a custom graph is not JSON.",
         message="not JSON: {reason}",
         upstream="json.load stops with JSONDecodeError",
@@ -18,9 +16,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR502",
-        name="payload-not-object",
-        severity="error",
+        "LR502 payload-not-object error",
         summary="The payload of a custom graph is not one object.",
         message="{value} is not an object with chunks, entities and relationships",
         upstream="ainsert_custom_kg stops with AttributeError",
@@ -30,9 +26,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR503",
-        name="unknown-payload-key",
-        severity="error",
+        "LR503 unknown-payload-key error",
         summary="A key of the payload that LightRAG does not read.",
         message="{value} is not read; expected chunks, entities and relationships",
         upstream="it is passed over silently: what is under it is lost",
@@ -42,9 +36,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR504",
-        name="payload-without-part",
-        severity="warning",
+        "LR504 payload-without-part warning",
         summary="The payload has no chunks, no entities or no relationships.",
         message="there are no {expected}",
         upstream=(
@@ -57,9 +49,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR511",
-        name="unusable-payload-field",
-        severity="error",
+        "LR511 unusable-payload-field error",
         summary="A field of the payload that is missing, null or of another type.",
         message="{field} is {found}; expected {expected}",
         upstream=(
@@ -72,9 +62,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR512",
-        name="payload-self-loop",
-        severity="error",
+        "LR512 payload-self-loop error",
         summary="A relationship of an entity with itself, once the names are normalised.",
         message="{value} is related to itself",
         upstream="ainsert_custom_kg stops with ValueError before anything is stored",
@@ -84,9 +72,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR513",
-        name="vanishing-name",
-        severity="error",
+        "LR513 vanishing-name error",
         summary=(
             "A name of which nothing is left when it is normalised: blanks, digits shorter than 3, "
             "digits and dots shorter than 6."
@@ -99,9 +85,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="utils.py: normalize_extracted_info",
     ),
     Rule(
-        code="LR514",
-        name="unusable-weight",
-        severity="error",
+        "LR514 unusable-weight error",
         summary="A weight that is no finite number, is negative, or is less than 1 where the source is known.",
         message="weight is {value}; expected {expected}",
         upstream="ainsert_custom_kg stops with ValueError before anything is stored",
@@ -111,9 +95,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="utils_graph.py: validate_relation_weight",
     ),
     Rule(
-        code="LR515",
-        name="weight-as-text",
-        severity="warning",
+        "LR515 weight-as-text warning",
         summary="A weight that is a text.",
         message="weight is {value}",
         upstream="it is read as a number",
@@ -123,9 +105,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="utils_graph.py: validate_relation_weight",
     ),
     Rule(
-        code="LR516",
-        name="unknown-alias",
-        severity="warning",
+        "LR516 unknown-alias warning",
         summary="An entity or relationship whose source_id is that of no chunk.",
         message="no chunk has the source_id {value}",
         upstream="UNKNOWN is stored in its place: queries return no text for it",
@@ -135,9 +115,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR517",
-        name="shared-alias",
-        severity="error",
+        "LR517 shared-alias error",
         summary="Two chunks of different content have the same source_id.",
         message="{value} is the source_id of another chunk, too",
         upstream=("entities and relationships are joined to the last of them; the others are found by naive mode only"),
@@ -147,9 +125,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR518",
-        name="repeated-entity",
-        severity="warning",
+        "LR518 repeated-entity warning",
         summary="Two entities of the payload have one name.",
         message="{value} is declared already",
         upstream="the last declaration replaces the others",
@@ -159,9 +135,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR519",
-        name="conflicting-relationship",
-        severity="error",
+        "LR519 conflicting-relationship error",
         summary="Two relationships of the same pair, in whichever direction, with other keywords or descriptions.",
         message="the pair {value} is declared already, otherwise",
         upstream="the last one replaces the others: what the first says is lost",
@@ -171,9 +145,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR520",
-        name="repeated-relationship",
-        severity="warning",
+        "LR520 repeated-relationship warning",
         summary="The same relationship twice.",
         message="the pair {value} is declared already",
         upstream="the last one replaces the others",
@@ -183,9 +155,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR521",
-        name="empty-chunk",
-        severity="error",
+        "LR521 empty-chunk error",
         summary="A chunk of the payload without text.",
         message="{value} has nothing to be read",
         upstream="it is stored, and found by nothing",
@@ -195,9 +165,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR522",
-        name="undeclared-endpoint",
-        severity="warning",
+        "LR522 undeclared-endpoint warning",
         summary="A relationship with an entity that is not declared.",
         message="{value} is no entity of the payload",
         upstream="a node of type UNKNOWN is made for it, which local mode never finds",
@@ -207,9 +175,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR523",
-        name="alias-not-text",
-        severity="error",
+        "LR523 alias-not-text error",
         summary="A source_id that is not a text.",
         message="source_id is {value}; expected a text",
         upstream=(
@@ -222,9 +188,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         source="lightrag.py: ainsert_custom_kg",
     ),
     Rule(
-        code="LR524",
-        name="blank-relationship-text",
-        severity="warning",
+        "LR524 blank-relationship-text warning",
         summary="A relationship without keywords, or without a description.",
         message="{field} is blank",
         upstream="global mode finds relations by both",

@@ -22,11 +22,10 @@ def _store(
         title=title,
         description=description,
         fields=(
-            Field(name=key, type="string", description="The name of the member.", examples=(example_key,)),
+            Field(f"{key}: string", "The name of the member.", examples=(example_key,)),
             Field(
-                name=value,
-                type="object",
-                description="What is stored under it.",
+                f"{value}: object",
+                "What is stored under it.",
                 examples=(example_value,),
                 rules={"null": broken, "type": broken},
             ),
@@ -50,15 +49,7 @@ CHUNK = _store(
     "chunk_id",
     "chunk",
     "A piece of a text: content, tokens, chunk_order_index, full_doc_id, file_path and llm_cache_list.",
-    {
-        _CHUNK: {
-            "content": _TEXT,
-            "tokens": 9,
-            "chunk_order_index": 0,
-            "full_doc_id": _DOC,
-            "file_path": "harbour.txt",
-        }
-    },
+    {_CHUNK: {"content": _TEXT, "tokens": 9, "chunk_order_index": 0, "full_doc_id": _DOC, "file_path": "harbour.txt"}},
     **{"no-records": "no-chunks"},
 )
 STATUS = _store(
@@ -112,7 +103,7 @@ RELATION_CHUNKS = _store(
     "Chunks of a relation",
     "pair",
     "chunks",
-    "All chunks that tell of a relation; the name is the pair in order, joined with `<SEP>`.",
+    "All chunks that mention a relation; the name is the pair in order, joined with `<SEP>`.",
     {"Joss Alder<SEP>Kettle Reef": {"chunk_ids": [_CHUNK], "count": 1}},
     broken="unusable-tracking-record",
 )
@@ -141,11 +132,8 @@ REPORT = _store(
 def _part(name: str, description: str, example: dict[str, Any]) -> Field:
     broken = "unusable-payload-field"
     return Field(
-        name=name,
-        type="array",
-        items="object",
-        required=False,
-        description=description,
+        f"{name}?: object[]",
+        description,
         examples=([example],),
         rules={"null": broken, "type": broken, "item-type": broken},
     )

@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 REFERENCE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="LR201",
-        name="unknown-document",
-        severity="error",
+        "LR201 unknown-document error",
         summary="A chunk of a document that is not stored.",
         message="document {value} is not in full_docs",
         upstream=(
@@ -20,9 +18,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR202",
-        name="chunk-without-document",
-        severity="warning",
+        "LR202 chunk-without-document warning",
         summary="A chunk that came with a custom graph: what it names as its document is an alias.",
         message="{value} is an alias, no document",
         upstream="it is found as any other; no document can be deleted to remove it",
@@ -33,9 +29,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="LR203",
-        name="status-without-document",
-        severity="warning",
+        "LR203 status-without-document warning",
         summary="The status of a document that is not stored.",
         message="document {value} is not in full_docs",
         upstream="it is listed, and cannot be processed again",
@@ -45,9 +39,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR204",
-        name="document-without-status",
-        severity="warning",
+        "LR204 document-without-status warning",
         summary="A document without a status.",
         message="document {value} is not in doc_status",
         upstream="it is not listed, and can be inserted a second time",
@@ -57,9 +49,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR205",
-        name="unknown-status-chunk",
-        severity="warning",
+        "LR205 unknown-status-chunk warning",
         summary="The status of a document lists a chunk that is not stored.",
         message="chunk {value} is not in text_chunks",
         upstream="deleting the document passes over it",
@@ -69,9 +59,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR206",
-        name="chunk-count-differs",
-        severity="warning",
+        "LR206 chunk-count-differs warning",
         summary="chunks_count of a document is not the number of its chunks_list.",
         message="chunks_count is {value}, and chunks_list has {found}",
         upstream="the number that is shown is wrong",
@@ -81,9 +69,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR207",
-        name="repeated-chunk-order",
-        severity="warning",
+        "LR207 repeated-chunk-order warning",
         summary="Two chunks of a document have the same place in it.",
         message="place {value} is taken by another chunk of {document}",
         upstream="neighbouring chunks are put together in another order",
@@ -93,9 +79,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR208",
-        name="gap-in-chunks",
-        severity="warning",
+        "LR208 gap-in-chunks warning",
         summary="The places of a document's chunks have a gap.",
         message="{document} has {found} chunks, and places up to {value}",
         upstream="the chunk in between is lost",
@@ -106,9 +90,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="LR211",
-        name="unknown-source",
-        severity="error",
+        "LR211 unknown-source error",
         summary="A node or an edge whose source_id names a chunk that is not stored.",
         message="chunk {value} is not in text_chunks",
         upstream="queries return no text for it",
@@ -118,9 +100,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR212",
-        name="element-without-chunk",
-        severity="warning",
+        "LR212 element-without-chunk warning",
         summary="A node or an edge that names no chunk as its source.",
         message="{value} has no chunk",
         upstream="queries that find it return no text for it",
@@ -130,9 +110,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR213",
-        name="unknown-endpoint",
-        severity="error",
+        "LR213 unknown-endpoint error",
         summary="An edge to or from a node that is not in the graph.",
         message="there is no node {value}",
         upstream="networkx makes an empty node of that name, which has no type, no description and no chunk",
@@ -142,10 +120,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="networkx: readwrite/graphml.py",
     ),
     Rule(
-        code="LR221",
-        name="tracking-differs",
-        severity="warning",
-        summary="The stores that track entities and relations tell other than the graph.",
+        "LR221 tracking-differs warning",
+        summary="The stores that track entities and relations disagree with the graph.",
         message="{value} {reason}",
         upstream="used to delete documents and to repair the graph: what is not tracked stays for ever",
         hint="rebuild them with lightrag.tools.kg_integrity_repair",
@@ -154,9 +130,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR222",
-        name="wrong-count",
-        severity="warning",
+        "LR222 wrong-count warning",
         summary="The count of a tracking record is not the length of its list.",
         message="count is {value}, and there are {found}",
         upstream="nothing reads it but people",

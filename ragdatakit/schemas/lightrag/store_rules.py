@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 STORE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="LR101",
-        name="store-not-json",
-        severity="error",
+        "LR101 store-not-json error",
         summary="A store that is not JSON, or is blank.",
         message="not JSON: {reason}",
         upstream=(
@@ -20,9 +18,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="utils.py: load_json",
     ),
     Rule(
-        code="LR102",
-        name="store-not-object",
-        severity="error",
+        "LR102 store-not-object error",
         summary="A store whose top level is not an object.",
         message="the top level is not an object",
         upstream="null and lists count as an empty store, silently; other values stop the start or the first query",
@@ -32,9 +28,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="json_kv_impl.py: JsonKVStorage.initialize",
     ),
     Rule(
-        code="LR103",
-        name="no-chunks",
-        severity="error",
+        "LR103 no-chunks error",
         summary="The store of chunks is empty.",
         message="there is no chunk",
         upstream="local, global and hybrid return no text",
@@ -44,9 +38,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR107",
-        name="repeated-record",
-        severity="error",
+        "LR107 repeated-record error",
         summary="Two records of a store have one id.",
         message="{value} is there already",
         upstream="the last one replaces the others",
@@ -56,9 +48,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="json.load in Python's library",
     ),
     Rule(
-        code="LR104",
-        name="packed-store",
-        severity="error",
+        "LR104 packed-store error",
         summary="A file of the working directory is packed with gzip.",
         message="is packed; {expected} is expected",
         upstream="LightRAG opens plain files only: the store is empty for it, silently",
@@ -68,9 +58,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="namespace.py and the storages of kg/",
     ),
     Rule(
-        code="LR105",
-        name="missing-store",
-        severity="error",
+        "LR105 missing-store error",
         summary="The working directory has no chunks, or no graph.",
         message="there is no {expected}",
         upstream=(
@@ -79,13 +67,11 @@ STORE_RULES: tuple[Rule, ...] = (
         ),
         hint="add the file, or insert the documents again",
         bad="vdb_entities.json alone",
-        good="kv_store_text_chunks.json and graph_chunk_entity_relation.graphml beside it",
+        good="kv_store_text_chunks.json and graph_chunk_entity_relation.graphml next to it",
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR106",
-        name="missing-vectors",
-        severity="warning",
+        "LR106 missing-vectors warning",
         summary="The working directory lacks one of the three stores of vectors.",
         message="there is no {expected}",
         upstream={
@@ -98,9 +84,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR111",
-        name="record-not-object",
-        severity="error",
+        "LR111 record-not-object error",
         summary="A record of a store that is not an object.",
         message="{value} is not an object",
         upstream="it stops queries that come upon it, or the start",
@@ -110,9 +94,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR112",
-        name="chunk-without-content",
-        severity="error",
+        "LR112 chunk-without-content error",
         summary="A chunk without content, or whose content is not a text.",
         message="content is {value}; expected a text",
         upstream="the chunk is left out of what queries return, or returned without a text",
@@ -122,9 +104,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR113",
-        name="unusable-chunk-field",
-        severity="warning",
+        "LR113 unusable-chunk-field warning",
         summary="A field of a chunk that has another type than LightRAG writes.",
         message="{field} is {value}",
         upstream="it loads; what sorts or counts chunks by it goes wrong",
@@ -134,9 +114,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="base.py: TextChunkSchema",
     ),
     Rule(
-        code="LR114",
-        name="document-without-content",
-        severity="warning",
+        "LR114 document-without-content warning",
         summary="A document without content, or whose content is not a text.",
         message="content is {value}; expected a text",
         upstream="queries do not need it; to process it again stops",
@@ -146,9 +124,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="pipeline.py",
     ),
     Rule(
-        code="LR115",
-        name="unknown-status",
-        severity="error",
+        "LR115 unknown-status error",
         summary="The status of a document is none that LightRAG knows, or there is none.",
         message=(
             "status is {value}; expected one of pending, parsing, analyzing, processing, preprocessed, "
@@ -161,9 +137,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="base.py: DocStatus",
     ),
     Rule(
-        code="LR116",
-        name="time-not-iso",
-        severity="warning",
+        "LR116 time-not-iso warning",
         summary="A time of a document's status that is not in ISO 8601.",
         message="{field} is {value}; expected a time such as 2026-03-01T09:30:00+00:00",
         upstream="documents are listed in another order",
@@ -173,9 +147,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="base.py: DocProcessingStatus",
     ),
     Rule(
-        code="LR117",
-        name="unlike-chunk-id",
-        severity="warning",
+        "LR117 unlike-chunk-id warning",
         summary="The id of a chunk is none that any version would give it.",
         message="chunk {value} is called neither by its document and place nor by the MD5 of its content",
         upstream="nothing checks it; the same document inserted again makes a second chunk",
@@ -186,9 +158,7 @@ STORE_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="LR118",
-        name="unlike-document-id",
-        severity="info",
+        "LR118 unlike-document-id info",
         summary="The id of a document is none that LightRAG would give it by itself.",
         message="document {value} is called neither by the MD5 of its file's name nor of its content",
         upstream="nothing checks it; the same file inserted again is a second document",
@@ -199,9 +169,7 @@ STORE_RULES: tuple[Rule, ...] = (
         per_file=True,
     ),
     Rule(
-        code="LR119",
-        name="unusable-tracking-record",
-        severity="warning",
+        "LR119 unusable-tracking-record warning",
         summary="A record of the stores that track entities and relations has another shape.",
         message="{value} where an object with its list is expected",
         upstream="deletion and repair of documents go wrong; queries do not read it",
@@ -211,9 +179,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        code="LR120",
-        name="path-not-text",
-        severity="error",
+        "LR120 path-not-text error",
         summary="A file_path that is a list or an object.",
         message="file_path is {value}",
         upstream="queries that find the record stop with TypeError",

@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
-        code="RC201",
-        name="queries-not-json",
-        severity="error",
+        "RC201 queries-not-json error",
         summary="A file of queries is not one JSON document.",
         message="not JSON: {reason}",
         upstream="retrieval stops with JSONDecodeError",
@@ -18,9 +16,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="rag_baselines/retrieval.py: main",
     ),
     Rule(
-        code="RC202",
-        name="no-queries",
-        severity="error",
+        "RC202 no-queries error",
         summary="input_data of a file of queries is empty, or not a list.",
         message="there are no queries",
         upstream="nothing is retrieved (TypeError for null)",
@@ -30,9 +26,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="rag_baselines/retrieval.py: main",
     ),
     Rule(
-        code="RC203",
-        name="unusable-query",
-        severity="error",
+        "RC203 unusable-query error",
         summary="A query is not an object with query_id, query and gt_answer.",
         message="{field} is missing or not a text",
         upstream="retrieval stops with KeyError or TypeError without query; the tool stops later without the others",
@@ -42,9 +36,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="rag_baselines/retrieval.py: main; ragchecker/container.py: RAGResult",
     ),
     Rule(
-        code="RC204",
-        name="repeated-query",
-        severity="error",
+        "RC204 repeated-query error",
         summary="Two queries of a file have one query_id.",
         message="duplicate query_id {value}",
         upstream="both are asked; whoever joins the results with the queries takes one for the other",
@@ -56,9 +48,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="rag_baselines/retrieval.py: main (ids are not compared)",
     ),
     Rule(
-        code="RC205",
-        name="corpus-line-not-json",
-        severity="error",
+        "RC205 corpus-line-not-json error",
         summary="A line of corpus.jsonl or chunks.jsonl is not a JSON object.",
         message="{value} is not a JSON object",
         upstream="cutting or indexing the corpus stops (JSONDecodeError or TypeError)",
@@ -68,9 +58,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="rag_baselines/chunking.py: process_line",
     ),
     Rule(
-        code="RC206",
-        name="unusable-document",
-        severity="error",
+        "RC206 unusable-document error",
         summary="A document or chunk lacks doc_id, title or text, or its text is not one; a chunk may lack chunk_id.",
         message="{field} is missing or of the wrong type",
         upstream="cutting or indexing the corpus stops with KeyError, TypeError or AttributeError",
@@ -80,9 +68,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="rag_baselines/chunking.py: process_line; rag_baselines/opensearch_client.py",
     ),
     Rule(
-        code="RC207",
-        name="repeated-document",
-        severity="error",
+        "RC207 repeated-document error",
         summary="Two documents of a corpus have one doc_id.",
         message="duplicate doc_id {value}",
         upstream="chunks are indexed by doc_id and chunk_id: those of the last document replace those of the first",
@@ -94,9 +80,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="rag_baselines/opensearch_client.py: the id of a chunk",
     ),
     Rule(
-        code="RC208",
-        name="repeated-chunk",
-        severity="error",
+        "RC208 repeated-chunk error",
         summary="Two chunks have one doc_id and one chunk_id.",
         message="duplicate chunk {value}",
         upstream="the last one replaces the first in the index",

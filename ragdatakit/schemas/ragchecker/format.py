@@ -99,14 +99,12 @@ RAGCHECKER = Format(
         Key(kind="results", fields=("@file", "@query_id"), rule="repeated-query-id"),
     ),
     adopts={
-        "byte-order-mark": Adopted(severity="error", upstream="json.loads stops with JSONDecodeError"),
-        "invalid-utf8": Adopted(severity="error", upstream="reading the file stops with UnicodeDecodeError"),
-        "mislabelled-compression": Adopted(severity="error", upstream="the tool opens plain text only"),
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are lost"),
-        "non-finite-number": Adopted(
-            severity="warning", upstream="Python's json reads it, most other readers refuse the file"
-        ),
-        "lone-surrogate": Adopted(severity="warning", upstream="it loads; sending it to a model may fail"),
+        "byte-order-mark": Adopted("error", "json.loads stops with JSONDecodeError"),
+        "invalid-utf8": Adopted("error", "reading the file stops with UnicodeDecodeError"),
+        "mislabelled-compression": Adopted("error", "the tool opens plain text only"),
+        "duplicate-key": Adopted("error", "the last value wins, the others are lost"),
+        "non-finite-number": Adopted("warning", "Python's json reads it, most other readers refuse the file"),
+        "lone-surrogate": Adopted("warning", "it loads; sending it to a model may fail"),
     },
     example={"checking_inputs.json": json.dumps({"results": [ROW.examples[0]]}, indent=2) + "\n"},
 )

@@ -35,20 +35,6 @@ GROUPS = {
 }
 LEGACY_GROUPS = {"overall": "overall_metrics", "retriever": "retriever_metrics", "generator": "generator_metrics"}
 METRICS = tuple(name for names in GROUPS.values() for name in names)
-NEEDS = {
-    "precision": ("answer2response",),
-    "recall": ("response2answer",),
-    "f1": ("answer2response", "response2answer"),
-    "claim_recall": ("retrieved2answer",),
-    "context_precision": ("retrieved2answer",),
-    "context_utilization": ("retrieved2answer", "response2answer"),
-    "noise_sensitivity_in_relevant": (*MATRICES, "answer2response"),
-    "noise_sensitivity_in_irrelevant": (*MATRICES, "answer2response"),
-    "hallucination": ("retrieved2response", "answer2response"),
-    "self_knowledge": ("retrieved2response", "answer2response"),
-    "faithfulness": ("retrieved2response",),
-}
-"""The label sets that a metric is computed from."""
 
 
 def is_complete(row: Mapping[str, Any]) -> bool:
@@ -154,7 +140,7 @@ _TOGETHER = (
 
 
 def kept_metrics(row: Mapping[str, Any]) -> dict[str, float]:
-    """The metrics that the tool goes on with: those that are stored in a row, and what it computes of the others."""
+    """The metrics that the tool continues with: those that are stored in a row, and what it computes of the others."""
     computed = row_metrics(row)
     given = row.get("metrics")
     stored = {k: float(v) for k, v in given.items() if is_number(v)} if isinstance(given, dict) else {}

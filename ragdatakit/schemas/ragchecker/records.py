@@ -15,19 +15,11 @@ _CLAIM = ["Joss Alder", "mapped", "the reef"]
 
 def _text(name: str, description: str, example: str) -> Field:
     rules = {"missing": "missing-field", "null": "text-not-string", "type": "text-not-string"}
-    return Field(name=name, type="string", description=description, examples=(example,), rules=rules)
+    return Field(f"{name}: string", description, examples=(example,), rules=rules)
 
 
 def _list(name: str, rule: str, description: str, example: Any) -> Field:
-    return Field(
-        name=name,
-        type="array",
-        required=False,
-        nullable=True,
-        description=description,
-        examples=(example,),
-        rules={"type": rule},
-    )
+    return Field(f"{name}?: array | null", description, examples=(example,), rules={"type": rule})
 
 
 ROW = Record(
@@ -36,9 +28,8 @@ ROW = Record(
     description="An answered question: an input as long as it has no labels; what a checker says of it is added to it.",
     fields=(
         Field(
-            name="query_id",
-            type="string",
-            description="The id, unique in the file.",
+            "query_id: string",
+            "The id, unique in the file.",
             examples=("q1",),
             rules={"missing": "missing-field", "null": "query-id-not-text", "type": "query-id-not-text"},
         ),
@@ -76,17 +67,10 @@ ROW = Record(
             "For each claim of the response a list: for each passage whether it entails the claim.",
             [["Entailment"]],
         ),
-        _list(
-            "retrieved2answer",
-            "labels-not-list",
-            "The same of the right answer.",
-            [["Entailment"], ["Entailment"]],
-        ),
+        _list("retrieved2answer", "labels-not-list", "The same of the right answer.", [["Entailment"], ["Entailment"]]),
         Field(
-            name="metrics",
-            type="object",
-            required=False,
-            description="The metrics of this row, from 0 to 1; those that are there are not computed anew.",
+            "metrics?: object",
+            "The metrics of this row, from 0 to 1; those that are there are not computed anew.",
             examples=({"precision": 1.0, "recall": 0.5},),
             rules={"null": "metric-not-number", "type": "metric-not-number"},
         ),
@@ -133,16 +117,10 @@ QUERY = Record(
     title="Query",
     description="A question of a benchmark with its right answer; retrieval adds hits, generation makes it a result.",
     fields=(
-        Field(name="query_id", type="string", description="The id.", examples=("q1",), rules=_UNUSABLE),
-        Field(name="query", type="string", description="The question.", examples=(_QUERY,), rules=_UNUSABLE),
-        Field(name="gt_answer", type="string", description="The right answer.", examples=(_ANSWER,), rules=_UNUSABLE),
-        Field(
-            name="hits",
-            type="any",
-            required=False,
-            nullable=True,
-            description="What retrieval found: chunks with scores.",
-        ),
+        Field("query_id: string", "The id.", examples=("q1",), rules=_UNUSABLE),
+        Field("query: string", "The question.", examples=(_QUERY,), rules=_UNUSABLE),
+        Field("gt_answer: string", "The right answer.", examples=(_ANSWER,), rules=_UNUSABLE),
+        Field("hits?: any | null", "What retrieval found: chunks with scores."),
     ),
     rules={
         "syntax": "queries-not-json",
@@ -160,14 +138,12 @@ QUERY = Record(
 def _of_corpus(name: str, description: str, example: Any) -> Field:
     broken = "unusable-document"
     rules = {"missing": broken, "null": broken, "type": broken}
-    return Field(name=name, type="string", description=description, examples=(example,), rules=rules)
+    return Field(f"{name}: string", description, examples=(example,), rules=rules)
 
 
 _TITLE = Field(
-    name="title",
-    type="any",
-    nullable=True,
-    description="The title, which may be empty; it is put before each chunk.",
+    "title: any | null",
+    "The title, which may be empty; it is put before each chunk.",
     examples=("Kettle Reef",),
     rules={"missing": "unusable-document"},
 )
@@ -193,10 +169,9 @@ CHUNK = Record(
         _of_corpus("doc_id", "The id of the document.", "d2"),
         _TITLE,
         Field(
-            name="chunk_id",
-            type="integer",
+            "chunk_id: integer",
+            "Which chunk of the document it is, from 0.",
             minimum=0,
-            description="Which chunk of the document it is, from 0.",
             examples=(0,),
             rules={"missing": "unusable-document", "null": "unusable-document", "type": "unusable-document"},
         ),

@@ -10,10 +10,8 @@ _NODE = '{"index": 0, "layer": 0, "text": "Mara Venn built the light", "children
 
 PICKLE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="RP001",
-        name="foreign-pickle-content",
-        severity="error",
-        summary="A pickle with a name, a call or an opcode that no tree needs. Nothing behind it was read.",
+        "RP001 foreign-pickle-content error",
+        summary="A pickle with a name, a call or an opcode that no tree needs. Nothing after it was read.",
         message="byte {position}: {reason}",
         upstream="RAPTOR calls pickle.load, which runs whatever the pickle asks for",
         hint="do not load this file; ask for the tree in the JSON form, or build it again",
@@ -22,9 +20,7 @@ PICKLE_RULES: tuple[Rule, ...] = (
         source=_LOAD,
     ),
     Rule(
-        code="RP014",
-        name="broken-pickle",
-        severity="error",
+        "RP014 broken-pickle error",
         summary="A pickle that ends early, or whose opcodes do not fit together.",
         message="byte {position}: {reason}",
         upstream="pickle.load stops (UnpicklingError, EOFError, UnicodeDecodeError), and no tree is loaded",
@@ -34,9 +30,7 @@ PICKLE_RULES: tuple[Rule, ...] = (
         source=_LOAD,
     ),
     Rule(
-        code="RP015",
-        name="unchecked-tree",
-        severity="error",
+        "RP015 unchecked-tree error",
         summary="A pickle with more values than are kept of one file, so that its tree was not checked.",
         message="byte {position}: {reason}; the tree was not checked",
         upstream="pickle.load builds all of it in memory, if there is enough",
@@ -49,9 +43,7 @@ PICKLE_RULES: tuple[Rule, ...] = (
 
 TREE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="RP002",
-        name="incomplete-tree",
-        severity="error",
+        "RP002 incomplete-tree error",
         summary="What is stored is no tree, or lacks one of its attributes.",
         message="{field} is missing or of another type",
         upstream="no tree is loaded (ValueError: not an instance of Tree), or the retriever stops (AttributeError, "
@@ -62,9 +54,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="RetrievalAugmentation.py: __init__; tree_retriever.py: TreeRetriever",
     ),
     Rule(
-        code="RP016",
-        name="incomplete-node",
-        severity="error",
+        "RP016 incomplete-node error",
         summary="A node that is no node, or lacks an attribute.",
         message="{field} is missing or of another type",
         upstream="retrieval stops (AttributeError, TypeError)",
@@ -74,9 +64,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source=_RETRIEVE,
     ),
     Rule(
-        code="RP003",
-        name="index-unlike-key",
-        severity="error",
+        "RP003 index-unlike-key error",
         summary="An index that is not an integer, is not the key of its node, or is that of another node, too.",
         message="index is {value}, {expected}",
         upstream="keys that are texts stop the traversal (KeyError); another index than the key makes results report "
@@ -87,9 +75,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="tree_retriever.py: retrieve (tree_node_index_to_layer[node.index])",
     ),
     Rule(
-        code="RP004",
-        name="text-not-string",
-        severity="error",
+        "RP004 text-not-string error",
         summary="The text of a node is not a string.",
         message="text is {found}, expected a string",
         upstream="retrieval stops when the node is found (TypeError in the tokenizer, AttributeError)",
@@ -99,9 +85,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="utils.py: get_text",
     ),
     Rule(
-        code="RP005",
-        name="blank-node",
-        severity="warning",
+        "RP005 blank-node warning",
         summary="The text of a node is empty or blank.",
         message="the text is blank",
         upstream="it loads, takes a place among the results, and says nothing",
@@ -111,9 +95,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="utils.py: get_text",
     ),
     Rule(
-        code="RP006",
-        name="uneven-embeddings",
-        severity="error",
+        "RP006 uneven-embeddings error",
         summary="Nodes whose vectors have other names or lengths than those of the other nodes, or that have none.",
         message="{found}, expected {expected}",
         upstream="retrieval stops: a name that is missing is a KeyError, another length a ValueError",
@@ -123,9 +105,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="utils.py: get_embeddings, distances_from_embeddings",
     ),
     Rule(
-        code="RP013",
-        name="unusable-vector",
-        severity="error",
+        "RP013 unusable-vector error",
         summary="Embeddings that are no dictionary of flat lists of numbers.",
         message="{field} is {found}, expected {expected}",
         upstream="retrieval stops: the distance to it cannot be computed (TypeError, ValueError)",
@@ -135,9 +115,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="utils.py: get_embeddings, distances_from_embeddings",
     ),
     Rule(
-        code="RP007",
-        name="useless-vector",
-        severity="warning",
+        "RP007 useless-vector warning",
         summary="A vector of zeros, or with NaN or an infinite number in it.",
         message="{found}",
         upstream="its distance is not a number: the node comes after all others, whatever is asked",
@@ -147,9 +125,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="utils.py: indices_of_nearest_neighbors_from_distances",
     ),
     Rule(
-        code="RP008",
-        name="layers-not-whole",
-        severity="error",
+        "RP008 layers-not-whole error",
         summary="num_layers is not the number of the top layer, or a layer between 0 and it is missing.",
         message="{field} {value}: expected the layers 0 to num_layers, each with nodes",
         upstream="the traversal stops (KeyError) where layers are missing, and never reads those above num_layers; "
@@ -160,9 +136,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="tree_retriever.py: TreeRetriever, retrieve (layer_to_nodes[start_layer])",
     ),
     Rule(
-        code="RP009",
-        name="children-not-set",
-        severity="warning",
+        "RP009 children-not-set warning",
         summary="The children of a node are not a set, but another collection.",
         message="children is {found}, expected a set",
         upstream="it works, as the retriever only walks over them; code that unites them with other sets stops",
@@ -172,9 +146,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="tree_retriever.py: retrieve_information",
     ),
     Rule(
-        code="RP012",
-        name="unusable-children",
-        severity="error",
+        "RP012 unusable-children error",
         summary="The children of a node are no collection at all.",
         message="children is {found}, expected a set of indexes",
         upstream="the traversal stops (TypeError); collapsed retrieval does not mind",
@@ -184,9 +156,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="tree_retriever.py: retrieve_information",
     ),
     Rule(
-        code="RP010",
-        name="repeated-leaf-text",
-        severity="warning",
+        "RP010 repeated-leaf-text warning",
         summary="Two leaves have the same text.",
         message="the text is that of leaf {other}",
         upstream="both are found together, and take the places of two others",
@@ -196,21 +166,17 @@ TREE_RULES: tuple[Rule, ...] = (
         source=_RETRIEVE,
     ),
     Rule(
-        code="RP011",
-        name="node-over-budget",
-        severity="warning",
+        "RP011 node-over-budget warning",
         summary="The text of one node is longer than all that is retrieved for a question (3,500 tokens).",
         message="the text has at least {tokens:,} tokens, the budget of a question is 3,500",
-        upstream="collapsed retrieval stops at the first node that does not fit: those behind it are lost",
+        upstream="collapsed retrieval stops at the first node that does not fit: those after it are lost",
         hint="cut the text into chunks of 100 tokens, as RAPTOR does, or ask with a larger max_tokens",
         bad='{"index": 0, "text": "Mara Venn built the light … (4,000 words)", …}',
         good=_NODE,
         source="tree_retriever.py: retrieve_information_collapse_tree",
     ),
     Rule(
-        code="RP020",
-        name="tree-not-json",
-        severity="error",
+        "RP020 tree-not-json error",
         summary="The JSON form of a tree that is not one JSON value.",
         message="not JSON: {reason}",
         upstream="no tree can be made of it",
@@ -220,9 +186,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="the JSON form is ragdata's own; RAPTOR stores pickles only",
     ),
     Rule(
-        code="RP021",
-        name="tree-not-object",
-        severity="error",
+        "RP021 tree-not-object error",
         summary="The JSON form of a tree that is not one object.",
         message="{value} is not an object with nodes, roots and num_layers",
         upstream="no tree can be made of it",
@@ -232,9 +196,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="the JSON form is ragdata's own; RAPTOR stores pickles only",
     ),
     Rule(
-        code="RP023",
-        name="several-trees-in-file",
-        severity="error",
+        "RP023 several-trees-in-file error",
         summary="A file with a list of trees, or with several in lines.",
         message="the file has a list of trees, expected one tree",
         upstream="RAPTOR loads one tree of a file",
@@ -244,9 +206,7 @@ TREE_RULES: tuple[Rule, ...] = (
         source="RetrievalAugmentation.py: __init__",
     ),
     Rule(
-        code="RP022",
-        name="other-tree-format",
-        severity="error",
+        "RP022 other-tree-format error",
         summary="The JSON form says that it is of another format.",
         message='format is {value}, expected "raptor-tree"',
         upstream="no tree can be made of it",
@@ -259,9 +219,7 @@ TREE_RULES: tuple[Rule, ...] = (
 
 REFERENCE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="RP101",
-        name="unknown-child",
-        severity="error",
+        "RP101 unknown-child error",
         summary="A child that is no node of the tree.",
         message="there is no node {value}",
         upstream="the traversal stops (KeyError) when it comes to the parent; collapsed retrieval does not mind",
@@ -271,9 +229,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="tree_retriever.py: retrieve_information (all_nodes[i])",
     ),
     Rule(
-        code="RP102",
-        name="child-of-other-layer",
-        severity="error",
+        "RP102 child-of-other-layer error",
         summary="A child that is not in the layer below its parent; every circle has one.",
         message="child {value} is in layer {child_layer}, its parent in layer {layer}",
         upstream="it loads; the traversal goes down by counting layers, and returns texts as those of another layer, "
@@ -284,9 +240,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="tree_retriever.py: retrieve_information (no check)",
     ),
     Rule(
-        code="RP103",
-        name="leaves-disagree",
-        severity="warning",
+        "RP103 leaves-disagree warning",
         summary="leaf_nodes, layer 0 and the nodes without children are not the same nodes with the same texts.",
         message="{found}",
         upstream="leaf_nodes are not read when a question is asked; whoever takes them for the texts gets others",
@@ -296,9 +250,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="tree_builder.py: build_from_text (a deep copy)",
     ),
     Rule(
-        code="RP104",
-        name="node-not-in-one-layer",
-        severity="error",
+        "RP104 node-not-in-one-layer error",
         summary="A node in no layer, in several layers, or in a layer and not among the nodes.",
         message="node {node} {found}",
         upstream="a node that is found and in no layer stops both ways of retrieval (KeyError); of several layers the "
@@ -309,9 +261,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="utils.py: reverse_mapping; tree_retriever.py: retrieve",
     ),
     Rule(
-        code="RP105",
-        name="roots-unlike-top-layer",
-        severity="warning",
+        "RP105 roots-unlike-top-layer warning",
         summary="The roots are not the nodes of the top layer.",
         message="{found}",
         upstream="roots are not read when a question is asked; whoever walks down from them misses texts",
@@ -321,9 +271,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="tree_builder.py: build_from_text",
     ),
     Rule(
-        code="RP106",
-        name="node-without-parent",
-        severity="warning",
+        "RP106 node-without-parent warning",
         summary="A node below the top layer that is no child of any node.",
         message="node {value} of layer {layer} has no parent",
         upstream="the traversal never comes to it; collapsed retrieval finds it",
@@ -333,9 +281,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="tree_retriever.py: retrieve_information",
     ),
     Rule(
-        code="RP107",
-        name="several-parents",
-        severity="warning",
+        "RP107 several-parents warning",
         summary="A node with several parents: RAPTOR's clusters overlap, so that the tree is none.",
         message="node {value} has {parents} parents",
         upstream="it loads, and the traversal takes the node once; whatever expects one parent a node loses the others",
@@ -346,9 +292,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="cluster_utils.py: GMM_cluster (probability above 0.1)",
     ),
     Rule(
-        code="RP108",
-        name="leaf-index-gap",
-        severity="warning",
+        "RP108 leaf-index-gap warning",
         summary="The indexes of the leaves are not 0, 1, 2 … without a gap.",
         message="the {leaves:,} leaves have indexes up to {value}, expected {expected}",
         upstream="it loads; the index is the only trace of the order of the texts, and a builder that counts on from "

@@ -11,9 +11,7 @@ LETTERS = "EV"
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        code="EV101",
-        name="gold-not-aligned",
-        severity="error",
+        "EV101 gold-not-aligned error",
         summary=(
             "A run scores no better than it would with gold that was dealt to other questions: below 3 times that, "
             "or most questions find the gold of others first."
@@ -29,9 +27,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV102",
-        name="below-minimum",
-        severity="error",
+        "EV102 below-minimum error",
         summary="A metric is below the value that `--min` asks for in every run.",
         message="{metric} is {told}, below the minimum of {minimum}",
         upstream="the check that was asked for fails",
@@ -41,9 +37,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV103",
-        name="self-retrieval-low",
-        severity="warning",
+        "EV103 self-retrieval-low warning",
         summary="Less than 80 % of the passages are found first by their own first words.",
         message="in run {run}, only {share} of {count} passages are found first by their own first words",
         upstream="passages begin alike, or the analyzer does not cut their language into words",
@@ -55,9 +49,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV104",
-        name="gold-perhaps-misjoined",
-        severity="warning",
+        "EV104 gold-perhaps-misjoined warning",
         summary=(
             "A run is better than chance, but most questions miss their gold, or many find none of it and share no "
             "term with it: part of the gold may belong to other questions."
@@ -65,7 +57,7 @@ RULES: tuple[Rule, ...] = (
         message="part of the gold may belong to other questions: {told}",
         upstream="gold that is partly wrong passes for better than chance, with metrics that are too low",
         hint=(
-            "read some of the questions beside their gold (the worst ones, EV203): does it answer them? Where not, "
+            "read some of the questions with their gold (the worst ones, EV203): does it answer them? Where not, "
             "look how the two are joined; where it does, the dataset is hard for these runs"
         ),
         bad='q7: when is high water?   gold: "Prune pear trees in late winter."',
@@ -73,9 +65,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV105",
-        name="questions-without-term",
-        severity="error",
+        "EV105 questions-without-term error",
         summary="Most questions have no term in the index, and no run is better than chance.",
         message="{number} of {judged} questions have no term in the index",
         upstream="a search by terms finds nothing, so the metrics say nothing of the gold",
@@ -88,9 +78,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV106",
-        name="no-gold-in-corpus",
-        severity="error",
+        "EV106 no-gold-in-corpus error",
         summary="None of the gold is in the corpus.",
         message="none of the {number} gold {unit}s is in the corpus: gold names {gold}, the corpus has {there}",
         upstream="no retriever can find any of it",
@@ -100,9 +88,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV201",
-        name="gold-not-in-corpus",
-        severity="error",
+        "EV201 gold-not-in-corpus error",
         summary="The gold names a document, chunk or node that is not in the corpus.",
         message="{unit} {target} is gold for {questions}, and not in the corpus",
         upstream="no retriever can find it",
@@ -112,9 +98,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV202",
-        name="gold-without-text",
-        severity="warning",
+        "EV202 gold-without-text warning",
         summary="Gold that is in the corpus without a letter or digit in its title and text.",
         message="{unit} {target} is gold for {questions}, and has no text",
         upstream="no retriever can find it",
@@ -124,21 +108,17 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV203",
-        name="gold-never-found",
-        severity="warning",
+        "EV203 gold-never-found warning",
         summary="Gold that is in the corpus and that no run finds, as deep as the runs go (100 results by default).",
         message=("question {question}: no run finds {what} in the first {depth} results ({targets})"),
         upstream="a reader of these results never sees it",
-        hint="read the question beside the gold: does it answer, and in words that the question could lead to?",
+        hint="read the question with the gold: does it answer, and in words that the question could lead to?",
         bad='q1: when to cut fruit trees   gold: "Dormant wood tolerates the saw."',
         good='q1: when to prune a pear tree   gold: "Prune pear trees in late winter."',
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV204",
-        name="identical-texts-one-gold",
-        severity="warning",
+        "EV204 identical-texts-one-gold warning",
         summary="The text of a gold passage is also in the corpus under other ids, which are not gold.",
         message="{unit} {target}, gold for {questions}, has the same text as {others}, not gold there",
         upstream="no retriever can distinguish them, and a right answer counts as wrong",
@@ -148,9 +128,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV205",
-        name="question-in-corpus",
-        severity="warning",
+        "EV205 question-in-corpus warning",
         summary="The text of a question is itself a passage of the corpus, which is not gold.",
         message="question {question} is itself a passage of the corpus ({others}), and not gold",
         upstream="it takes the first place of every search",
@@ -160,9 +138,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV206",
-        name="no-gold",
-        severity="warning",
+        "EV206 no-gold warning",
         summary="Questions without a judgement of what answers them (info where other questions have gold).",
         message="{number} of {questions} questions have no gold",
         upstream="they are left out of the metrics, and do not count as 0",
@@ -172,10 +148,8 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV207",
-        name="judged-question-not-there",
-        severity="warning",
-        summary="Questions that are judged and do not stand among the questions of the dataset.",
+        "EV207 judged-question-not-there warning",
+        summary="Questions that are judged and are not among the questions of the dataset.",
         message="{number} of {judged} judged questions are not among the {questions} questions",
         upstream="they are left out of the metrics, which say nothing of them",
         hint="add the questions, or correct their ids in the judgements: do both files number them alike?",
@@ -184,9 +158,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV301",
-        name="answer-not-in-gold",
-        severity="warning",
+        "EV301 answer-not-in-gold warning",
         summary="A short answer of which a word is in no gold passage of its question (yes, no and numbers aside).",
         message="question {question}: its answer {answer} is in none of its gold {unit}s",
         upstream="a reader who is given the gold cannot answer from it",
@@ -196,9 +168,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
-        code="EV302",
-        name="answered-by-duplicate-in-train",
-        severity="warning",
+        "EV302 answered-by-duplicate-in-train warning",
         summary="A question of the evaluated split is also in train, with the same gold or answer.",
         message="question {question} is also in train as {others}, with the same {same}",
         upstream="a trained system has seen it, and scores better than it is",

@@ -1,4 +1,4 @@
-"""The rules of quality (``QU…``): what a loader takes without a word, and what makes a dataset worse all the same.
+"""The rules of quality (``QU…``): what a loader accepts silently, and what makes a dataset worse anyway.
 
 They belong to no format and are looked for by `ragdata validate --quality` only. What they go by is in
 `quality.options`.
@@ -12,9 +12,7 @@ LETTERS = "QU"
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        code="QU101",
-        name="quality-not-checked",
-        severity="warning",
+        "QU101 quality-not-checked warning",
         summary="The dataset could not be read as tables of texts, questions and edges, or a part of it could not.",
         message="not all of its quality could be checked: {part0}{part1}{part2}",
         upstream="what is wrong with the rest is not known",
@@ -27,9 +25,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU201",
-        name="few-words-text",
-        severity="warning",
+        "QU201 few-words-text warning",
         summary="A document or chunk with no word in its text, or with fewer than `least-words`.",
         message="the text of {table} {id} has {words}",
         upstream="it is retrieved for its title or by accident, and answers nothing",
@@ -39,9 +35,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU202",
-        name="identical-texts",
-        severity="warning",
+        "QU202 identical-texts warning",
         summary="Two documents or chunks with other ids and the same text (white space aside).",
         message="{table} {id} has the same text as {other}",
         upstream=(
@@ -57,9 +51,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU203",
-        name="near-identical-texts",
-        severity="warning",
+        "QU203 near-identical-texts warning",
         summary=(
             "Two documents or chunks that share `near-similarity` of their runs of 3 words, where one has but words "
             "more; `near-similarity-replaced` where each has a word that the other lacks. Texts of fewer than "
@@ -76,9 +68,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU204",
-        name="garbled-text",
-        severity="warning",
+        "QU204 garbled-text warning",
         summary="Text that was decoded with a wrong encoding at some time, such as `worldâ€™s` for `world’s`.",
         message="{fragment} is garbled{repaired}",
         upstream="these words are found by no query, and a language model reads nonsense",
@@ -88,12 +78,10 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU205",
-        name="control-character",
-        severity="warning",
+        "QU205 control-character warning",
         summary=(
-            "A control character in a text, one that turns the direction of all behind it (U+202D, U+202E), or U+FFFD, "
-            "which stands for a character that was lost."
+            "A control character in a text, one that turns the direction of the text after it (U+202D, U+202E), or "
+            "U+FFFD, which stands for a character that was lost."
         ),
         message="the {what} is in the {field} of {table} {id}{more}{obeyed}",
         upstream="tokenizers see another word than was meant",
@@ -103,21 +91,17 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU206",
-        name="over-token-budget",
-        severity="warning",
+        "QU206 over-token-budget warning",
         summary="A text of more tokens than `most-tokens`; tokens are words, CJK characters and punctuation marks.",
         message="the text of {table} {id} has {tokens:,} tokens, more than {most:,}",
-        upstream="encoders cut it there, and nothing behind is ever found",
+        upstream="encoders cut it there, and nothing after it is ever found",
         hint="cut it into chunks (`ragdata convert --chunk-size`), or set `most-tokens` to what your encoder takes",
         bad="d1: a book of 90,000 tokens",
         good="d1#1, d1#2, …: its chunks of 400 tokens",
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU301",
-        name="leaked-question",
-        severity="warning",
+        "QU301 leaked-question warning",
         summary="A question of an evaluated split is also in the training split, with the same words.",
         message="question {id} of {split} is question {other} of {trained}",
         upstream="a system that was trained has seen it: its score says nothing about new questions",
@@ -127,9 +111,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU302",
-        name="nearly-leaked-question",
-        severity="warning",
+        "QU302 nearly-leaked-question warning",
         summary=(
             "A question of an evaluated split shares most of its words (`question-similarity`) and its gold, or its "
             "answer, with one of the training split."
@@ -142,9 +124,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU303",
-        name="shared-positives",
-        severity="info",
+        "QU303 shared-positives info",
         summary=(
             "Most questions of an evaluated split (`most-shared-positives`) have a positive that is one of training "
             "questions, too."
@@ -157,9 +137,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU304",
-        name="answer-not-in-texts",
-        severity="warning",
+        "QU304 answer-not-in-texts warning",
         summary="A short answer of which a word is in no gold text of its question (yes, no, numbers aside).",
         message="question {id}: its answer {answer} is not in its {texts}",
         upstream="who is given the gold cannot answer from it",
@@ -169,9 +147,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU305",
-        name="identical-questions",
-        severity="warning",
+        "QU305 identical-questions warning",
         summary="Two questions of one split with other ids, the same words and other gold.",
         message="question {id} has the same words as {other}, and other gold",
         upstream="what is right for the one counts as wrong for the other",
@@ -181,9 +157,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU306",
-        name="uneven-splits",
-        severity="warning",
+        "QU306 uneven-splits warning",
         summary="A split has fewer questions than `least-split-questions`, or another `most-split-ratio` times more.",
         message="{split} has {questions}, and {other} {number:,}",
         upstream="a metric over so few questions is mostly chance",
@@ -193,9 +167,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU401",
-        name="negative-like-positive",
-        severity="warning",
+        "QU401 negative-like-positive warning",
         summary="The negative of a triplet has the text of a positive of its question, under another id.",
         message="negative {id} of question {question} has the {same} of its positive {other}",
         upstream="training pushes the right text away",
@@ -205,9 +177,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of quality: no loader looks at it",
     ),
     Rule(
-        code="QU501",
-        name="hub-node",
-        severity="warning",
+        "QU501 hub-node warning",
         summary=(
             "A node of the graph that takes part in a great share of its edges (`most-hub-share`, and at least "
             "`least-hub-edges`), in many more than the mean of all nodes (`least-hub-ratio` times)."

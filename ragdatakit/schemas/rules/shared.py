@@ -1,6 +1,6 @@
 """The rules that any format shares (``RD…``): bytes, compression, JSON that readers read differently.
 
-A format adopts them with a severity and a consequence of its own (`Format.adopts`); what stands here is the default.
+A format adopts them with a severity and a consequence of its own (`Format.adopts`); what is here is the default.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from ragdatakit.schemas.declarations import Rule
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        code="RD101",
-        name="unreadable-file",
-        severity="error",
+        "RD101 unreadable-file error",
         summary="A file that cannot be read: no permission, not a regular file, or it changed while it was read.",
         message="cannot be read: {reason}",
         upstream="the loader stops when it opens the file",
@@ -21,9 +19,7 @@ RULES: tuple[Rule, ...] = (
         source="open() in Python's library, as every loader calls it",
     ),
     Rule(
-        code="RD102",
-        name="link-leaves-dataset",
-        severity="error",
+        "RD102 link-leaves-dataset error",
         summary="A file of the dataset is a symbolic link to a place outside the path that was given.",
         message="is a link to a place outside the dataset and was not read",
         upstream="the loader would follow it, and read whatever is there",
@@ -33,9 +29,7 @@ RULES: tuple[Rule, ...] = (
         source="open() in Python's library, as every loader calls it: it follows links",
     ),
     Rule(
-        code="RD103",
-        name="lfs-pointer",
-        severity="error",
+        "RD103 lfs-pointer error",
         summary="The file is a Git LFS pointer, three lines of text in place of a file that was not downloaded.",
         message="is a Git LFS pointer ({size} bytes in truth), not the data",
         upstream="the loader takes the pointer's text for data and fails on its first line",
@@ -45,9 +39,7 @@ RULES: tuple[Rule, ...] = (
         source="the specification of Git LFS pointers; the loaders know nothing of it",
     ),
     Rule(
-        code="RD104",
-        name="mislabelled-compression",
-        severity="error",
+        "RD104 mislabelled-compression error",
         summary="The name and the content disagree about compression: plain text named .gz, or gzip data without .gz.",
         message="{found}, but the name says {expected}",
         upstream="the loader trusts the name and fails on the first byte",
@@ -57,9 +49,7 @@ RULES: tuple[Rule, ...] = (
         source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
-        code="RD105",
-        name="broken-compression",
-        severity="error",
+        "RD105 broken-compression error",
         summary="The gzip data is cut off or damaged.",
         message="gzip data is {reason} after {bytes} uncompressed bytes",
         upstream="the loader stops there with an error",
@@ -69,9 +59,7 @@ RULES: tuple[Rule, ...] = (
         source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
-        code="RD106",
-        name="decompression-bomb",
-        severity="error",
+        "RD106 decompression-bomb error",
         summary="A small compressed file unpacks to an enormous amount of data.",
         message="unpacks to more than {ratio} times its size ({bytes} bytes so far); the rest was not read",
         upstream="the loader would unpack all of it",
@@ -81,9 +69,7 @@ RULES: tuple[Rule, ...] = (
         source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
-        code="RD107",
-        name="invalid-utf8",
-        severity="error",
+        "RD107 invalid-utf8 error",
         summary="Bytes that are not UTF-8 text.",
         message="byte 0x{byte:02x} is not UTF-8",
         upstream="the loader stops with UnicodeDecodeError",
@@ -93,9 +79,7 @@ RULES: tuple[Rule, ...] = (
         source='open(encoding="utf-8") in Python\'s library',
     ),
     Rule(
-        code="RD108",
-        name="byte-order-mark",
-        severity="error",
+        "RD108 byte-order-mark error",
         summary="The file starts with a byte-order mark (EF BB BF).",
         message="starts with a byte-order mark",
         upstream="JSON readers refuse it",
@@ -105,9 +89,7 @@ RULES: tuple[Rule, ...] = (
         source='open(encoding="utf-8") and json.loads in Python\'s library',
     ),
     Rule(
-        code="RD109",
-        name="mixed-line-endings",
-        severity="warning",
+        "RD109 mixed-line-endings warning",
         summary="Some lines end in CR LF and some in LF.",
         message="ends in {found}, while the file's first line ends in {expected}",
         upstream="JSON readers do not mind; line tools and CSV readers split or keep the CR",
@@ -118,9 +100,7 @@ RULES: tuple[Rule, ...] = (
         source="universal newlines of open() in Python's library",
     ),
     Rule(
-        code="RD110",
-        name="lone-carriage-return",
-        severity="warning",
+        "RD110 lone-carriage-return warning",
         summary="A carriage return without a line feed ends a line for Python's text reader, and for few others.",
         message="a carriage return (CR) without a line feed ends this line",
         upstream="Python's text mode ends a line there; DuckDB, orjson and line tools do not",
@@ -131,9 +111,7 @@ RULES: tuple[Rule, ...] = (
         source="universal newlines of open() in Python's library",
     ),
     Rule(
-        code="RD111",
-        name="line-too-long",
-        severity="error",
+        "RD111 line-too-long error",
         summary="A line that is longer than the memory limit allows; it was not checked.",
         message="this record has more than {bytes} bytes and was not checked",
         upstream="the loader holds it in memory several times over",
@@ -143,21 +121,17 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own limit (--memory-limit)",
     ),
     Rule(
-        code="RD112",
-        name="rule-crashed",
-        severity="error",
+        "RD112 rule-crashed error",
         summary="A check of ragdata itself failed on this data; the other checks went on.",
         message="ragdata's own check failed here: {reason}",
         upstream="nothing is known about this record",
         hint="please report it with the record that caused it",
         bad="a record on which a check of ragdata stops with an error",
-        good="the same record, once the check is mended",
+        good="the same record, once the check is fixed",
         source="ragdata's own check failed: no loader is involved",
     ),
     Rule(
-        code="RD113",
-        name="unreliable-key",
-        severity="warning",
+        "RD113 unreliable-key warning",
         summary="The id of a record cannot be read, or not reliably, and references lead to no record: some of them "
         "may mean this one.",
         message="the key of this record cannot be relied on{more}, so references to it may be reported as dangling",
@@ -170,9 +144,7 @@ RULES: tuple[Rule, ...] = (
         counted=False,
     ),
     Rule(
-        code="RD114",
-        name="unchecked-references",
-        severity="info",
+        "RD114 unchecked-references info",
         summary="A file that other files refer to could not be read to its end, so that references to it were not "
         "checked.",
         message="could not be read to its end, so references to its records were not checked",
@@ -183,9 +155,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of references; the loader's verdict is that of the other finding at this file",
     ),
     Rule(
-        code="RD115",
-        name="repeated-file",
-        severity="error",
+        "RD115 repeated-file error",
         summary="A file has nothing but records that another file of the dataset has, such as a compressed copy of it.",
         message="each of its {records:,} records is in {other}, too",
         upstream="a loader that reads both has every record twice, or keeps one of each",
@@ -195,9 +165,7 @@ RULES: tuple[Rule, ...] = (
         source="loaders that read every file of a folder, as glob in Python's library gives them",
     ),
     Rule(
-        code="RD201",
-        name="non-finite-number",
-        severity="warning",
+        "RD201 non-finite-number warning",
         summary="NaN, Infinity or -Infinity: not JSON, though Python reads and writes them.",
         message="{value} is not JSON",
         upstream="Python's json reads it, orjson and most other readers refuse the line",
@@ -207,9 +175,7 @@ RULES: tuple[Rule, ...] = (
         source="json.loads in Python's library: parse_constant",
     ),
     Rule(
-        code="RD202",
-        name="duplicate-key",
-        severity="warning",
+        "RD202 duplicate-key warning",
         summary="One JSON object has the same key twice.",
         message="key {key} appears twice in one object",
         upstream="Python and orjson silently keep the last value, DuckDB the first",
@@ -219,9 +185,7 @@ RULES: tuple[Rule, ...] = (
         source="json.loads in Python's library: the last of the pairs counts",
     ),
     Rule(
-        code="RD203",
-        name="number-out-of-range",
-        severity="warning",
+        "RD203 number-out-of-range warning",
         summary="A number that a 64-bit float cannot hold (such as 1e400).",
         message="{value} does not fit a 64-bit float",
         upstream="Python reads it as infinity, orjson refuses the line",
@@ -231,9 +195,7 @@ RULES: tuple[Rule, ...] = (
         source="json.loads in Python's library: float() makes it infinity",
     ),
     Rule(
-        code="RD204",
-        name="integer-beyond-2-53",
-        severity="warning",
+        "RD204 integer-beyond-2-53 warning",
         summary="An integer beyond 2^53, which readers that use floats round.",
         message="{value} is beyond 2^53",
         upstream="Python keeps it; JavaScript, pandas and some exports round it, so that two ids may become one",
@@ -243,9 +205,7 @@ RULES: tuple[Rule, ...] = (
         source="RFC 8259, section 6, on numbers beyond 2**53",
     ),
     Rule(
-        code="RD205",
-        name="lone-surrogate",
-        severity="warning",
+        "RD205 lone-surrogate warning",
         summary="An escape such as \\ud83d without its other half: not a Unicode character.",
         message="holds the unpaired surrogate {surrogate}",
         upstream="Python's json reads it, encoding it fails later; orjson and DuckDB refuse the line",

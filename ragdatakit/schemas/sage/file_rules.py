@@ -1,4 +1,4 @@
-"""Rules of the files beside SAGE records: documents and their mapping, benchmark files, profiling dumps (SG7…)."""
+"""Rules of the files next to SAGE records: documents and their mapping, benchmark files, profiling dumps (SG7…)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ _SHIFT = (
 
 FILE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="SG701",
-        name="document-not-json",
-        severity="error",
+        "SG701 document-not-json error",
         summary="A line of the documents that is not JSON.",
         message="not JSON: {reason}; one document, a JSON object, is expected",
         upstream=_SHIFT,
@@ -23,9 +21,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
     ),
     Rule(
-        code="SG702",
-        name="documents-as-array",
-        severity="error",
+        "SG702 documents-as-array error",
         summary="The documents are one JSON array, as the index builder saves them, and not lines.",
         message="the file is one JSON array; one document per line is expected",
         upstream="read line by line, an array with line breaks gives no document at all, and one on a single line "
@@ -36,9 +32,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
     ),
     Rule(
-        code="SG703",
-        name="document-not-object",
-        severity="error",
+        "SG703 document-not-object error",
         summary="A line of the documents that is a string, a number or an array.",
         message="the document is {value}; an object with contents is expected",
         upstream="a query that hits it returns [] in place of all its hits",
@@ -48,9 +42,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG704",
-        name="document-without-contents",
-        severity="error",
+        "SG704 document-without-contents error",
         summary="A document without contents, whether or not it has text.",
         message="contents is missing; a string is expected",
         upstream="the Python text of the whole object is returned as the passage",
@@ -60,9 +52,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG705",
-        name="contents-not-text",
-        severity="error",
+        "SG705 contents-not-text error",
         summary="contents is null or no string.",
         message="contents is {value}; a string is expected",
         upstream="it is passed on as it is, and becomes the text of a result",
@@ -72,9 +62,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG706",
-        name="mapping-out-of-range",
-        severity="error",
+        "SG706 mapping-out-of-range error",
         summary="An entry of the mapping that is negative or leads beyond the last document.",
         message="{value} is not a document number, expected 0 to {last}",
         upstream="the hit is dropped with a warning",
@@ -84,9 +72,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG707",
-        name="mapping-not-integers",
-        severity="error",
+        "SG707 mapping-not-integers error",
         summary="An entry of the mapping that is not an integer, or a mapping that is not an array.",
         message="{value} is not a document number; the mapping is an array of integers",
         upstream="every query that comes upon it returns [], and of an object every query at all",
@@ -96,9 +82,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG708",
-        name="mapping-not-json",
-        severity="error",
+        "SG708 mapping-not-json error",
         summary="The mapping is not JSON.",
         message="not JSON: {reason}; an array of integers is expected",
         upstream="it is ignored with a warning, and passage numbers are taken for document numbers: hits return the "
@@ -109,9 +93,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG709",
-        name="differing-contents-and-text",
-        severity="warning",
+        "SG709 differing-contents-and-text warning",
         summary="A document has contents and text, and they differ.",
         message="text is {value} and contents is {other}; the same is expected",
         upstream="the vector is made from text, the passage returned is contents",
@@ -121,9 +103,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
     ),
     Rule(
-        code="SG710",
-        name="duplicate-document-id",
-        severity="warning",
+        "SG710 duplicate-document-id warning",
         summary="Two documents have the same id.",
         message="duplicate document id {value}",
         upstream="not checked; results of the two cannot be distinguished",
@@ -133,9 +113,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG711",
-        name="empty-contents",
-        severity="warning",
+        "SG711 empty-contents warning",
         summary="A document whose contents is empty or blank.",
         message="contents is {value}; a text with words in it is expected",
         upstream="not checked; a query that hits it gets an empty passage",
@@ -145,13 +123,11 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG712",
-        name="unknown-document",
-        severity="warning",
-        summary="A result names a document that is not among the documents beside the records.",
+        "SG712 unknown-document warning",
+        summary="A result names a document that is not among the documents next to the records.",
         message="{field} is {value}; {expected}",
         upstream="not checked; the result comes from other documents, or an older state of these",
-        hint="put the documents beside the records that were retrieved from them",
+        hint="put the documents next to the records that were retrieved from them",
         bad='documents.jsonl: {"id": "c7", "contents": "a"}\n'
         'records.jsonl: {"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": '
         '"c9"}}], "retrieval_docs": ["a"]}',
@@ -161,9 +137,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG713",
-        name="result-unlike-document",
-        severity="warning",
+        "SG713 result-unlike-document warning",
         summary="A result's text or title is not that of the document it names.",
         message="{field} is {value}, and document {document} has {other}; the same is expected",
         upstream="not checked; the documents changed after the retrieval, or the vectors are out of step with them",
@@ -177,9 +151,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG721",
-        name="result-without-prediction",
-        severity="error",
+        "SG721 result-without-prediction error",
         summary="A benchmark result with neither prediction nor model_output.",
         message="{field} has neither prediction nor model_output",
         upstream="the evaluation raises KeyError",
@@ -190,9 +162,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
-        code="SG722",
-        name="wrong-total-samples",
-        severity="warning",
+        "SG722 wrong-total-samples warning",
         summary="metadata.total_samples is not the number of results.",
         message="total_samples is {value}, and the number of results is {results}",
         upstream="the evaluation counts what is there; the run was cut off, or samples were lost",
@@ -204,9 +174,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
-        code="SG723",
-        name="duplicate-result-id",
-        severity="warning",
+        "SG723 duplicate-result-id warning",
         summary="Two benchmark results have the same id.",
         message="{field} is {value}, which {first} has, too",
         upstream="both are counted",
@@ -218,9 +186,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
-        code="SG724",
-        name="failed-result",
-        severity="warning",
+        "SG724 failed-result warning",
         summary="A benchmark result with an error.",
         message="{field} is {value}",
         upstream="the sample is counted as it is, as a wrong answer",
@@ -230,9 +196,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
-        code="SG725",
-        name="benchmark-file-not-json",
-        severity="error",
+        "SG725 benchmark-file-not-json error",
         summary="A benchmark file, or a part of it, is not JSON, or not of the form that its readers expect.",
         message="not JSON: {reason}",
         upstream="results are read as one document, which fails; of questions, batch readers skip the line",
@@ -242,9 +206,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
-        code="SG726",
-        name="benchmark-part-misshapen",
-        severity="error",
+        "SG726 benchmark-part-misshapen error",
         summary="A benchmark file holds something else where an object, or an array of results, is expected.",
         message="{value} has no place here in a benchmark file",
         upstream="the evaluation, and whoever reads the questions, raises TypeError or AttributeError",
@@ -254,9 +216,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     Rule(
-        code="SG731",
-        name="profiling-dump",
-        severity="info",
+        "SG731 profiling-dump info",
         per_file=True,
         summary="A dump of an operator's own log (enable_profile), not records.",
         message="{what}: log entries of the {operator}; {migration}",
@@ -267,9 +227,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/ (enable_profile)",
     ),
     Rule(
-        code="SG732",
-        name="dump-not-json",
-        severity="error",
+        "SG732 dump-not-json error",
         summary="A profiling dump that is not JSON.",
         message="not JSON: {reason}; an array of log entries is expected",
         upstream="the dump cannot be made into records",
@@ -281,9 +239,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/ (enable_profile)",
     ),
     Rule(
-        code="SG733",
-        name="dump-entry-not-object",
-        severity="error",
+        "SG733 dump-entry-not-object error",
         summary="An entry of a profiling dump that is not an object.",
         message="the entry is {value}, expected an object",
         upstream="the entry cannot be made into a record",

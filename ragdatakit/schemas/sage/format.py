@@ -1,4 +1,4 @@
-"""The SAGE format: records that a pipeline's operators pass on, and the files beside them.
+"""The SAGE format: records that a pipeline's operators pass on, and the files next to them.
 
 SAGE has three generations of records, which do not fit each other. The documented one is checked by default (profile
 ``unified``); what today's operators read, by the profile ``operators``; the keys of the oldest are named with what
@@ -24,7 +24,7 @@ from ragdatakit.schemas.sage.stage_rules import REFINING_RULES, STAGE_RULES
 from ragdatakit.schemas.sage.time_rules import TIME_RULES
 
 _STAGES = ("retrieval", "reranking", "refining")
-# Any of these tells that a file holds pipeline records.
+# Any of these says that a file holds pipeline records.
 _SIGNS = (
     *((f"{stage}_{part}",) for stage in _STAGES for part in ("results", "docs", "time")),
     ("generation_time",),
@@ -122,15 +122,7 @@ SAGE = Format(
             ),
         ),
     ),
-    rules=(
-        *RECORD_RULES,
-        *ANSWER_RULES,
-        *STAGE_RULES,
-        *REFINING_RULES,
-        *TIME_RULES,
-        *OPERATOR_RULES,
-        *FILE_RULES,
-    ),
+    rules=(*RECORD_RULES, *ANSWER_RULES, *STAGE_RULES, *REFINING_RULES, *TIME_RULES, *OPERATOR_RULES, *FILE_RULES),
     profiles=("unified", "operators"),
     default_profiles=("unified",),
     profile_words={
@@ -163,21 +155,23 @@ SAGE = Format(
         Key(kind="records", fields=("@record",), rule="repeated-record"),
     ),
     adopts={
-        "duplicate-key": Adopted(severity="error", upstream="the last value wins, the others are silently lost"),
-        "non-finite-number": Adopted(
-            severity="error", upstream="Python reads it, and other readers refuse the record: it is not JSON"
-        ),
+        "duplicate-key": Adopted("error", "the last value wins, the others are silently lost"),
+        "non-finite-number": Adopted("error", "Python reads it, and other readers refuse the record: it is not JSON"),
         "byte-order-mark": Adopted(
-            severity="error",
-            upstream="the first line is not JSON to its reader: of documents it is skipped with a warning, and all "
-            "others move one place against their vectors",
+            "error",
+            (
+                "the first line is not JSON to its reader: of documents it is skipped with a warning, and all "
+                "others move one place against their vectors"
+            ),
         ),
         "invalid-utf8": Adopted(
-            severity="error",
-            upstream="reading stops with UnicodeDecodeError; of documents the retriever then has none, and every query "
-            "returns []",
+            "error",
+            (
+                "reading stops with UnicodeDecodeError; of documents the retriever then has none, and every query "
+                "returns []"
+            ),
         ),
-        "mislabelled-compression": Adopted(severity="error", upstream="SAGE opens plain text only"),
+        "mislabelled-compression": Adopted("error", "SAGE opens plain text only"),
     },
     example={
         "records.jsonl": (
@@ -187,6 +181,6 @@ SAGE = Format(
             '"retrieval_docs": ["Spring tides follow the new and the full moon."], "retrieval_time": 0.02, '
             '"prompt": "Context: Spring tides follow the new and the full moon. Which tide follows the new moon?", '
             '"generated": "Spring tide", "generation_time": 0.4}\n'
-        ),
+        )
     },
 )

@@ -1,6 +1,6 @@
 """The names of older SAGE records, and what became of them; the names that today's operators use instead.
 
-Validators tell of them, the converter renames them: both read this table.
+Validators report them, the converter renames them: both read this table.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ TEXT_KEYS = ("content", "contents", "page_content")
 
 
 def stage_of_results(record: Mapping[str, Any]) -> str:
-    """Which stage the older key ``results`` is of: its company tells.
+    """Which stage the older key ``results`` is of: its company shows.
 
-    A refined list beside it decides by being the same; without one, a refiner's time makes it refined. Results with a
+    A refined list next to it decides by being the same; without one, a refiner's time makes it refined. Results with a
     ``relevance_score``, and some of the retrieved texts in another order, are reranked. All others are retrieved.
     """
     value = record.get("results")

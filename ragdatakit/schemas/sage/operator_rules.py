@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 OPERATOR_RULES: tuple[Rule, ...] = (
     Rule(
-        code="SG601",
-        name="older-key",
-        severity="error",
+        "SG601 older-key error",
         severities={"operators": "warning"},
         summary="A key of the time before the documented names.",
         message="{field} is an older name: {migration}",
@@ -23,9 +21,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7, migration table; sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG602",
-        name="conflicting-older-key",
-        severity="error",
+        "SG602 conflicting-older-key error",
         summary="An older key and the key that replaces it are both there, with different values.",
         message="{field} is {value} and {meant} is {other}; they must be equal",
         upstream="which of them counts depends on the reader; none says so",
@@ -35,9 +31,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7, migration table",
     ),
     Rule(
-        code="SG603",
-        name="redundant-older-key",
-        severity="warning",
+        "SG603 redundant-older-key warning",
         summary="An older key and the key that replaces it are both there and equal.",
         message="{field} says again what {meant} says",
         upstream="it is read by older operators only; whoever changes one of the two makes them disagree",
@@ -47,9 +41,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7, migration table",
     ),
     Rule(
-        code="SG604",
-        name="conflicting-times",
-        severity="error",
+        "SG604 conflicting-times error",
         summary="The documented name of a time and the one of today's operators are both there, with different values.",
         message="{field} is {value} and {meant} is {other}; they mean the same and must be equal",
         upstream="the documentation reads one and today's operators the other: the latencies differ",
@@ -59,10 +51,8 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/evaluate.py: Latency",
     ),
     Rule(
-        code="SG605",
-        name="empty-results-hide-retrieval",
-        severity="error",
-        summary="An empty results beside retrieval_results with texts, as the FlashRAG batch leaves behind.",
+        "SG605 empty-results-hide-retrieval error",
+        summary="An empty results next to retrieval_results with texts, as the FlashRAG batch leaves behind.",
         message="results is empty while retrieval_results has {count}",
         upstream={"operators": "rerankers take the first list that they find, the empty one, and rank no document"},
         hint="leave the empty results out",
@@ -71,9 +61,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="sage_rag/types.py: extract_results",
     ),
     Rule(
-        code="SG606",
-        name="docs-without-results",
-        severity="error",
+        "SG606 docs-without-results error",
         summary="Texts are under the docs keys alone, which today's operators do not read.",
         message="{present} is there, and nothing that the operators read their texts from",
         upstream={
@@ -86,9 +74,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         "sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG607",
-        name="refined-equals-retrieved",
-        severity="warning",
+        "SG607 refined-equals-retrieved warning",
         summary="The refined texts are the retrieved ones, unchanged.",
         message="refining_results has the texts of retrieval_results ({count}) unchanged",
         upstream={
@@ -101,9 +87,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
-        code="SG608",
-        name="objects-before-reranker",
-        severity="error",
+        "SG608 objects-before-reranker error",
         summary="A record with reranking, whose retrieval_results are objects.",
         message="retrieval_results holds objects such as {value}, and a reranker follows; strings are expected",
         upstream={"operators": "the reranker refuses objects: RuntimeError: BGEReranker error"},
@@ -113,9 +97,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/reranker.py: BGEReranker",
     ),
     Rule(
-        code="SG609",
-        name="reranked-results-only",
-        severity="error",
+        "SG609 reranked-results-only error",
         summary="Texts are under results alone, as the rerankers leave them.",
         message="results has {count}, and there is nothing else that the next operators read",
         upstream={"operators": "the promptor finds no context and the refiner gives []: what was reranked is lost"},
@@ -126,9 +108,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         "sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
-        code="SG610",
-        name="prompt-for-generator",
-        severity="error",
+        "SG610 prompt-for-generator error",
         summary="A record with prompt and no answer yet, which today's generator cannot take.",
         message="prompt is {value}, and the answer is still to be generated",
         upstream={
@@ -140,10 +120,8 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/generator.py: OpenAIGenerator",
     ),
     Rule(
-        code="SG611",
-        name="unread-context",
-        severity="warning",
-        summary="An empty retrieval_results beside a context, as the LongBench batch gives.",
+        "SG611 unread-context warning",
+        summary="An empty retrieval_results next to a context, as the LongBench batch gives.",
         message="retrieval_results is empty while context is {context}",
         upstream={"operators": "the promptor takes the empty list, because the key is there; the context is not used"},
         hint="leave the empty retrieval_results out",
@@ -152,9 +130,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
-        code="SG612",
-        name="references-as-context",
-        severity="warning",
+        "SG612 references-as-context warning",
         summary="The refined texts are the references, and nothing was retrieved.",
         message="the refined texts are {value}, the same as references, and no other stage has a text",
         upstream={
@@ -168,9 +144,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; the refiner of that commit",
     ),
     Rule(
-        code="SG613",
-        name="objects-for-reranker",
-        severity="warning",
+        "SG613 objects-for-reranker warning",
         per_file=True,
         summary="A record that ends with retrieval_results of objects, as the retrievers write them.",
         message="retrieval_results holds objects, such as {value}",
@@ -183,9 +157,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/reranker.py: BGEReranker",
     ),
     Rule(
-        code="SG614",
-        name="records-of-another-generation",
-        severity="info",
+        "SG614 records-of-another-generation info",
         summary="Records have the keys of another generation of operators than the one they are checked for.",
         message="records {generation}: {count} of {records}",
         upstream="the findings of this file say what has to change; each generation reads other keys",

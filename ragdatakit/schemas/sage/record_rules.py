@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 RECORD_RULES: tuple[Rule, ...] = (
     Rule(
-        code="SG101",
-        name="record-not-json",
-        severity="error",
+        "SG101 record-not-json error",
         summary="A line or element of a file of records that is not JSON.",
         message="not JSON: {reason}; one record, a JSON object, is expected",
         upstream="no operator ever sees the record",
@@ -18,9 +16,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py; sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
-        code="SG102",
-        name="record-not-object",
-        severity="error",
+        "SG102 record-not-object error",
         summary="A record that is a bare string, a number, true, false or null.",
         message="the record is {value}; an object is expected",
         upstream="retrievers take a bare string for the query and search for nothing when it is a number; "
@@ -31,9 +27,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py; sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
-        code="SG103",
-        name="record-is-array",
-        severity="error",
+        "SG103 record-is-array error",
         summary="A record that is an array: the pair of query and documents (or answer) that old operators passed on.",
         message="the record is the array {value}; an object is expected",
         upstream={
@@ -47,9 +41,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
-        code="SG104",
-        name="missing-query",
-        severity="error",
+        "SG104 missing-query error",
         summary="No query, or a blank one, and no question in words either.",
         message="{state}; a question in words is expected",
         upstream="retrieval finds nothing, the prompt asks nothing, the answer is empty; nothing is raised",
@@ -59,9 +51,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="sage_rag/types.py: extract_query",
     ),
     Rule(
-        code="SG105",
-        name="null-query",
-        severity="error",
+        "SG105 null-query error",
         summary="query is null.",
         message="query is null; a string is expected",
         upstream='the key counts because it is there: rerankers search for the text "None", '
@@ -72,9 +62,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="sage_rag/types.py: extract_query; sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG106",
-        name="query-not-text",
-        severity="error",
+        "SG106 query-not-text error",
         summary="query is a number, an object or an array.",
         message="query is {value}; a string is expected",
         upstream="some operators search for its Python text, others raise",
@@ -84,9 +72,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="sage_rag/types.py: extract_query",
     ),
     Rule(
-        code="SG107",
-        name="question-not-object",
-        severity="error",
+        "SG107 question-not-object error",
         severities={"operators": "warning"},
         summary="question is not an object.",
         message="question is {value}; an object is expected, the sample that the query was taken from",
@@ -100,9 +86,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/retriever.py (Milvus)",
     ),
     Rule(
-        code="SG108",
-        name="question-without-query",
-        severity="warning",
+        "SG108 question-without-query warning",
         summary="question is an object and there is no query.",
         message="question is the object {value} and there is no query",
         upstream={"operators": "Milvus retrievers find nothing; the promptor prints the object into the prompt"},
@@ -112,9 +96,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/retriever.py (Milvus)",
     ),
     Rule(
-        code="SG109",
-        name="unprefixed-key",
-        severity="warning",
+        "SG109 unprefixed-key warning",
         per_file=True,
         summary="A key that the format does not have and that carries no prefix to keep it apart from later ones.",
         message="{keys}: not in the format, and without a prefix",
@@ -126,9 +108,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG110",
-        name="misspelt-key",
-        severity="warning",
+        "SG110 misspelt-key warning",
         summary="A key that is one letter away from a key of the format.",
         message="{key} is one letter away from {meant}",
         upstream="no operator reads it, and none says so",
@@ -138,9 +118,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG111",
-        name="question-without-id",
-        severity="warning",
+        "SG111 question-without-id warning",
         per_file=True,
         summary="question has no id.",
         message="question has no id",
@@ -151,9 +129,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG112",
-        name="duplicate-question-id",
-        severity="warning",
+        "SG112 duplicate-question-id warning",
         summary="Two records have the same question.id.",
         message="duplicate question.id {value}",
         upstream="not checked; results of the two cannot be distinguished, and the sample may be counted twice",
@@ -163,9 +139,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG113",
-        name="prompt-not-text",
-        severity="error",
+        "SG113 prompt-not-text error",
         summary="prompt is not a string.",
         message="prompt is {value}; a string is expected",
         upstream={"unified": "the documented generator sends prompt to the model and needs a string"},
@@ -175,9 +149,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG114",
-        name="prompt-without-query",
-        severity="warning",
+        "SG114 prompt-without-query warning",
         summary="The prompt does not contain the query.",
         message="prompt does not contain the query {query}",
         upstream={"unified": "the model is asked something else, unless the template rewords the query"},
@@ -187,9 +159,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG115",
-        name="prompt-without-context",
-        severity="warning",
+        "SG115 prompt-without-context warning",
         summary="The prompt does not contain the first document of the stage that it is made from.",
         message="prompt does not contain the first text of {stage}, {text}",
         upstream={"unified": "the answer comes without that context, unless the template shortens it"},
@@ -201,9 +171,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG116",
-        name="generated-without-prompt",
-        severity="warning",
+        "SG116 generated-without-prompt warning",
         per_file=True,
         summary="An answer without the prompt that it was generated from.",
         message="generated is there and prompt is not",
@@ -215,9 +183,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG117",
-        name="question-id-not-text",
-        severity="error",
+        "SG117 question-id-not-text error",
         summary="question.id is true, false, a list or an object.",
         message="question.id is {value}; a string or a number is expected",
         upstream={"unified": "question.id is documented as the name of the sample; what joins results by it fails"},
@@ -227,9 +193,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG118",
-        name="repeated-record",
-        severity="warning",
+        "SG118 repeated-record warning",
         summary="Two records are the same, and have no question.id that distinguishes them.",
         message="the record is a copy of an earlier one",
         upstream="records are not compared: every metric counts the sample twice",
@@ -239,9 +203,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG119",
-        name="empty-file",
-        severity="error",
+        "SG119 empty-file error",
         summary="A file of records, documents, benchmark questions or log entries that has none.",
         message="there is nothing in the file; {kind} are expected",
         upstream="nothing runs and nothing is measured; with no documents every query returns []",
@@ -254,9 +216,7 @@ RECORD_RULES: tuple[Rule, ...] = (
 
 ANSWER_RULES: tuple[Rule, ...] = (
     Rule(
-        code="SG201",
-        name="references-not-list",
-        severity="error",
+        "SG201 references-not-list error",
         summary="references is one string (or an object or a number) where an array of strings is expected.",
         message="references is {value}; an array of strings is expected",
         upstream="a string is taken letter by letter: F1, EM, Recall, ROUGE and Accuracy are 0 and BRS is 1 for a "
@@ -267,9 +227,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG202",
-        name="null-references",
-        severity="error",
+        "SG202 null-references error",
         summary="references is null.",
         message="references is null; an array of strings is expected",
         upstream="F1, EM and Recall are 0; ROUGE and BRS raise TypeError",
@@ -279,9 +237,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG203",
-        name="reference-not-text",
-        severity="error",
+        "SG203 reference-not-text error",
         summary="A reference that is a number, null, an object or an array.",
         message="{field} is {value}; a string is expected",
         upstream="seven metrics raise AttributeError or TypeError",
@@ -291,9 +247,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG204",
-        name="empty-reference",
-        severity="error",
+        "SG204 empty-reference error",
         summary="A reference without a character.",
         message="{field} is empty",
         upstream='ROUGE raises "Reference is empty"; F1 is 1 for an empty answer',
@@ -303,9 +257,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG205",
-        name="vacuous-reference",
-        severity="warning",
+        "SG205 vacuous-reference warning",
         summary="A reference of which nothing is left when case, ASCII punctuation and a, an, the are taken away.",
         message="{field} is {value}, of which the metrics' clean-up leaves nothing",
         upstream="F1 and EM are 1 for every answer of which nothing is left either, and 0 for all others",
@@ -315,9 +267,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG206",
-        name="generated-not-text",
-        severity="error",
+        "SG206 generated-not-text error",
         summary="generated is null or no string.",
         message="generated is {value}; a string is expected",
         upstream="EM, Recall, ROUGE and BRS raise; F1 and Accuracy are silently 0",
@@ -327,9 +277,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG207",
-        name="empty-generated",
-        severity="warning",
+        "SG207 empty-generated warning",
         severities={"operators": "error"},
         summary="generated is an empty string.",
         message="generated is empty",
@@ -340,9 +288,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG208",
-        name="missing-references",
-        severity="warning",
+        "SG208 missing-references warning",
         summary="An answer without a reference to compare it with.",
         message="generated is there and references {state}",
         upstream="every metric is 0, as for a wrong answer",
@@ -352,9 +298,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG209",
-        name="differing-references",
-        severity="error",
+        "SG209 differing-references error",
         severities={"operators": "warning"},
         summary="question.references and references are not the same.",
         message="question.references is {value} and references is {other}; the same is expected",
@@ -365,9 +309,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/evaluate.py",
     ),
     Rule(
-        code="SG210",
-        name="duplicate-reference",
-        severity="warning",
+        "SG210 duplicate-reference warning",
         summary="A reference that is in the list twice.",
         message="{field} is {value}, which was in the list before",
         upstream="harmless: the best value over the references counts",

@@ -12,20 +12,12 @@ STAGE_RULES = {"null": "stage-not-list", "type": "stage-not-list"}
 
 def _time(name: str, description: str, example: float) -> Field:
     return Field(
-        name=name,
-        type="number",
-        required=False,
-        minimum=0,
-        description=f"Seconds that {description} took.",
-        examples=(example,),
-        rules=TIME_RULES,
+        f"{name}?: number", f"Seconds that {description} took.", minimum=0, examples=(example,), rules=TIME_RULES
     )
 
 
 def _results(name: str, description: str, example: dict[str, Any]) -> Field:
-    return Field(
-        name=name, type="array", required=False, description=description, examples=([example],), rules=STAGE_RULES
-    )
+    return Field(f"{name}?: array", description, examples=([example],), rules=STAGE_RULES)
 
 
 def _docs(stage: str, example: str) -> Field:
@@ -50,28 +42,21 @@ RECORD = Record(
     description="One question on its way through a pipeline: what each stage found, the prompt, the answer, the times.",
     fields=(
         Field(
-            name="query",
-            type="string",
-            required=False,
-            description="The question in words; not blank.",
+            "query?: string",
+            "The question in words; not blank.",
             examples=("Which tide follows the new moon?",),
             rules={"null": "null-query", "type": "query-not-text"},
         ),
         Field(
-            name="question",
-            type="object",
-            required=False,
+            "question?: object",
+            "The sample that the query was taken from: id, references, and what else is known of it.",
             values="any",
-            description="The sample that the query was taken from: id, references, and what else is known of it.",
             examples=({"id": "t1", "references": ["spring tide"]},),
             rules={"null": "question-not-object", "type": "question-not-object"},
         ),
         Field(
-            name="references",
-            type="array",
-            items="string",
-            required=False,
-            description="The gold answers, none of them empty; [] where there are none.",
+            "references?: string[]",
+            "The gold answers, none of them empty; [] where there are none.",
             examples=(["spring tide"],),
             rules={"null": "null-references", "type": "references-not-list", "item-type": "reference-not-text"},
         ),
@@ -97,30 +82,20 @@ RECORD = Record(
         _docs("refining", _SHORT),
         _time("refining_time", "refining", 0.3),
         Field(
-            name="prompt",
-            type="string",
-            required=False,
-            description="What the generator is sent.",
+            "prompt?: string",
+            "What the generator is sent.",
             examples=(f"Context: {_SHORT} Which tide follows the new moon?",),
             rules={"null": "prompt-not-text", "type": "prompt-not-text"},
         ),
         Field(
-            name="generated",
-            type="string",
-            required=False,
+            "generated?: string",
+            "The answer.",
             non_empty=True,
-            description="The answer.",
             examples=("Spring tide",),
             rules={"null": "generated-not-text", "type": "generated-not-text", "empty": "empty-generated"},
         ),
         _time("generation_time", "generation", 0.4),
-        Field(
-            name="input",
-            type="any",
-            required=False,
-            nullable=True,
-            description="What the record was made from, where that was no object.",
-        ),
+        Field("input?: any | null", "What the record was made from, where that was no object."),
     ),
     rules={"syntax": "record-not-json", "not-object": "record-not-object", "array": "record-is-array"},
     examples=(
@@ -148,10 +123,9 @@ DOCUMENT = Record(
     description="One passage of the Wiki18 retriever; its place in the file is the number of its vector.",
     fields=(
         Field(
-            name="contents",
-            type="string",
+            "contents: string",
+            "The passage.",
             non_empty=True,
-            description="The passage.",
             examples=("Neap tides follow the quarters.",),
             rules={
                 "missing": "document-without-contents",
@@ -160,18 +134,10 @@ DOCUMENT = Record(
                 "empty": "empty-contents",
             },
         ),
-        Field(
-            name="text",
-            type="any",
-            required=False,
-            nullable=True,
-            description="Read by the index builder only, before contents.",
-        ),
-        Field(name="title", type="any", required=False, nullable=True, description="Carried into results."),
-        Field(
-            name="id", type="any", required=False, nullable=True, description="Carried into results.", examples=("c8",)
-        ),
-        Field(name="doc_size", type="any", required=False, nullable=True, description="Carried into results."),
+        Field("text?: any | null", "Read by the index builder only, before contents."),
+        Field("title?: any | null", "Carried into results."),
+        Field("id?: any | null", "Carried into results.", examples=("c8",)),
+        Field("doc_size?: any | null", "Carried into results."),
     ),
     rules={"syntax": "document-not-json", "not-object": "document-not-object"},
     examples=({"id": "c8", "title": "Neap tide", "contents": "Neap tides follow the quarters."},),
@@ -189,7 +155,7 @@ MAPPING_ENTRY = Record(
 
 def _free(name: str, description: str, example: Any = None) -> Field:
     examples = () if example is None else (example,)
-    return Field(name=name, type="any", required=False, nullable=True, description=description, examples=examples)
+    return Field(f"{name}?: any | null", description, examples=examples)
 
 
 BENCHMARK_QUESTION = Record(
@@ -219,17 +185,15 @@ BENCHMARK_RESULT = Record(
     description="What one run of sage-rag-benchmark wrote: about the run, and one result for each sample.",
     fields=(
         Field(
-            name="metadata",
-            type="object",
+            "metadata: object",
+            "pipeline_name, timestamp, total_samples, completed_batches, elapsed_time_seconds, config.",
             values="any",
-            description="pipeline_name, timestamp, total_samples, completed_batches, elapsed_time_seconds, config.",
             examples=({"pipeline_name": "naive", "total_samples": 1},),
             rules=dict.fromkeys(("missing", "null", "type"), "benchmark-part-misshapen"),
         ),
         Field(
-            name="results",
-            type="array",
-            description="id, question, prediction or model_output, ground_truth, retrieved_docs or retrieved_context.",
+            "results: array",
+            "id, question, prediction or model_output, ground_truth, retrieved_docs or retrieved_context.",
             examples=([{"id": "t1", "prediction": "Spring tide", "ground_truth": ["spring tide"]}],),
             rules=dict.fromkeys(("missing", "null", "type"), "benchmark-part-misshapen"),
         ),

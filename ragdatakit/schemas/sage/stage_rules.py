@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 STAGE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="SG301",
-        name="stage-not-list",
-        severity="error",
+        "SG301 stage-not-list error",
         summary="The results or docs of a stage are null, a string or an object where an array is expected.",
         message="{field} is {value}; an array is expected",
         upstream="null stops the refiner with TypeError, or makes the promptor pass on two messages of an error, "
@@ -19,9 +17,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/refiner.py: RefinerOperator; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
-        code="SG302",
-        name="uneven-stage",
-        severity="error",
+        "SG302 uneven-stage error",
         summary="The docs and the results of a stage differ in number.",
         message="{stage}_docs has {docs}, {stage}_results has {results}; as many of each are expected, in one order",
         upstream={
@@ -33,9 +29,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG303",
-        name="doc-unlike-result",
-        severity="error",
+        "SG303 doc-unlike-result error",
         summary="A text of a stage's docs is not that of the result in the same place.",
         message="{field} is {value}, and the text of {stage}_results[{index}] is {text}; the same is expected",
         upstream={"unified": "they are not compared: readers of docs and of results see different contexts"},
@@ -45,9 +39,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG304",
-        name="half-a-stage",
-        severity="warning",
+        "SG304 half-a-stage warning",
         per_file=True,
         summary="A stage has results without docs, or docs without results.",
         message="{present} without {absent}",
@@ -60,9 +52,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
-        code="SG305",
-        name="result-is-text",
-        severity="error",
+        "SG305 result-is-text error",
         severities={"operators": "warning"},
         summary="Results of retrieval or reranking are bare strings.",
         message="{field} is the string {value} ({count} such in {stage}_results); an object with text is expected",
@@ -76,9 +66,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
-        code="SG306",
-        name="result-without-text",
-        severity="error",
+        "SG306 result-without-text error",
         summary="A result without a text: no key text, or one that is null or no string; or no object at all.",
         message="{field} {state}; an object with a string under text is expected",
         upstream="promptor and refiner put the Python text of the whole object into the prompt; "
@@ -89,9 +77,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/promptor.py: QAPromptor; sage_rag/operators/evaluate.py: CompressionRate",
     ),
     Rule(
-        code="SG307",
-        name="text-under-other-key",
-        severity="warning",
+        "SG307 text-under-other-key warning",
         summary="The text of a result is under content or contents.",
         message="{field} has its text under {key}; text is expected",
         upstream="promptor and TokenCount take the Python text of the whole object; "
@@ -102,9 +88,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/promptor.py: QAPromptor; sage_rag/operators/evaluate.py: CompressionRate",
     ),
     Rule(
-        code="SG308",
-        name="empty-stage-text",
-        severity="warning",
+        "SG308 empty-stage-text warning",
         summary="A text of a stage is empty or blank.",
         message="{field} is {value}; a text with words in it is expected",
         upstream="it gives the prompt an empty context",
@@ -114,9 +98,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
-        code="SG309",
-        name="score-not-number",
-        severity="error",
+        "SG309 score-not-number error",
         summary="A score or similarity_score that is a string, null, true, false, a list, NaN or infinite.",
         message="{field} is {value}; a finite number is expected",
         upstream="today's operators never read it; whoever sorts by it raises TypeError or gets a wrong order",
@@ -126,9 +108,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/reranker.py",
     ),
     Rule(
-        code="SG310",
-        name="scores-not-descending",
-        severity="warning",
+        "SG310 scores-not-descending warning",
         summary="Results of retrieval or reranking are not ordered from the highest score to the lowest.",
         message="{field} is {value}, above the {before} before it; descending scores are expected in {stage}_results",
         upstream="every reader takes the order of the list and none looks at the scores",
@@ -138,9 +118,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/reranker.py",
     ),
     Rule(
-        code="SG311",
-        name="score-out-of-range",
-        severity="warning",
+        "SG311 score-out-of-range warning",
         per_file=True,
         summary="A score below 0 or above 1.",
         message="{field} is {value}; a score from 0 to 1 is expected",
@@ -151,9 +129,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/reranker.py; sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG312",
-        name="raw-similarity-score",
-        severity="info",
+        "SG312 raw-similarity-score info",
         per_file=True,
         summary="A similarity_score below 0 or above 1, as inner products are.",
         message="{field} is {value}, not from 0 to 1",
@@ -164,9 +140,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     Rule(
-        code="SG313",
-        name="repeated-stage-text",
-        severity="warning",
+        "SG313 repeated-stage-text warning",
         summary="The same text twice in one stage.",
         message="{field} is the text of {first} again, {value}",
         upstream="the context is counted and sent twice",
@@ -176,9 +150,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
-        code="SG314",
-        name="reranked-text-unknown",
-        severity="error",
+        "SG314 reranked-text-unknown error",
         summary="A reranked text that is not among the texts it was made from.",
         message="{field} is {value}, which is not among the texts of {sources}",
         upstream={
@@ -190,9 +162,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG315",
-        name="more-reranked-than-source",
-        severity="error",
+        "SG315 more-reranked-than-source error",
         summary="More reranked texts than texts that they were made from.",
         message="reranking has {count} texts, {source} has {others}; no more are expected",
         upstream={"unified": "reranking orders texts and cuts their list, it never adds one"},
@@ -202,9 +172,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG316",
-        name="stage-without-source",
-        severity="warning",
+        "SG316 stage-without-source warning",
         per_file=True,
         summary="Reranking or refining without a stage before it.",
         message="{stage} is there and no stage before it",
@@ -216,9 +184,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG317",
-        name="empty-stage",
-        severity="warning",
+        "SG317 empty-stage warning",
         severities={"operators": "error"},
         summary="A stage is an empty array while an earlier one has texts.",
         message="{field} is empty while {earlier} has texts ({count})",
@@ -233,9 +199,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
-        code="SG318",
-        name="doc-not-text",
-        severity="error",
+        "SG318 doc-not-text error",
         summary="An item of a stage's docs that is not a string.",
         message="{field} is {value}; a string is expected",
         upstream={
@@ -248,9 +212,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG320",
-        name="metadata-not-object",
-        severity="error",
+        "SG320 metadata-not-object error",
         summary="The metadata of a result is not an object.",
         message="{field} is {value}; an object is expected",
         upstream={"unified": "metadata is documented as an object; whoever looks up a key in it raises TypeError"},
@@ -260,9 +222,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG319",
-        name="more-refined-than-source",
-        severity="warning",
+        "SG319 more-refined-than-source warning",
         summary="More refined texts than texts that they were made from.",
         message="refining has {count} texts, {source} has {others}; no more are expected",
         upstream={
@@ -277,9 +237,7 @@ STAGE_RULES: tuple[Rule, ...] = (
 
 REFINING_RULES: tuple[Rule, ...] = (
     Rule(
-        code="SG401",
-        name="length-not-count",
-        severity="error",
+        "SG401 length-not-count error",
         summary="original_length or refined_length is not a whole number from 0.",
         message="{field} is {value}; a whole number from 0 is expected",
         upstream={"unified": "both are documented as counts (of characters or tokens); the ratio cannot be computed"},
@@ -290,9 +248,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG402",
-        name="wrong-compression-ratio",
-        severity="error",
+        "SG402 wrong-compression-ratio error",
         summary="compression_ratio is not refined_length divided by original_length.",
         message="{field} is {value}; {refined} ÷ {original} = {ratio} is expected",
         upstream={
@@ -306,9 +262,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; the tolerance is half of the last digit written, at least 0.005",
     ),
     Rule(
-        code="SG403",
-        name="inverted-compression-ratio",
-        severity="error",
+        "SG403 inverted-compression-ratio error",
         summary="compression_ratio is original ÷ refined, the inverse of what is documented.",
         message="{field} is {value}, which is {original} ÷ {refined}; {refined} ÷ {original} = {ratio} is expected",
         upstream={
@@ -323,9 +277,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sageRefiner: LongRefiner",
     ),
     Rule(
-        code="SG404",
-        name="refined-text-grew",
-        severity="warning",
+        "SG404 refined-text-grew warning",
         summary="refined_length is greater than original_length.",
         message="{field} is {value}, more than the original_length of {original}",
         upstream={"unified": "the text grew, which no refiner is meant to do; the ratio is above 1"},
@@ -335,9 +287,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG405",
-        name="ratio-of-nothing",
-        severity="error",
+        "SG405 ratio-of-nothing error",
         summary="original_length is 0 and there is a compression_ratio.",
         message="{field} is {value} while original_length is 0; no ratio is expected",
         upstream={
@@ -351,9 +301,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sageRefiner: LongRefiner",
     ),
     Rule(
-        code="SG406",
-        name="incomplete-compression-numbers",
-        severity="warning",
+        "SG406 incomplete-compression-numbers warning",
         per_file=True,
         summary="Only some of original_length, refined_length and compression_ratio are there.",
         message="{field} has {present} without {absent}",
@@ -365,9 +313,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG407",
-        name="refined-as-text",
-        severity="error",
+        "SG407 refined-as-text error",
         severities={"operators": "warning"},
         summary="refining_results holds bare strings.",
         message="{field} is the string {value} ({count} such in refining_results); an object with text is expected",
@@ -381,9 +327,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/refiner.py: RefinerOperator",
     ),
     Rule(
-        code="SG408",
-        name="refined-as-object",
-        severity="error",
+        "SG408 refined-as-object error",
         summary="refining_results holds objects, the documented type, which today's operators do not read.",
         message="{field} is the object {value} ({count} such in refining_results); a string is expected",
         upstream={"operators": "the promptor puts the Python text of each object into the prompt, numbers and all"},
@@ -393,9 +337,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/promptor.py: QAPromptor",
     ),
     Rule(
-        code="SG409",
-        name="many-refined-into-one",
-        severity="warning",
+        "SG409 many-refined-into-one warning",
         per_file=True,
         summary="One refined text where there were several.",
         message="refining has one text, {source} has {others}",
@@ -406,9 +348,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/refiner.py: RefinerOperator; sageRefiner: LongRefiner",
     ),
     Rule(
-        code="SG410",
-        name="ratio-not-number",
-        severity="error",
+        "SG410 ratio-not-number error",
         summary="compression_ratio is not a finite number from 0.",
         message="{field} is {value}; a finite number from 0 is expected, refined ÷ original",
         upstream={
@@ -421,9 +361,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG411",
-        name="unit-of-lengths",
-        severity="info",
+        "SG411 unit-of-lengths info",
         per_file=True,
         counted=False,
         summary="The lengths are those of the text in characters, or in words.",

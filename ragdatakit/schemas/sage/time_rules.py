@@ -6,9 +6,7 @@ from ragdatakit.schemas.declarations import Rule
 
 TIME_RULES: tuple[Rule, ...] = (
     Rule(
-        code="SG501",
-        name="time-not-seconds",
-        severity="error",
+        "SG501 time-not-seconds error",
         summary="A time that is not a finite number of seconds from 0.",
         message="{field} is {value}; seconds from 0 are expected, as a number",
         upstream="Latency raises TypeError on a string, and adds a negative time to the sum",
@@ -18,9 +16,7 @@ TIME_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py: Latency",
     ),
     Rule(
-        code="SG502",
-        name="operators-time-key",
-        severity="error",
+        "SG502 operators-time-key error",
         summary="A time under the name that today's operators use and the documentation calls old.",
         message="{field} is the older name of {meant}, which alone the documented format reads",
         upstream={"unified": "readers of the documented format find no time of the stage, and its latency counts as 0"},
@@ -31,9 +27,7 @@ TIME_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     Rule(
-        code="SG503",
-        name="missing-operators-time",
-        severity="error",
+        "SG503 missing-operators-time error",
         summary="A time under its documented name only, which today's operators do not read.",
         message="{field} is there and {meant}, which today's operators read, is not",
         upstream={"operators": "Latency reads the other name and counts 0.00 s"},
@@ -44,9 +38,7 @@ TIME_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py: Latency",
     ),
     Rule(
-        code="SG504",
-        name="time-without-stage",
-        severity="warning",
+        "SG504 time-without-stage warning",
         summary="A time without the stage that it was measured of.",
         message="{field} is there and nothing of {stage}",
         upstream="Latency counts a stage that left nothing in the record",
@@ -56,9 +48,7 @@ TIME_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/evaluate.py: Latency",
     ),
     Rule(
-        code="SG505",
-        name="time-over-an-hour",
-        severity="warning",
+        "SG505 time-over-an-hour warning",
         summary="A time of more than 3,600 seconds.",
         message="{field} is {value} seconds, more than an hour: perhaps milliseconds",
         upstream="Latency takes it for seconds",

@@ -23,7 +23,7 @@ _LINE_RULES = {"syntax": "wrong-columns", "blank": "blank-line"}
 
 
 def _word(name: str, description: str, example: str) -> Field:
-    return Field(name=name, type="string", description=description, examples=(example,))
+    return Field(f"{name}: string", description, examples=(example,))
 
 
 JUDGEMENT = Record(
@@ -35,9 +35,8 @@ JUDGEMENT = Record(
         _word("iteration", "Passed over; 0.", "0"),
         _word("docno", "The document.", "d1"),
         Field(
-            name="relevance",
-            type="integer",
-            description="0 for not relevant, 1 and above for relevant; below 0: in the pool, but not judged.",
+            "relevance: integer",
+            "0 for not relevant, 1 and above for relevant; below 0: in the pool, but not judged.",
             examples=(1,),
             minimum=-(2**63),
             maximum=999_999,
@@ -56,18 +55,14 @@ RESULT = Record(
         _word("qid", "The query.", "q1"),
         _word("iteration", "Passed over; Q0.", "Q0"),
         _word("docno", "The document.", "d1"),
-        Field(name="rank", type="integer", description="The rank, from 1; evaluators do not read it.", examples=(1,)),
+        Field("rank: integer", "The rank, from 1; evaluators do not read it.", examples=(1,)),
         Field(
-            name="score",
-            type="number",
-            description="The score, which gives the order.",
-            examples=(7.5,),
-            rules={"type": "score-not-number"},
+            "score: number", "The score, which gives the order.", examples=(7.5,), rules={"type": "score-not-number"}
         ),
         _word("tag", "The name of the run.", "bm25"),
     ),
     pattern=r"\S+\s+\S+\s+\S+\s+-?\d+\s+[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s+\S+"
-    r"|\S+\s+Q0\s+\S+\s+-?\d+\s+(?i:[-+]?(nan|inf|infinity))\s+\S+",  # faults that are told, not other files
+    r"|\S+\s+Q0\s+\S+\s+-?\d+\s+(?i:[-+]?(nan|inf|infinity))\s+\S+",  # faults that are reported, not other files
     extra="forbid",
     rules={**_LINE_RULES, "extra": "comment-line"},
     examples=({"qid": "q1", "iteration": "Q0", "docno": "d1", "rank": 1, "score": 7.5, "tag": "bm25"},),
@@ -78,33 +73,14 @@ TOPIC = Record(
     description="One information need.",
     fields=(
         Field(
-            name="num",
-            type="string",
-            description="The number, by which judgements and runs name it; a label `Number:` is left out.",
+            "num: string",
+            "The number, by which judgements and runs name it; a label `Number:` is left out.",
             examples=("401",),
             rules={"missing": "missing-number"},
         ),
-        Field(
-            name="title",
-            type="string",
-            required=False,
-            description="A few words; what is usually searched for.",
-            examples=("mapping of reefs",),
-        ),
-        Field(
-            name="desc",
-            type="string",
-            required=False,
-            description="One sentence.",
-            examples=("How were reefs mapped?",),
-        ),
-        Field(
-            name="narr",
-            type="string",
-            required=False,
-            description="What counts as relevant.",
-            examples=("Relevant documents say who mapped a reef.",),
-        ),
+        Field("title?: string", "A few words; what is usually searched for.", examples=("mapping of reefs",)),
+        Field("desc?: string", "One sentence.", examples=("How were reefs mapped?",)),
+        Field("narr?: string", "What counts as relevant.", examples=("Relevant documents say who mapped a reef.",)),
     ),
     examples=({"num": "401", "title": "mapping of reefs"},),
 )
@@ -122,18 +98,15 @@ DOCUMENT = Record(
     description="One document.",
     fields=(
         Field(
-            name="docno",
-            type="string",
-            description="The number, by which judgements and runs name it.",
+            "docno: string",
+            "The number, by which judgements and runs name it.",
             examples=("d1",),
             rules={"missing": "missing-number"},
         ),
-        Field(name="title", type="string", required=False, description="The title.", examples=("North reef",)),
+        Field("title?: string", "The title.", examples=("North reef",)),
         Field(
-            name="text",
-            type="string",
-            required=False,
-            description="The text; where there is no such element, all that is neither number nor header.",
+            "text?: string",
+            "The text; where there is no such element, all that is neither number nor header.",
             examples=("The north reef was mapped in one summer.",),
         ),
     ),
@@ -263,13 +236,9 @@ TREC = Format(
     ),
     coverages=(Coverage(kind="qrels", field="qid", by=(("run", "qid"),), rule="query-without-results"),),
     adopts={
-        "mixed-line-endings": Adopted(severity=None, upstream="lines are stripped of blanks"),
-        "byte-order-mark": Adopted(
-            severity="error", upstream="the mark becomes part of the first query id, which then matches nothing"
-        ),
-        "mislabelled-compression": Adopted(
-            severity="error", upstream="the tools go by the name, and read nothing but garbage"
-        ),
+        "mixed-line-endings": Adopted(None, "lines are stripped of blanks"),
+        "byte-order-mark": Adopted("error", "the mark becomes part of the first query id, which then matches nothing"),
+        "mislabelled-compression": Adopted("error", "the tools go by the name, and read nothing but garbage"),
     },
     example={
         "documents.trec": "<DOC>\n<DOCNO>d1</DOCNO>\n<TITLE>\nPear trees\n</TITLE>\n"

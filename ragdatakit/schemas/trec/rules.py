@@ -12,9 +12,7 @@ _RUN = "pytrec_eval.parse_run, get_trec_results.c"
 
 FILE_RULES: tuple[Rule, ...] = (
     Rule(
-        code="TR101",
-        name="unclosed-element",
-        severity="error",
+        "TR101 unclosed-element error",
         summary="A document or topic whose closing tag is missing.",
         message="the element is not closed",
         upstream="readers take what follows for part of it, up to the next closing tag",
@@ -24,9 +22,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
     ),
     Rule(
-        code="TR102",
-        name="missing-number",
-        severity="error",
+        "TR102 missing-number error",
         summary="A document without `<docno>`, or a topic without `<num>`.",
         message="there is no {field}",
         upstream="readers pass over it, or stop; no judgement can name it",
@@ -36,9 +32,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
     ),
     Rule(
-        code="TR103",
-        name="blank-in-id",
-        severity="error",
+        "TR103 blank-in-id error",
         summary="The id of a document or topic is empty, or has blanks in it.",
         message="the id {value} is empty or has blanks in it",
         upstream="judgements and runs are cut at blanks, so that no line can name it",
@@ -48,9 +42,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
     ),
     Rule(
-        code="TR104",
-        name="blank-text",
-        severity="warning",
+        "TR104 blank-text warning",
         summary="A document without text, or a topic without a title.",
         message="the text is blank",
         upstream="nothing can be found by it",
@@ -60,9 +52,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="ir_datasets/formats/trec.py (TrecDocs, TrecXmlQueries); trec_eval reads runs and judgements",
     ),
     Rule(
-        code="TR105",
-        name="empty-file",
-        severity="error",
+        "TR105 empty-file error",
         summary="A file of judgements, results, topics or documents that has none.",
         message="there is no {record} in the file",
         upstream='trec_eval stops with "Cannot read" the file; pytrec_eval reads nothing, and measures nothing',
@@ -72,12 +62,10 @@ FILE_RULES: tuple[Rule, ...] = (
         source=f"{_QRELS}; {_RUN}",
     ),
     Rule(
-        code="TR111",
-        name="wrong-columns",
-        severity="error",
+        "TR111 wrong-columns error",
         summary="A line with more or fewer columns than the four of judgements, the six of runs or the two of topics.",
         message="{reason}",
-        upstream='trec_eval stops with "Malformed line", pytrec_eval with ValueError; columns behind a run\'s tag are '
+        upstream='trec_eval stops with "Malformed line", pytrec_eval with ValueError; columns after a run\'s tag are '
         "passed over by trec_eval only",
         hint="judgements: query, 0, document, relevance; runs: query, Q0, document, rank, score, tag",
         bad="q1 d2 1",
@@ -85,9 +73,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=f"{_QRELS}; {_RUN}",
     ),
     Rule(
-        code="TR112",
-        name="relevance-not-integer",
-        severity="error",
+        "TR112 relevance-not-integer error",
         summary="A relevance that is not an integer.",
         message="the relevance {value} is not an integer",
         upstream="trec_eval silently reads text as 0 and cuts decimals, pytrec_eval stops with ValueError",
@@ -97,9 +83,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_QRELS,
     ),
     Rule(
-        code="TR113",
-        name="score-not-number",
-        severity="error",
+        "TR113 score-not-number error",
         summary="A score that is not a finite number.",
         message="the score {value} is not a finite number",
         upstream="trec_eval silently reads text as 0, pytrec_eval stops with ValueError (NaN has no order)",
@@ -109,9 +93,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_RUN,
     ),
     Rule(
-        code="TR114",
-        name="blank-line",
-        severity="error",
+        "TR114 blank-line error",
         severities={"trec_eval": "warning"},
         summary="A blank line.",
         message="a blank line",
@@ -125,9 +107,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="q1 0 d2 1\nq2 0 d3 1",
     ),
     Rule(
-        code="TR115",
-        name="comment-line",
-        severity="error",
+        "TR115 comment-line error",
         severities={"trec_eval": "warning"},
         summary="A line of a run that begins with #.",
         message="a comment: {value}",
@@ -141,9 +121,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_RUN,
     ),
     Rule(
-        code="TR116",
-        name="relevance-out-of-range",
-        severity="error",
+        "TR116 relevance-out-of-range error",
         summary="A relevance of a million or more, or below -2^63.",
         message="the relevance {value} is out of range; -2^63 to 999999 are read",
         upstream="measures take time with the square of the highest relevance: from a million on they do not end, "
@@ -154,9 +132,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="form_res_rels.c",
     ),
     Rule(
-        code="TR117",
-        name="nul-in-id",
-        severity="error",
+        "TR117 nul-in-id error",
         summary="The id of a query or document in judgements or a run has a NUL character in it.",
         message="the id {value} has a NUL character in it",
         upstream="the evaluators are written in C, where the id ends at the NUL: ids that are alike up to there become "
@@ -168,9 +144,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="form_res_rels.c",
     ),
     Rule(
-        code="TR121",
-        name="rank-against-score",
-        severity="warning",
+        "TR121 rank-against-score warning",
         summary="A result has a better rank than one with a higher score.",
         message="rank {rank} has a higher score than rank {before} before it",
         upstream="ranks are not read: the order is that of the scores",
@@ -181,9 +155,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="form_res_rels.c",
     ),
     Rule(
-        code="TR122",
-        name="odd-rank",
-        severity="warning",
+        "TR122 odd-rank warning",
         summary="Ranks of a query that do not count 1, 2, 3 and so on.",
         message="the rank is {value} where {expected} would follow",
         upstream="ranks are not read; tools that do read them expect 1 to n",
@@ -194,9 +166,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 2 2.5 bm25",
     ),
     Rule(
-        code="TR123",
-        name="equal-scores",
-        severity="warning",
+        "TR123 equal-scores warning",
         summary="Two results of a query with one score.",
         message="the score {value} is that of the result before",
         upstream="results of one score are ordered by document id, falling, so that the measures depend on the ids",
@@ -207,9 +177,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 2 3.5 bm25",
     ),
     Rule(
-        code="TR124",
-        name="several-tags",
-        severity="warning",
+        "TR124 several-tags warning",
         summary="A run with more than one tag.",
         message="the file has {tags} tags, {value} after {first}",
         upstream="the file counts as one run, named by its last tag",
@@ -219,9 +187,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="q1 Q0 d2 1 7.5 bm25\nq2 Q0 d1 1 4.0 bm25",
     ),
     Rule(
-        code="TR125",
-        name="many-results",
-        severity="warning",
+        "TR125 many-results warning",
         summary="More than 1000 results for a query.",
         message="query {value} has more than 1000 results",
         upstream="everything is read; TREC's own tools take 1000 results a query",
@@ -235,9 +201,7 @@ FILE_RULES: tuple[Rule, ...] = (
 
 SET_RULES: tuple[Rule, ...] = (
     Rule(
-        code="TR201",
-        name="duplicate-docno",
-        severity="error",
+        "TR201 duplicate-docno error",
         summary="Two documents with one number.",
         message="duplicate document {value}",
         upstream="indexers replace one by the other, or index both under one id",
@@ -247,9 +211,7 @@ SET_RULES: tuple[Rule, ...] = (
         source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
-        code="TR202",
-        name="duplicate-topic",
-        severity="error",
+        "TR202 duplicate-topic error",
         summary="Two topics with one number.",
         message="duplicate topic {value}",
         upstream="the last one replaces the others",
@@ -259,9 +221,7 @@ SET_RULES: tuple[Rule, ...] = (
         source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
-        code="TR203",
-        name="judged-twice",
-        severity="error",
+        "TR203 judged-twice error",
         summary="A document that is judged twice for one query in one file.",
         message="the document is judged for this query before",
         upstream='trec_eval stops with "duplicate docs", pytrec_eval with AssertionError',
@@ -271,9 +231,7 @@ SET_RULES: tuple[Rule, ...] = (
         source=_QRELS,
     ),
     Rule(
-        code="TR204",
-        name="retrieved-twice",
-        severity="error",
+        "TR204 retrieved-twice error",
         summary="A document that a run has twice for one query.",
         message="the document is a result of this query before",
         upstream='trec_eval stops with "duplicate docs", pytrec_eval with AssertionError',
@@ -283,9 +241,7 @@ SET_RULES: tuple[Rule, ...] = (
         good="q2 Q0 d3 1 4.0 bm25\nq2 Q0 d1 2 3.5 bm25",
     ),
     Rule(
-        code="TR205",
-        name="unknown-query",
-        severity="error",
+        "TR205 unknown-query error",
         summary="Results for a query that has neither a topic nor a judgement.",
         message="there is no topic and no judgement for query {value}",
         upstream="evaluators silently pass over it: the run measures nothing there",
@@ -295,9 +251,7 @@ SET_RULES: tuple[Rule, ...] = (
         source="form_res_rels.c; get_qrels.c; get_trec_results.c",
     ),
     Rule(
-        code="TR206",
-        name="unknown-topic",
-        severity="warning",
+        "TR206 unknown-topic warning",
         summary="Judgements for a query that is not a topic.",
         message="there is no topic {value}",
         upstream="evaluators do not read topics; what retrieves for the topics never answers this query",
@@ -308,9 +262,7 @@ SET_RULES: tuple[Rule, ...] = (
         source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
-        code="TR207",
-        name="topics-by-position",
-        severity="info",
+        "TR207 topics-by-position info",
         summary="The judgements number the queries 1 to n, and so many topics there are, with other numbers.",
         message="the judgements go by the position of the topics, 1 to {number}, not by their numbers",
         upstream="what goes by the numbers joins judgements with the wrong topics",
@@ -320,9 +272,7 @@ SET_RULES: tuple[Rule, ...] = (
         source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
     ),
     Rule(
-        code="TR208",
-        name="query-without-results",
-        severity="warning",
+        "TR208 query-without-results warning",
         summary="A judged query that no run has results for.",
         message="no run has results for query {value}",
         upstream="evaluators leave the query out of the mean, unless asked to count all (`trec_eval -c`)",
@@ -333,9 +283,7 @@ SET_RULES: tuple[Rule, ...] = (
         source="form_res_rels.c; get_qrels.c; get_trec_results.c",
     ),
     Rule(
-        code="TR209",
-        name="unknown-docno",
-        severity="warning",
+        "TR209 unknown-docno warning",
         summary="A judgement or result names a document that is not in the collection.",
         message="there is no document {value}",
         upstream="evaluators do not look; a judged document that is missing can never be found",

@@ -18,12 +18,7 @@ from ragdatakit.validators.arag.chunks import (
     text_digest,
     text_problems,
 )
-from ragdatakit.validators.arag.corpus import (
-    CORPUS_BYTES,
-    AnswerSearch,
-    file_bytes,
-    fingerprint,
-)
+from ragdatakit.validators.arag.corpus import CORPUS_BYTES, AnswerSearch, file_bytes, fingerprint
 from ragdatakit.validators.arag.predictions import Remembered, prediction_problems
 from ragdatakit.validators.arag.questions import gold_answer, id_key, question_problems
 from ragdatakit.validators.checks import FormatChecks, Needs

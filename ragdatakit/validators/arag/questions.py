@@ -10,6 +10,7 @@ from typing import Any
 from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.schemas.arag.published import Evidence, Subset, subset_named, subset_of_source
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import quoted
 
 _MARK_INSIDE = re.compile(rf"\w[{re.escape(string.punctuation)}]+\w")
 _EVIDENCE_WORDS: dict[Evidence, str] = {
@@ -97,7 +98,7 @@ def _answer_problems(value: dict[str, Any]) -> Iterator[Problem]:
     elif not (compared := without_articles(gold)):
         yield Problem("vacuous-answer", pointer, gold, facts)
     elif _MARK_INSIDE.search(gold):
-        yield Problem("punctuation-in-answer", pointer, gold, {**facts, "compared": f'"{_short(compared)}"'})
+        yield Problem("punctuation-in-answer", pointer, gold, {**facts, "compared": quoted(compared, 60)})
 
 
 def evidence_shape(evidence: Any) -> Evidence | None:
@@ -162,7 +163,7 @@ def _kind_of(value: Any) -> str:
 def _plain(value: Any) -> str:
     """A small value as JSON would show it, shortened."""
     if isinstance(value, str):
-        return f'"{_short(value)}"'
+        return quoted(value, 60)
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -170,7 +171,3 @@ def _plain(value: Any) -> str:
     if isinstance(value, list | dict):
         return "an empty list" if isinstance(value, list) else "an empty object"
     return str(value) if isinstance(value, float) or abs(value) < 10**18 else "a huge number"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.contextual_retrieval.vector_stores import KINDS as VECTORS
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
 
+_VECTORS = ("vectors", "contextual-vectors")
 _NOT_FOUND = {"golden-chunk-not-in-corpus", "context-without-chunk"}
 
 
@@ -80,7 +80,7 @@ class ContextualRetrievalChecks(FormatChecks):
     def finish_file(
         self, file: DataFile, records: int, table: CsvTable | None = None
     ) -> Iterable[Placed | RowProblems]:
-        """What is told of a file as a whole."""
+        """What is reported of a file as a whole."""
         return [(file, Problem("packed-file"))] if file.path.name.endswith(".gz") else ()
 
     def finish(self) -> Iterator[Placed | RowProblems]:
@@ -98,7 +98,7 @@ class ContextualRetrievalChecks(FormatChecks):
             for file in self.dataset.of_kind("documents"):
                 if not file.to_end:
                     yield file, Problem("unchecked-references")
-        for kind in VECTORS:
+        for kind in _VECTORS:
             for file in self.dataset.of_kind(kind):
                 if file.readable:
                     for problem in vector_problems(file, known):

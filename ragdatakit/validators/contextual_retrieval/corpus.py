@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
@@ -12,9 +11,8 @@ _SHOWN = 60
 
 
 def code_of(*parts: str | int) -> int:
-    """64 bits that stand for some words; a text that holds half a character, too."""
-    data = "\0".join(map(str, parts)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little", signed=True)
+    """64 bits that stand for some words, within this process."""
+    return hash(parts)
 
 
 def content_code(text: str) -> int:
@@ -80,7 +78,7 @@ class Corpus:
             yield Problem("duplicate-chunk-id", f"{pointer}/chunk_id", chunk_id)
         elif isinstance(doc_id, str) and is_index(index):
             expected = f"{doc_id}_chunk_{index}"
-            if chunk_id not in (expected, f"{doc_id}_chunk_{place}"):  # an index that is at fault is told by itself
+            if chunk_id not in (expected, f"{doc_id}_chunk_{place}"):  # an index that is at fault is reported by itself
                 yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, {"expected": f'"{expected}"'})
         self._ids.add(code)
 

@@ -18,7 +18,7 @@ class Golden(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As it is told."""
+        """As it is reported."""
         return f"[{self.uuid}, {self.number}]"
 
 
@@ -163,7 +163,7 @@ def _lookup_problems(
 
 
 def _content_pointer(documents: list[Any], golden: Golden) -> str:
-    """Where the content of a golden chunk stands."""
+    """Where the content of a golden chunk is."""
     for number, document in enumerate(documents):
         if document.get("uuid") == golden.uuid:
             for place, chunk in enumerate(document["chunks"]):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.contextual_retrieval.vector_stores import (
-    UnsafeStoreError,
-    UnusableStoreError,
-    VectorStore,
-    read_vector_store,
-)
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, code_of, content_code, is_index
+
+if TYPE_CHECKING:
+    from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore
 
 
 def context_problems(value: dict[str, Any]) -> Iterator[Problem]:
@@ -48,45 +45,52 @@ def stored_problems(value: dict[str, Any], corpus: Corpus, seen: set[int]) -> It
 
 def vector_problems(file: DataFile, corpus: Corpus | None) -> Iterator[Problem]:
     """The faults of a store of vectors; ``corpus`` None: it is not known."""
+    from ragdatakit.files.containers.pickles import PickleError
+    from ragdatakit.files.contextual_retrieval.vector_stores import opened_store
+
     try:
-        store = read_vector_store(file.path, file.boundary)
-    except UnsafeStoreError as error:
-        yield Problem("unsafe-vectors", facts={"reason": str(error)})
-        return
-    except (UnusableStoreError, OSError) as error:
-        told = str(error) if isinstance(error, UnusableStoreError) else error.strerror or str(error)
-        yield Problem("unusable-vectors", facts={"reason": told})
-        return
-    with_context = file.kind == "contextual-vectors"
-    if (reason := _unusable_chunk(store, with_context)) is not None:
-        yield Problem("unusable-vectors", facts={"reason": reason})
-        return
-    if len(store.vectors) != len(store.chunks):
-        facts = {"vectors": len(store.vectors), "chunks": len(store.chunks)}
-        yield Problem("vectors-unlike-chunks", facts=facts)
-    yield from _uneven(store.vectors)
-    if with_context:
-        yield from _worst_context(store.chunks)
+        with opened_store(file.path, file.boundary) as store:
+            yield from _store_problems(store, file.kind == "contextual-vectors", corpus)
+    except PickleError as error:
+        at = f" at byte {error.position:,}" if error.position else ""
+        if error.fault == "code":
+            yield Problem("unsafe-vectors", facts={"reason": f"it asks for code to be run: {error.reason}{at}"})
+        else:
+            yield Problem("unusable-vectors", facts={"reason": f"{error.reason}{at}"})
+    except OSError as error:
+        refuse_machine_fault(error)
+        yield Problem("unusable-vectors", facts={"reason": error.strerror or str(error)})
+
+
+def _store_problems(store: VectorStore, with_context: bool, corpus: Corpus | None) -> Iterator[Problem]:
+    stored: set[tuple[int, int]] = set()
+    told: dict[str, Problem] = {}
+    for number, chunk in enumerate(store.chunks()):
+        if chunk is None or (reason := _unusable_field(chunk, with_context)) is not None:
+            reason = "is no dict" if chunk is None else reason
+            yield Problem("unusable-vectors", facts={"reason": f"chunk {number} {reason}"})
+            return
+        stored.add(_place_of(chunk, with_context))
+        for problem in context_problems(chunk) if with_context else ():  # a pickle has no lines: one of a kind
+            told.setdefault(problem.rule, Problem(problem.rule, None, None, problem.facts))
+    if store.vector_count != store.chunk_count:
+        yield Problem("vectors-unlike-chunks", facts={"vectors": store.vector_count, "chunks": store.chunk_count})
+    yield from _uneven(store.lengths())
+    yield from told.values()
     if corpus is not None:
-        stored = {_place_of(chunk, with_context) for chunk in store.chunks}
         unlike, missing = len(stored - corpus.chunks.items()), len(corpus.chunks.items() - stored)
         if unlike or missing:
-            facts = {"unlike": unlike, "stored": len(store.chunks), "missing": missing, "chunks": len(corpus.chunks)}
+            facts = {"unlike": unlike, "stored": store.chunk_count, "missing": missing, "chunks": len(corpus.chunks)}
             yield Problem("stale-vectors", facts=facts)
 
 
-def _unusable_chunk(store: VectorStore, with_context: bool) -> str | None:
+def _unusable_field(chunk: dict[str, Any], with_context: bool) -> str | None:
     """Why the evaluation stops at a chunk; None where it does not."""
     needed = ("original_content", "contextualized_content") if with_context else ("content",)
-    for number, chunk in enumerate(store.chunks):
-        if not isinstance(chunk, dict):
-            return f"chunk {number} is no dict"
-        for name in ("doc_id", "original_uuid", "chunk_id", *needed):
-            if not isinstance(chunk.get(name), str):
-                return f"{name} of chunk {number} is missing or no text"
-        if not is_index(chunk.get("original_index")):
-            return f"original_index of chunk {number} is missing or no index"
-    return None
+    for name in ("doc_id", "original_uuid", "chunk_id", *needed):
+        if not isinstance(chunk.get(name), str):
+            return f"has no {name} that is a text"
+    return None if is_index(chunk.get("original_index")) else "has no original_index that is an index"
 
 
 def _place_of(chunk: dict[str, Any], with_context: bool) -> tuple[int, int]:
@@ -94,32 +98,13 @@ def _place_of(chunk: dict[str, Any], with_context: bool) -> tuple[int, int]:
     return code_of(chunk["original_uuid"], chunk["original_index"]), content_code(text)
 
 
-def _worst_context(chunks: list[dict[str, Any]]) -> Iterator[Problem]:
-    """One finding for each kind of fault; the place is that of the file, as a pickle has no lines."""
-    told: set[str] = set()
-    for chunk in chunks:
-        for problem in context_problems(chunk):
-            if problem.rule not in told:
-                told.add(problem.rule)
-                yield Problem(problem.rule, None, None, problem.facts)
-
-
-def _uneven(vectors: list[Any]) -> Iterator[Problem]:
+def _uneven(lengths: Iterator[int | None]) -> Iterator[Problem]:
     expected = None
-    for number, vector in enumerate(vectors):
-        if not _is_vector(vector):
-            found = "no list of numbers"
-        elif expected is None or len(vector) == expected:
-            expected = len(vector)
+    for number, length in enumerate(lengths):
+        if length is not None and length == (expected or length):
+            expected = length
             continue
-        else:
-            found = f"{len(vector)} numbers"
+        found = "no list of numbers" if length is None else f"{length} numbers"
         facts = {"number": number, "found": found, "expected": f"{expected or 'some'} numbers"}
         yield Problem("uneven-vectors", facts=facts)
         return
-
-
-def _is_vector(vector: Any) -> bool:
-    if isinstance(vector, array):
-        return True
-    return isinstance(vector, list) and bool(vector) and all(type(v) in (int, float) for v in vector)

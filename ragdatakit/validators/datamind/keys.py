@@ -58,7 +58,7 @@ def _given_id(ids: Any, length: int) -> Mask:
     if ids is None:
         return np.zeros(length, dtype=np.bool_)
     if not is_text(ids.type):
-        ids = ids.cast(pa.float64())  # only told apart from zero
+        ids = ids.cast(pa.float64())  # only distinguished from zero
     nothing = scalar("") if is_text(ids.type) else scalar(0.0)
     return mask_of(pc.fill_null(pc.not_equal(ids, nothing), scalar(False)))
 

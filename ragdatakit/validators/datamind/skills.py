@@ -24,7 +24,7 @@ class Skill:
 
 
 def read_skill(data: bytes, folder: str) -> Skill:
-    """Read one SKILL.md; ``folder`` is the name of its folder, which stands in for a missing name."""
+    """Read one SKILL.md; ``folder`` is the name of its folder, which replaces a missing name."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     # Without a line that could end it, the pattern would try all ways to begin.
     block = _BLOCK.match(text) if "\n---" in text else None
@@ -49,12 +49,12 @@ def read_skill(data: bytes, folder: str) -> Skill:
 def _unread(text: str) -> str:
     """Why a block that was meant is not seen; empty where none was meant."""
     if text.startswith("\ufeff---"):
-        return "a byte-order mark stands before it"
+        return "a byte-order mark comes before it"
     stripped = text.lstrip("\ufeff \t\n")
     if not re.match(r"---[ \t]*(\n|\Z)", stripped):
         return ""
     if not text.startswith("---"):
-        return "something blank stands before it"
+        return "something blank comes before it"
     if re.match(r"---[ \t]*\n---[ \t]*(\n|\Z)", text):
         return "it is empty"
     return "it is not closed by a line with ---"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
 
-_NOTHING = ("{}", "None")
 _NAMES = {"nodes": ("uid", "name", "type"), "relations": ("uid", "name"), "edges": ()}
 _EMPTY_RULE = {"nodes": "empty-attributes", "relations": "empty-attributes", "edges": "empty-edge-attributes"}
 _TYPES = {"int": "a number", "float": "a number", "complex": "a number", "str": "a text", "bool": "True or False"}

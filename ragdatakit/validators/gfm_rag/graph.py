@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.schemas.canonical import MENTION
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.missing import MISSING
-from ragdatakit.validators.gfm_rag.tables import ENDS, MENTION, GraphTables
+from ragdatakit.validators.gfm_rag.tables import ENDS, LIKE_MENTION, GraphTables
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
 
 ENTITY, DOCUMENT = "entity", "document"
-MENTION_RELATION = "is_mentioned_in"
 FEW_NODES = 10
 """Nodes that a type must have for the trainer to predict as many (``predict_top_k``)."""
 
@@ -65,8 +65,8 @@ class GraphFindings:
         taken = [(row, name) for row, name in inverse if name in rows]
         facts = [{"relation": name} for _, name in taken]
         yield RowProblems("reserved-inverse-name", "relations", "@key", [row for row, _ in taken], facts=facts)
-        if MENTION_RELATION not in rows:
-            like = [(row, name) for name, row in rows.items() if MENTION.search(name)]
+        if MENTION not in rows:
+            like = [(row, name) for name, row in rows.items() if LIKE_MENTION.search(name)]
             facts = [{"relation": name} for _, name in like]
             yield RowProblems("no-mention-relation", "relations", "@key", [row for row, _ in like], facts=facts)
 
@@ -87,7 +87,7 @@ class GraphFindings:
         stored, tables = self._tables.stored, self._tables
         assert stored is not None
         document, entity = tables.type_number(DOCUMENT), tables.type_number(ENTITY)
-        number = stored.numbers_of([MENTION_RELATION], relations=True).get(MENTION_RELATION, -1)
+        number = stored.numbers_of([MENTION], relations=True).get(MENTION, -1)
         if min(document, entity, number) >= 0:
             yield RowProblems("mention-backwards", "edges", "@relation", stored.edges_between(document, number, entity))
 

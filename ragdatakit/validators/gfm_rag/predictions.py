@@ -1,4 +1,4 @@
-"""Files of predictions, as the retriever writes them beside a dataset: looked at lightly."""
+"""Files of predictions, as the retriever writes them next to a dataset: looked at lightly."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from ragdatakit.columnar.small_graphs import Graph, PlainGraph
 from ragdatakit.files.containers import strict_json
 from ragdatakit.schemas.declarations import INT64_MAX, INT64_MIN
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import some_of
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.excerpts import show
 from ragdatakit.validators.row_problems import RowProblems
@@ -118,7 +119,6 @@ class Asked:
         self._rows = array("q")
         self._nodes = array("i")
         self._splits = array("q")  # per question: end of its starts, end of its targets
-        self._found = 0
 
     def add(self, row: int, starts: Iterable[int], targets: Iterable[int]) -> None:
         """One question more."""
@@ -258,9 +258,7 @@ def evaluation_problems(value: dict[str, Any]) -> Iterator[Problem]:
 def in_words(names: Sequence[Any]) -> str:
     """The first few names, and how many more there are; only texts, each once."""
     distinct = list(dict.fromkeys(n for n in names if isinstance(n, str)))
-    shown = ", ".join(show(n) for n in distinct[:NAMES_SHOWN])
-    rest = len(distinct) - NAMES_SHOWN
-    return f"{shown} and {rest:,} more" if rest > 0 else shown or "none is listed"
+    return some_of(map(show, distinct), NAMES_SHOWN) or "none is listed"
 
 
 class QuestionChecks(FormatChecks):
@@ -279,7 +277,7 @@ class QuestionChecks(FormatChecks):
         self._raises = False
         self._asked = Asked()
         self._names_known: bool | None = None
-        # by the address of a sample, which is kept alive beside it until `batch` has seen it
+        # by the address of a sample, which is kept alive next to it until `batch` has seen it
         self._looked_up: dict[int, tuple[Any, tuple[Resolved, Resolved]]] = {}
 
     @property

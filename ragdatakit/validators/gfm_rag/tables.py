@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph, RepeatedEdges
@@ -26,7 +27,7 @@ _KEYS_IN_WORDS = {"nodes": "node names", "relations": "relation names"}
 _CLASS = {"integer": "numbers", "decimal": "numbers", "boolean": "booleans", "text": "text"}
 _KIND_IN_WORDS = {"integer": "an integer", "decimal": "a number", "boolean": "a boolean"}
 _ALL_NUMERIC = {"nodes": "nodes-all-numeric", "relations": "relations-all-numeric"}
-MENTION = re.compile("mention", re.I)
+LIKE_MENTION = re.compile("mention", re.I)
 
 
 class GraphTables:
@@ -138,8 +139,6 @@ class GraphTables:
 
     def _look_for_repeats(self) -> None:
         """Begin to look for repeated edges: the questions are read and followed meanwhile."""
-        from concurrent.futures import ThreadPoolExecutor
-
         pool = ThreadPoolExecutor(1)
         self._repeats = pool.submit(self.graph().repeated_edges)
         pool.shutdown(wait=False)

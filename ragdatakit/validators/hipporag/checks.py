@@ -18,6 +18,7 @@ from ragdatakit.files.hipporag.passages import (
 )
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.hipporag.embeddings import embedding_problems
 from ragdatakit.validators.hipporag.openie import ResultsCheck
 from ragdatakit.validators.hipporag.questions import question_problems
 from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
@@ -153,8 +154,6 @@ class HippoRagChecks(FormatChecks):
             yield file, Problem("pickled-graph")
         for file in self.dataset.of_kind("embeddings"):
             if file.readable:
-                from ragdatakit.validators.hipporag.embeddings import embedding_problems
-
                 for problem in embedding_problems(file):
                     yield file, problem
 

@@ -33,7 +33,6 @@ _VECTORS = {
     "relation-vectors": "vdb_relationships.json",
 }
 _JUDGED = {"documents", "chunks", "status", "reports", "payload", *LISTS}
-_VALUES = {"documents": "document", "chunks": "chunk", "status": "status", "reports": "report"}
 
 
 class LightRagChecks(FormatChecks):

@@ -58,13 +58,12 @@ class GraphCheck:
             place = Located(item.number, item.line, item.offset, self._reader.raw(item), item.column)
             for problem, attribute in found:
                 problem.pointer = _pointer(item, attribute)
-                problem.position, problem.length = _span(item, attribute, place.raw)
+                problem.position, problem.length = _span(place.raw, self._reader.place(item, attribute))
                 yield problem, place
 
     def _told(self, item: Item, texts: Any) -> Told:
-        one = self._known.one
-        sources = tuple(one(part) for part in sources_of(item.attributes.get("source_id", "")))
-        return Told(item.line, item.number, hash(texts), sources)
+        joined = item.attributes.get("source_id", "")
+        return Told(item.line, item.number, hash(texts), tuple(map(self._known.one, sources_of(joined))))
 
     def _node(self, item: Item) -> Iterator[tuple[Problem, str]]:
         name = self._known.one(item.name)
@@ -117,9 +116,10 @@ class GraphCheck:
     def _sources(self, item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]:
         if not told.sources:
             yield Problem("element-without-chunk", value=shown), "source_id"
-        if self._known.chunks is not None:
+        chunks = self._known.chunks
+        if chunks is not None and not chunks.keys() >= set(told.sources):
             for part in told.sources:
-                if part not in self._known.chunks:
+                if part not in chunks:
                     yield Problem("unknown-source", value=part), "source_id"
 
     def _incomplete(self, item: Item, shown: str) -> Iterator[tuple[Problem, str]]:
@@ -151,7 +151,7 @@ def _weight(item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]
         return
     try:
         weight = float(text)
-    except ValueError:  # which stops the reader, and is told by it
+    except ValueError:  # which stops the reader, and is reported by it
         weight = math.nan if not text else math.inf
         if text:
             return
@@ -173,14 +173,9 @@ def _pointer(item: Item, attribute: str) -> str:
     return f"/{'edges' if item.ends else 'nodes'}/{item.number}{below}"
 
 
-def _span(item: Item, attribute: str, raw: bytes) -> tuple[int, int]:
-    """Where the value of an attribute is, else where the element begins: (first character, length)."""
-    place = item.places.get(attribute, item.offset) - item.offset
-    begin = raw.find(b">", place) + 1 if attribute in item.places else place
-    end = raw.find(b"<", begin + 1)
-    if attribute not in item.places:
-        end = raw.find(b">", begin) + 1
-    if begin <= 0 and attribute in item.places:
-        begin = place
+def _span(raw: bytes, place: int | None) -> tuple[int, int]:
+    """Where the value in the element at ``place`` is, else where the whole begins: (first character, length)."""
+    begin = 0 if place is None else raw.find(b">", place) + 1 or place
+    end = raw.find(b">", begin) + 1 if place is None else raw.find(b"<", begin + 1)
     shown = raw[begin : end if end > begin else len(raw)].decode("utf-8", "replace").split("\n")[0]
     return len(raw[:begin].decode("utf-8", "replace")), len(shown)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-UNKNOWN_LINE = 0
-
 
 class Told(NamedTuple):
     """What the graph says of a node or an edge: where, the hash of its texts, the chunks that it names."""

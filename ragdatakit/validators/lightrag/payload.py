@@ -34,7 +34,7 @@ def payload_problems(payload: dict[str, Any]) -> Iterator[Problem]:
     for place, chunk in chunks:
         yield from _chunk(chunk, f"/chunks/{place}", aliases)
     names = _Names(_is_whole(payload, "entities"))
-    if not _is_whole(payload, "chunks"):  # which is told by itself
+    if not _is_whole(payload, "chunks"):  # which is reported by itself
         aliases = _All()
     for place, entity in entities:
         yield from _entity(entity, f"/entities/{place}", aliases, names)

@@ -32,7 +32,7 @@ def _is_own_id(doc_id: str, content: str, path: Any) -> bool:
 
 
 class ChunkStore:
-    """The chunks of one directory, one after the other; `gaps` tells what is known when all are read."""
+    """The chunks of one directory, one after the other; `gaps` says what is known when all are read."""
 
     def __init__(self, known: Known) -> None:
         self._known = known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ragdatakit.files.lightrag.names import SEPARATOR, pair_of
@@ -16,6 +16,7 @@ LISTS = {
     "relation-chunks": ("chunks", "chunk_ids"),
 }
 """By kind, the field of the record, and the list in it."""
+_NO_GRAPH = "is not in the graph"
 
 
 def tracking_problems(kind: str, value: dict[str, Any], known: Known) -> Iterator[Problem]:
@@ -32,47 +33,47 @@ def tracking_problems(kind: str, value: dict[str, Any], known: Known) -> Iterato
     if count != len(items):
         yield Problem("wrong-count", f"/{field}/count", count, {"found": len(items)})
     key = next(iter(value.values()))
-    if kind.startswith("document"):
-        yield from _key_problems(key, known.documents, "is not in full_docs", "/doc_id")
-        for i, item in enumerate(items):
-            yield from _name_problems(item, f"{pointer}/{i}", known)
-    else:
-        yield from _chunk_problems(kind, key, items, pointer, known)
-
-
-def _key_problems(key: Any, among: Any, reason: str, pointer: str) -> Iterator[Problem]:
-    if among is not None and key not in among:
-        yield Problem("tracking-differs", pointer, key, {"reason": reason})
-
-
-def _name_problems(item: Any, pointer: str, known: Known) -> Iterator[Problem]:
-    if isinstance(item, str):
-        yield from _key_problems(item, known.nodes, "is not in the graph", pointer)
-    elif isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in item):
-        yield from _key_problems(pair_of(*item), known.edges, "is not in the graph", pointer)
-    else:
-        facts = {"expected": "a name, or a pair of names"}
-        yield Problem("unusable-tracking-record", pointer, item, facts)
-
-
-def _chunk_problems(kind: str, key: str, chunks: list[Any], pointer: str, known: Known) -> Iterator[Problem]:
     told: Told | None = None
-    if kind == "entity-chunks":
-        yield from _key_problems(key, known.nodes, "is not in the graph", "/entity_name")
+    judge: Callable[[Any, Known], Problem | None] = _of_chunk
+    if kind.startswith("document"):
+        judge = _of_name
+        yield from _at("/doc_id", _differs(key, known.documents, "is not in full_docs"))
+    elif kind == "entity-chunks":
         told = (known.nodes or {}).get(key)
+        yield from _at("/entity_name", _differs(key, known.nodes, _NO_GRAPH))
     elif key.count(SEPARATOR) == 1:
         pair = pair_of(*key.split(SEPARATOR))
-        yield from _key_problems(pair, known.edges, "is not in the graph", "/pair")
         told = (known.edges or {}).get(pair)
-    for i, chunk in enumerate(chunks):
-        reason = "is not in text_chunks"
-        if not isinstance(chunk, str):
-            facts = {"expected": "the id of a chunk"}
-            yield Problem("unusable-tracking-record", f"{pointer}/{i}", chunk, facts)
-        elif known.chunks is not None and chunk not in known.chunks:
-            yield Problem("tracking-differs", f"{pointer}/{i}", chunk, {"reason": reason})
-    if told is not None:
-        listed = {chunk for chunk in chunks if isinstance(chunk, str)}
-        for chunk in told.sources:
-            if chunk not in listed:
-                yield Problem("tracking-differs", pointer, key, {"reason": f"lacks {chunk}, which the graph names"})
+        yield from _at("/pair", _differs(pair, known.edges, _NO_GRAPH))
+    for i, item in enumerate(items):
+        if (problem := judge(item, known)) is not None:
+            yield from _at(f"{pointer}/{i}", problem)
+    listed = {item for item in items if isinstance(item, str)} if told is not None else ()
+    for chunk in told.sources if told is not None else ():
+        if chunk not in listed:
+            yield Problem("tracking-differs", pointer, key, {"reason": f"lacks {chunk}, which the graph names"})
+
+
+def _at(pointer: str, problem: Problem | None) -> Iterator[Problem]:
+    if problem is not None:
+        problem.pointer = pointer
+        yield problem
+
+
+def _differs(key: Any, among: Any, reason: str) -> Problem | None:
+    return None if among is None or key in among else Problem("tracking-differs", None, key, {"reason": reason})
+
+
+def _of_name(item: Any, known: Known) -> Problem | None:
+    """What is wrong with a name, or a pair of names."""
+    if isinstance(item, str):
+        return _differs(item, known.nodes, _NO_GRAPH)
+    if isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in item):
+        return _differs(pair_of(*item), known.edges, _NO_GRAPH)
+    return Problem("unusable-tracking-record", None, item, {"expected": "a name, or a pair of names"})
+
+
+def _of_chunk(item: Any, known: Known) -> Problem | None:
+    if isinstance(item, str):
+        return _differs(item, known.chunks, "is not in text_chunks")
+    return Problem("unusable-tracking-record", None, item, {"expected": "the id of a chunk"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,10 @@ _NEEDED = {
 _LONG = 10_000
 """Characters of a content that may have been cut to what the model takes."""
 _BITS = 64
+_FEWEST = 8 * _BITS
+"""Numbers that the planes look at together; shorter vectors are repeated, each time with other signs."""
+_LONGEST = 1 << 21
+"""Bytes of a vector beyond which it is none."""
 _AT_ONCE = 256
 _APART = 20
 """Bits in which two sketches differ that are not of one vector: those of a rounded copy differ in few."""
@@ -51,7 +55,7 @@ class VectorCheck:
         self._signs: Any = None
         self._rows = 0
         self._width = 0
-        self._waiting: list[tuple[int, Any]] = []
+        self._waiting: list[tuple[int, bytes]] = []
 
     def problems(self, file: DataFile, source: Source) -> Iterator[Placed]:
         """The faults of a file, in its order."""
@@ -175,17 +179,8 @@ class VectorCheck:
 
     def _keep(self, vector: Any) -> None:
         """Note the vector of a row; None where it has none that can be read."""
-        import numpy as np
-
-        found: Any = None
-        if isinstance(vector, str):
-            try:
-                found = np.frombuffer(zlib.decompress(base64.b64decode(vector)), dtype="<f2").astype(np.float32)
-            except (ValueError, zlib.error):
-                found = None
-        if found is not None and (not len(found) or (self._width and len(found) != self._width)):
-            found = None
-        if found is not None:
+        found = _unpacked(vector) if isinstance(vector, str) else None
+        if found and len(found) == (self._width or len(found)):
             self._width = len(found)
             self._waiting.append((len(self._sketches), found))
         self._sketches.append(None)
@@ -197,22 +192,30 @@ class VectorCheck:
         import numpy as np
 
         if self._waiting:
-            vectors = np.stack([vector for _, vector in self._waiting])
-            finite = np.isfinite(vectors).all(axis=1)
-            with np.errstate(all="ignore"):
-                sides = self._sides(np.where(finite[:, None], vectors, 0))
+            numbers = np.frombuffer(b"".join(vector for _, vector in self._waiting), dtype="<f2")
+            vectors = numbers.reshape(len(self._waiting), -1).astype(np.float32)
+            finite: Any = np.isfinite(vectors).all(axis=1)
+            sides = self._sides(np.where(finite[:, None], vectors, 0))
             for (place, _), side, known in zip(self._waiting, sides.tolist(), finite.tolist(), strict=True):
                 self._sketches[place] = side if known else None
             self._waiting = []
 
     def _sides(self, vectors: Any) -> npt.NDArray[np.uint64]:
+        """A bit for each plane. A plane looks at every 64th number only (of short vectors at all): so it takes one
+        pass over them, and no product of matrices, for which numpy would start threads that wait busily."""
         import numpy as np
 
         width = vectors.shape[1]
-        if self._signs is None or len(self._signs) != width:
-            self._signs = np.random.default_rng(7).standard_normal((width, _BITS)).astype(np.float32)
-        packed = np.packbits((vectors @ self._signs) > 0, axis=1)
-        sides: npt.NDArray[np.uint64] = packed.view(np.uint64)[:, 0]
+        times = -(-_FEWEST // width)
+        each = -(-width * times // _BITS)
+        if self._signs is None or self._signs.size != each * _BITS:
+            self._signs = np.random.default_rng(7).choice(np.array([-1, 1], np.float32), (each, _BITS))
+        wide = np.zeros((len(vectors), each * _BITS), np.float32)
+        for start in range(0, width * times, width):
+            wide[:, start : start + width] = vectors
+        with np.errstate(all="ignore"):
+            sums = (wide.reshape(-1, each, _BITS) * self._signs).sum(axis=1)
+        sides: npt.NDArray[np.uint64] = np.packbits(sums > 0, axis=1).view(np.uint64)[:, 0]
         return sides
 
     def _vectors(self, first: int, vectors: npt.NDArray[np.float32]) -> None:
@@ -226,10 +229,9 @@ class VectorCheck:
         for place in odd:
             self._odd.append((first + place, self._named(first + place), "zero" if zero[place] else "not finite"))
         own = [s for s in self._sketches[first : first + len(vectors)] if s is not None]
-        if not own or vectors.shape[1] != self._width:
+        if not own or 2 * vectors.shape[1] != self._width:
             return
-        with np.errstate(all="ignore"):
-            sides = self._sides(np.where(np.array(finite)[:, None], vectors, 0))
+        sides = self._sides(np.where(np.array(finite)[:, None], vectors, 0))
         for place, side in enumerate(sides.tolist()):
             row = first + place
             sketch = self._sketches[row] if row < len(self._sketches) else None
@@ -242,7 +244,7 @@ class VectorCheck:
         return self._names[row] if row < len(self._names) else f"row {row}"
 
     def _whole(self, file: DataFile, rows: VectorRows) -> Iterator[Placed]:
-        """What is told of the store as a whole."""
+        """What is reported of the store as a whole."""
         for name, words in _MEMBERS.items():
             if name not in rows.found:
                 yield Problem("incomplete-vectors", f"/{name}", facts={"expected": words}), None
@@ -285,6 +287,16 @@ class VectorCheck:
                 if pair not in self._seen:
                     pointer, shown = f"/edges/{told.number}", " – ".join(pair)
                     yield "graph", Problem("edge-without-vector", pointer, shown, line=told.line or None)
+
+
+def _unpacked(vector: str) -> bytes | None:
+    """The bytes of a packed vector, two for each number; None where it is none. A bomb is not unpacked whole."""
+    unpacking = zlib.decompressobj()
+    try:
+        found = unpacking.decompress(binascii.a2b_base64(vector), _LONGEST)
+    except (ValueError, zlib.error):
+        return None
+    return found if unpacking.eof and len(found) % 2 == 0 else None
 
 
 def _is_fresh(content: Any, source: str, target: str, texts: int) -> bool:

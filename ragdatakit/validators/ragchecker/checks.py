@@ -100,7 +100,7 @@ class RagCheckerChecks(FormatChecks):
         return bool(files) and all(f.to_end for f in files) and self._keyless.isdisjoint(kinds)
 
     def _compared(self, row: dict[str, Any]) -> Iterator[Problem]:
-        """The row beside the queries and the corpus, where they are there."""
+        """The row next to the queries and the corpus, where they are there."""
         key, query = _key(row.get("query_id")), row.get("query")
         if key is not None and self._usable("queries"):
             if key not in self._queries:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.ragchecker.metrics import (
     CLAIMS,
@@ -18,6 +19,7 @@ from ragdatakit.schemas.ragchecker.metrics import (
     is_number,
     row_metrics,
 )
+from ragdatakit.schemas.texts import many
 
 _SHAPES = {"unknown-label", "misshapen-labels", "labels-not-list"}
 _CLOSE = 1e-9
@@ -25,7 +27,7 @@ _KNOWN = frozenset(LABELS)
 
 
 def row_problems(row: dict[str, Any]) -> Iterator[Problem]:
-    """The faults of a row that are not declared, but for those of its metrics."""
+    """The faults of a row that are not declared, except for those of its metrics."""
     for field in ("gt_answer", "response"):
         found = row.get(field)
         if isinstance(found, str) and not found.strip():
@@ -58,7 +60,7 @@ def metric_problems(row: dict[str, Any], sound: bool) -> Iterator[Problem]:
         return
     computed = row_metrics(row) if sound else {}
     for name, value in stored.items():
-        where, facts = f"/metrics/{_escaped(name)}", {"field": name}
+        where, facts = f"/metrics/{escape(name)}", {"field": name}
         number = as_number(value)
         if number is None or not math.isfinite(number):
             yield Problem("metric-not-number", where, value, facts)
@@ -160,7 +162,7 @@ def _meant(label: Any) -> str:
 def _list_shape(row: dict[str, Any], name: str) -> Iterator[Problem]:
     claims, labels = row.get(CLAIMS[name]), row[name]
     if isinstance(claims, list) and len(claims) != len(labels):
-        yield _misshapen(f"/{name}", f"{_number(len(labels), 'label')} in {name}", claims, CLAIMS[name])
+        yield _misshapen(f"/{name}", f"{many(len(labels), 'label')} in {name}", claims, CLAIMS[name])
 
 
 def _matrix_shape(row: dict[str, Any], name: str) -> Iterator[Problem]:
@@ -174,16 +176,16 @@ def _matrix_shape(row: dict[str, Any], name: str) -> Iterator[Problem]:
     if not isinstance(claims, list):
         claims, against = row.get(beside), f"labels of {beside}"
     if isinstance(claims, list) and len(claims) != len(matrix):
-        yield _misshapen(f"/{name}", f"{_number(len(matrix), 'list')} in {name}", claims, against)
+        yield _misshapen(f"/{name}", f"{many(len(matrix), 'list')} in {name}", claims, against)
     widths = [len(labels) for labels in matrix]
     odd = next((i for i, width in enumerate(widths) if width != widths[0]), None)
     if odd is not None:
-        told = f"{_number(widths[odd], 'label')} for claim {odd} in {name}, and {widths[0]} for the first"
+        told = f"{many(widths[odd], 'label')} for claim {odd} in {name}, and {widths[0]} for the first"
         yield Problem("misshapen-labels", f"/{name}/{odd}", None, {"told": told})
         return
     passages = row.get("retrieved_context")
     if widths and isinstance(passages, list) and passages and widths[0] != len(passages):
-        yield _misshapen(f"/{name}/0", f"{_number(widths[0], 'label')} a claim in {name}", passages, "passages")
+        yield _misshapen(f"/{name}/0", f"{many(widths[0], 'label')} a claim in {name}", passages, "passages")
 
 
 def _same_width(row: dict[str, Any]) -> Iterator[Problem]:
@@ -194,17 +196,9 @@ def _same_width(row: dict[str, Any]) -> Iterator[Problem]:
     if not (isinstance(first, list) and isinstance(second, list) and first and second):
         return
     if isinstance(first[0], list) and isinstance(second[0], list) and len(first[0]) != len(second[0]):
-        told = f"{_number(len(second[0]), 'label')} a claim in {MATRICES[1]}, and {len(first[0])} in {MATRICES[0]}"
+        told = f"{many(len(second[0]), 'label')} a claim in {MATRICES[1]}, and {len(first[0])} in {MATRICES[0]}"
         yield Problem("misshapen-labels", f"/{MATRICES[1]}/0", None, {"told": told})
 
 
 def _misshapen(where: str, found: str, expected: list[Any], what: str) -> Problem:
     return Problem("misshapen-labels", where, None, {"told": f"{found}, and {len(expected)} {what}"})
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

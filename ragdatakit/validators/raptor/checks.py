@@ -6,21 +6,24 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
-from ragdatakit.files.raptor.pickled_values import PickleError
 from ragdatakit.files.raptor.trees import (
     ATTRIBUTES,
     MISSING,
+    NAMES_SHOWN,
     JsonTree,
     Other,
     PickledTree,
     StoredTree,
-    in_words,
     opened,
 )
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import some_of
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.raptor.nodes import (
     LARGEST,
@@ -33,12 +36,18 @@ from ragdatakit.validators.raptor.nodes import (
     uneven_problems,
     whole,
 )
+from ragdatakit.validators.raptor.relations import Relations, layer_number, place_in_layers
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
 
-_FAULTS = {"foreign": "foreign-pickle-content", "broken": "broken-pickle", "limit": "unchecked-tree"}
+_FAULTS = {
+    "code": "foreign-pickle-content",
+    "foreign": "foreign-pickle-content",
+    "broken": "broken-pickle",
+    "limit": "unchecked-tree",
+}
 _GROUPS = ("root_nodes", "leaf_nodes")
 
 
@@ -114,9 +123,6 @@ def _all_nodes(tree: StoredTree, table: NodeTable) -> Iterator[Problem]:
 
 
 def _relations_of_pickled(tree: PickledTree, table: NodeTable) -> Iterator[Problem]:
-    import numpy as np
-
-    from ragdatakit.validators.raptor.relations import Relations, place_in_layers
 
     def pointer_of(row: int) -> str:
         return f"/all_nodes/{table.indexes[row]}"
@@ -155,11 +161,9 @@ def _noted(tree: PickledTree, keys: list[Any]) -> Iterator[tuple[Any, list[Any] 
 
 def _layer_problems(num_layers: Any, keys: list[Any]) -> Iterator[Problem]:
     """What is wrong with the numbers of the layers; a ``num_layers`` that is missing was reported."""
-    from ragdatakit.validators.raptor.relations import layer_number
-
     texts = [key for key in keys if whole(key) is None]
     if texts:
-        yield _layers("layer_to_nodes", f"with the keys {in_words(map(shown, texts))}", "/layer_to_nodes")
+        yield _layers("layer_to_nodes", f"with the keys {some_of(map(shown, texts), NAMES_SHOWN)}", "/layer_to_nodes")
     if num_layers is not MISSING:
         if not isinstance(num_layers, int) or isinstance(num_layers, bool) or num_layers < 0:
             yield _layers("num_layers", shown(num_layers), "/num_layers")
@@ -176,7 +180,7 @@ def _layers_unlike(top: int, layers: set[int]) -> Iterator[Problem]:
         yield _layers("num_layers", f"{top}, {found}", "/num_layers")
     missing = [n for n in range(min(highest, len(layers) + 20)) if n not in layers]
     if missing:
-        yield _layers("the tree", f"without nodes in layer {in_words(missing)}", None)
+        yield _layers("the tree", f"without nodes in layer {some_of(missing, NAMES_SHOWN)}", None)
 
 
 def _layers(field: str, found: str, pointer: str | None) -> Problem:
@@ -184,9 +188,6 @@ def _layers(field: str, found: str, pointer: str | None) -> Problem:
 
 
 def _json_problems(value: dict[str, Any]) -> Iterator[Problem]:
-    import numpy as np
-
-    from ragdatakit.validators.raptor.relations import Relations
 
     table = NodeTable()
     table.partial = not all(isinstance(node, dict) for node in value["nodes"])

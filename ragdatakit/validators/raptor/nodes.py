@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from ragdatakit.files.raptor.trees import MISSING, Other, TreeNode, Vector, in_words, words_of
+from ragdatakit.files.raptor.trees import MISSING, Other, TreeNode, Vector, words_of
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import some_of
 
 BUDGET = 3500
 """Tokens that are retrieved for a question."""
@@ -34,7 +35,7 @@ class NodeTable:
         self.children = array("q")  # of all nodes, one after the other
         self.parents = array("q")  # the row of each child's parent
         self.shapes = array("H")
-        self.childless = set[int]()  # rows whose children cannot be told
+        self.childless = set[int]()  # rows whose children cannot be known
         self.held: list[tuple[int, Problem]] = []
         self.partial = False  # whether there are nodes that are none, or have no index
         self._known: dict[Shape, int] = {}
@@ -44,7 +45,7 @@ class NodeTable:
         return len(self.indexes)
 
     def hold(self, row: int, problem: Problem) -> Iterator[Problem]:
-        """A fault of children that cannot be told; how bad it is, the layer of the node tells later."""
+        """A fault of children that cannot be known; how bad it is, the layer of the node shows later."""
         self.childless.add(row)
         if len(self.held) < _MOST_HELD:
             self.held.append((row, problem))
@@ -212,8 +213,8 @@ def _facts(shape: Shape, expected: str) -> dict[str, Any]:
 def _described(shape: Shape) -> str:
     if not shape:
         return "no vector"
-    return in_words((f"{name} of {length:,} numbers" for name, length in shape), 3)
+    return some_of((f"{name} of {length:,} numbers" for name, length in shape), 3)
 
 
 def _names(shape: Shape) -> str:
-    return in_words((name for name, _ in shape), 3)
+    return some_of((name for name, _ in shape), 3)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.files.raptor.trees import NODE_WORDS, Other, in_words, words_of
+from ragdatakit.files.raptor.trees import NAMES_SHOWN, NODE_WORDS, Other, words_of
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import some_of
 from ragdatakit.validators.raptor.nodes import NOWHERE, NodeTable, whole
 
 Ints = npt.NDArray[np.int64]
@@ -156,8 +157,8 @@ class Relations:
 
 def _difference(found: Ints, expected: Ints, name: str, other: str) -> str:
     more, less = np.setdiff1d(found, expected), np.setdiff1d(expected, found)
-    parts = [f"{name} has {in_words(more)}, which {other} has not"] if len(more) else []
-    parts += [f"{name} lacks {in_words(less)} of {other}"] if len(less) else []
+    parts = [f"{name} has {some_of(more, NAMES_SHOWN)}, which {other} has not"] if len(more) else []
+    parts += [f"{name} lacks {some_of(less, NAMES_SHOWN)} of {other}"] if len(less) else []
     return "; ".join(parts)
 
 

@@ -41,7 +41,7 @@ _CALLED = {
 
 
 class SageChecks(FormatChecks):
-    """Records one by one, and with the documents beside them; the other files."""
+    """Records one by one, and with the documents next to them; the other files."""
 
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)

@@ -1,4 +1,4 @@
-"""The files beside SAGE records: documents, their mapping, benchmark results, profiling dumps."""
+"""The files next to SAGE records: documents, their mapping, benchmark results, profiling dumps."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def mapping_problems(value: Any, documents: int | None) -> Iterator[Problem]:
 
 
 class Documents:
-    """The documents beside the records: how many, and what each one holds, in hashes."""
+    """The documents next to the records: how many, and what each one holds, in hashes."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,4 +1,4 @@
-"""The keys of a SAGE record: which of its generations they belong to, which are unknown, which stand in for others."""
+"""The keys of a SAGE record: which of its generations they belong to, which are unknown, which replace others."""
 
 from __future__ import annotations
 

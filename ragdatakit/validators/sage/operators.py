@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import quoted
 from ragdatakit.validators.sage.stages import Stages
 
 _READ = ("results", "retrieval_results", "refining_results", "context", "external_corpus", "sources")
@@ -28,17 +29,14 @@ def operator_problems(record: dict[str, Any], stages: Stages) -> Iterator[Proble
     if "prompt" in record and "generated" not in record:
         yield Problem("prompt-for-generator", "/prompt", record["prompt"])
     if retrieved == [] and record.get("context") and "refining_results" not in record:
-        yield Problem("unread-context", "/retrieval_results", retrieved, {"context": _shown(record["context"])})
+        context = record["context"]
+        shown = quoted(context if isinstance(context, str) else repr(context))
+        yield Problem("unread-context", "/retrieval_results", retrieved, {"context": shown})
     yield from _before_reranker(record, retrieved)
 
 
 def _number(values: list[Any]) -> str:
     return "one text" if len(values) == 1 else f"{len(values)} texts"
-
-
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return f'"{text[:49]}…"' if len(text) > 50 else f'"{text}"'
 
 
 def _before_reranker(record: dict[str, Any], retrieved: Any) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import quoted
 from ragdatakit.validators.records import MAX_FLOAT
 from ragdatakit.validators.sage.record import is_blank
 
@@ -199,12 +200,8 @@ def _pairing(stage: Stage) -> Iterator[Problem]:
         return
     for i, (doc, text) in enumerate(zip(stage.docs, stage.texts, strict=True)):
         if isinstance(doc, str) and text is not None and doc != text:
-            facts = {"field": f"{stage.name}_docs[{i}]", "stage": stage.name, "index": i, "text": _quoted(text)}
+            facts = {"field": f"{stage.name}_docs[{i}]", "stage": stage.name, "index": i, "text": quoted(text)}
             yield Problem("doc-unlike-result", f"/{stage.name}_docs/{i}", doc, facts)
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"' if len(text) <= 50 else f'"{text[:49]}…"'
 
 
 def _text_problems(stage: Stage) -> Iterator[Problem]:
@@ -311,7 +308,7 @@ def prompt_problems(record: dict[str, Any], stages: Stages) -> Iterator[Problem]
         return
     query = record.get("query")
     if isinstance(query, str) and query.strip() not in prompt:
-        yield Problem("prompt-without-query", "/prompt", prompt, {"query": _quoted(query)})
+        yield Problem("prompt-without-query", "/prompt", prompt, {"query": quoted(query)})
     stage = next((s for s in (stages.refining, stages.reranking, stages.retrieval) if s.texts), None)
     if stage is not None and isinstance(text := stage.texts[0], str) and text.strip() not in prompt:
-        yield Problem("prompt-without-context", "/prompt", prompt, {"stage": stage.key, "text": _quoted(text)})
+        yield Problem("prompt-without-context", "/prompt", prompt, {"stage": stage.key, "text": quoted(text)})

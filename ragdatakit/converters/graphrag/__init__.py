@@ -1,0 +1,1 @@
+"""GraphRAG to canonical tables and back."""

@@ -1,0 +1,233 @@
+"""Communities and their reports: those that are given, or some of the graph, with reports of the texts' sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from ragdatakit.converters.graphrag.entities import Entity, Graph, Relationship, made_id, sound_text
+from ragdatakit.files.containers.json_text import dumps
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.retrieval.extraction.summaries import sentences, summary
+from ragdatakit.retrieval.graphrag.stored import attributes_of
+from ragdatakit.retrieval.graphs.communities import clusters
+
+PERIOD = "2000-01-01"
+"""The day on which made communities were made: a fixed one, so that the same source gives the same files."""
+RANK = 10.0
+"""The rank of the report that covers most text units; the others have less, as they cover less."""
+_KEPT = ("title", "summary", "rank", "full_content_json", "period")
+_TITLED, _FINDINGS = 3, 5
+_UNITS, _OF_UNIT = 8, 12
+"""Text units of a community that a report is made of, and sentences of each."""
+_SUMMARY_TOKENS, _FINDING_TOKENS = 120, 60
+
+
+@dataclass(slots=True)
+class Community:
+    """A community; ``members`` are entities, ``parent`` and ``children`` numbers of communities."""
+
+    number: int
+    level: int
+    members: list[Entity]
+    parent: int = -1
+    children: list[int] = field(default_factory=list)
+    title: str = ""
+    relationships: list[str] = field(default_factory=list)
+    units: list[str] = field(default_factory=list)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    own: list[Relationship] = field(default_factory=list)
+
+    def row(self) -> dict[str, Any]:
+        """The row of the table."""
+        size = self.given.get("size")
+        return {
+            "id": str(self.given.get("id") or made_id("community", str(self.number))),
+            "human_readable_id": self.number,
+            "community": self.number,
+            "level": self.level,
+            "parent": self.parent,
+            "children": self.children,
+            "title": self.title or f"Community {self.number}",
+            "entity_ids": [entity.entity_id for entity in self.members],
+            "relationship_ids": self.relationships,
+            "text_unit_ids": self.units,
+            "period": str(self.given.get("period") or PERIOD),
+            "size": size if isinstance(size, int) else len(self.members),
+        }
+
+
+def given_communities(tables: CanonicalTables, graph: Graph) -> list[Community]:
+    """The communities of the tables. Ids that are no numbers become numbers."""
+    found: list[Community] = []
+    numbers: dict[str, int] = {}
+    rows = list(tables.take("communities", "community_id", "level", "title", "parent", "members", "attributes"))
+    taken = {int(row.community_id) for row in rows if row.community_id.isdecimal()}
+    free = iter(range(max(taken, default=-1) + 1, 1 << 62))
+    for row in rows:
+        if row.community_id in numbers:
+            tables.drop("communities", row, "another community has its id")
+            continue
+        number = int(row.community_id) if row.community_id.isdecimal() else next(free)
+        if str(number) != row.community_id:
+            why = "communities have numbers"
+            tables.losses.add("coerced", "communities", "community_id", why, f"{row.community_id} became {number}")
+        numbers[row.community_id] = number
+        members = [graph.entities[name] for name in row.members if name in graph.entities]
+        if len(members) < len(row.members):
+            tables.losses.add("lost", "communities", "members", "they are no entities", row.community_id)
+        told = attributes_of(row.attributes)
+        made = Community(number, row.level, members, title=row.title or "", given=told)
+        made.relationships, made.units = _texts(told.get("relationships")), _texts(told.get("passages"))
+        made.children = [n for n in told.get("children") or () if isinstance(n, int)]
+        found.append(made)
+    for row, community in zip((r for r in rows if r.community_id in numbers), found, strict=False):
+        community.parent = numbers.get(row.parent, -1) if row.parent is not None else -1
+    if not graph.is_own:
+        _complete(found, graph)
+    return found
+
+
+def made_communities(tables: CanonicalTables, graph: Graph) -> list[Community]:
+    """Communities of the relationships, by Leiden's method; an entity without any is one of its own."""
+    entities = list(graph.entities.values())
+    places = {entity.title: place for place, entity in enumerate(entities)}
+    edges = (
+        (places[each.source], places[each.target], graph.weight(each) or 1.0)
+        for each in graph.relationships.values()
+        if each.source in places and each.target in places
+    )
+    found = [
+        Community(each.number, each.level, [entities[place] for place in each.members], each.parent)
+        for each in clusters(len(entities), edges)
+    ]
+    for community in found:
+        if community.parent >= 0:
+            found[community.parent].children.append(community.number)
+    _complete(found, graph)
+    why = "communities of the graph, found without a model (Leiden's method)"
+    tables.losses.add("derived", "communities", None, why, None, len(found))
+    return found
+
+
+def _complete(communities: Sequence[Community], graph: Graph) -> None:
+    """Add the relationships within each community, and their text units; else those of its members."""
+    by_level: dict[int, dict[str, Community]] = {}
+    for community in communities:
+        by_level.setdefault(community.level, {}).update((entity.title, community) for entity in community.members)
+    for each in graph.relationships.values():
+        for of_title in by_level.values():
+            both = of_title.get(each.source)
+            if both is not None and both is of_title.get(each.target):
+                both.own.append(each)
+    for community in communities:
+        community.relationships = sorted(each.relationship_id for each in community.own)
+        units = {unit for each in community.own for unit in each.units}
+        community.units = sorted(units or {unit for entity in community.members for unit in entity.units})
+
+
+def _texts(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+# -- reports
+
+
+def given_reports(tables: CanonicalTables, communities: Iterable[Community]) -> Iterator[dict[str, Any]]:
+    """The reports among the summaries; others are of no community, and dropped."""
+    by_number = {str(community.number): community for community in communities}
+    for row in tables.take("summaries", "summary_id", "level", "text", "children", "metadata"):
+        told = attributes_of(row.metadata)
+        community = by_number.get(str(told.get("community")))
+        if "rank_explanation" in told:
+            why = "rank_explanation is called rating_explanation now"
+            tables.losses.add("coerced", "summaries", "metadata", why, row.summary_id)
+        if "community" not in told or (community is None and tables.format != "graphrag"):
+            tables.drop("summaries", row, "it is no report on a community")
+            continue
+        number, level = told["community"], told.get("level")
+        size = told.get("size", len(community.members) if community is not None else 0)
+        yield {
+            **{name: told.get(name) for name in _KEPT},
+            "id": row.summary_id,
+            "human_readable_id": number,
+            "community": number,
+            "level": level if isinstance(level, int) else row.level,
+            "parent": community.parent if community is not None else -1,
+            "children": community.children if community is not None else [],
+            "full_content": row.text,
+            "rating_explanation": told.get("rating_explanation", told.get("rank_explanation")),
+            "findings": [f for f in told.get("findings") or () if isinstance(f, dict)],
+            "size": int(size) if isinstance(size, int | float) else 0,
+        }
+
+
+def made_reports(
+    tables: CanonicalTables, communities: Sequence[Community], graph: Graph, texts: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """A report on each community, of descriptions and of sentences that name its members. Memory holds the texts."""
+    told = lru_cache(maxsize=1 << 10)(lambda unit: sentences(sound_text(texts.get(unit, ""))))
+    most = max((len(community.units) for community in communities), default=0)
+    why = "reports of sentences of the texts, made without a model"
+    tables.losses.add("derived", "summaries", None, why, None, len(communities))
+    for community in communities:
+        yield _report(community, graph, told, most)
+
+
+def _report(community: Community, graph: Graph, told: Any, most: int) -> dict[str, Any]:
+    ranked = sorted(community.members, key=lambda entity: -graph.degrees.get(entity.title, 0))
+    title = _listed([sound_text(entity.name) for entity in ranked[:_TITLED]], len(ranked))
+    named = [entity.name.casefold() for entity in ranked]
+    found = [entity.description for entity in ranked if entity.description]
+    found += ["\n".join(each.descriptions) for each in community.own if each.descriptions and each.weight]
+    about: dict[str, list[str]] = {}
+    for unit in _fullest(community):
+        of_unit = [(s, s.casefold()) for s in told(unit)]
+        naming = [s for s, folded in of_unit if any(name in folded for name in named)][:_OF_UNIT]
+        found += naming
+        for entity, name in zip(ranked[:_FINDINGS], named, strict=False):
+            about.setdefault(entity.title, []).extend(s for s, folded in of_unit if name in folded)
+    short = summary(found, _SUMMARY_TOKENS) if found else f"{title}: {len(ranked):,} entities."
+    findings = []
+    for entity in ranked[:_FINDINGS]:
+        texts = [entity.description] if entity.description else about.get(entity.title, [])[:_OF_UNIT]
+        explanation = summary(texts, _FINDING_TOKENS) if texts else f"{sound_text(entity.name)} is one of the entities."
+        findings.append({"summary": sound_text(entity.name), "explanation": explanation})
+    content = f"# {title}\n\n{short}\n\n" + "\n\n".join(f"## {f['summary']}\n\n{f['explanation']}" for f in findings)
+    rank = round(RANK * len(community.units) / most, 1) if most else 0.0
+    why = f"Text units that it covers: {len(community.units):,}."
+    answer = {"title": title, "summary": short, "rating": rank, "rating_explanation": why, "findings": findings}
+    return {
+        "id": made_id("report", f"{community.number} {content}"),
+        "human_readable_id": community.number,
+        "community": community.number,
+        "level": community.level,
+        "parent": community.parent,
+        "children": community.children,
+        "title": title,
+        "summary": short,
+        "full_content": content,
+        "rank": rank,
+        "rating_explanation": why,
+        "findings": findings,
+        "full_content_json": dumps(answer),
+        "period": PERIOD,
+        "size": len(community.members),
+    }
+
+
+def _listed(names: Sequence[str], of: int) -> str:
+    """Some names, and how many more there are."""
+    more = of - len(names)
+    if more:
+        return f"{', '.join(names)} and {more:,} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _fullest(community: Community) -> list[str]:
+    """The text units in which most members are."""
+    counts = Counter(unit for entity in community.members for unit in entity.units)
+    return sorted(counts, key=lambda unit: (-counts[unit], unit))[:_UNITS]

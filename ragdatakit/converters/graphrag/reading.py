@@ -1,0 +1,267 @@
+"""Indexes of GraphRAG as rows of the canonical tables.
+
+Claims whose two ends are entities are edges, called by their type; other claims stand among the attributes of their
+subject. Vectors are not read: they can be made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from ragdatakit.converters import Options
+from ragdatakit.converters.graphrag.extractions import edges_of, nodes_of
+from ragdatakit.files.containers.json_text import dumps
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.graphrag.index import Index
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.schemas.canonical import Chunk, Community, Document, Edge, Node, Relation, Summary
+
+RELATED = "RELATED"
+"""What the edges are called: GraphRAG has no names for its relationships, only descriptions."""
+_CLAIM = ("description", "status", "start_date", "end_date", "source_text")
+
+
+def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[str, RowSource]:
+    """The tables of one dataset."""
+    index = Index(dataset)
+    reader = _Reader(index, records)
+    found: dict[str, RowSource] = {}
+    if "documents" in index.tables:
+        found["documents"] = reader.documents
+    if "text-units" in index.tables:
+        found["chunks"] = reader.chunks
+    if "entities" in index.tables:
+        found["nodes"] = reader.nodes
+    if "relationships" in index.tables or "covariates" in index.tables:
+        found |= {"relations": reader.relations, "edges": reader.edges}
+    if "communities" in index.tables:
+        found["communities"] = reader.communities
+    if "reports" in index.tables:
+        found["summaries"] = reader.summaries
+    if files := dataset.of_kind("extraction"):
+
+        def texts() -> Iterator[tuple[str, str]]:
+            return ((file.path.name, records.text(file)) for file in files)
+
+        found["nodes"] = lambda: nodes_of(texts)
+        found["relations"] = lambda: iter((Relation(RELATED),))
+        found["edges"] = lambda: edges_of(texts, RELATED)
+    return found
+
+
+class _Reader:
+    """The tables of one index."""
+
+    def __init__(self, index: Index, records: RecordReader) -> None:
+        self._index = index
+        self._records = records
+
+    @cached_property
+    def _generation(self) -> str:
+        return self._index.generation
+
+    def _rows(self, kind: str, *names: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The rows of a table, as columns that have a value, with their numbers; those with errors are left out."""
+        table = self._index.tables.get(kind)
+        if table is None:
+            return
+        refused = self._records.refused.records(table.file)
+        for number, row in enumerate(table.rows(*names)):
+            if number in refused:
+                self._records.leave_out(table.file, number, refused[number], row[0])
+            else:
+                yield number, {name: v for name, v in zip(names, row, strict=True) if v is not None and v != ""}
+
+    def _members(self, value: Any) -> tuple[str, ...]:
+        """Ids in a list; before 1.0 several may stand in one text, with commas between."""
+        if not isinstance(value, list):
+            return ()
+        texts = [each for each in value if isinstance(each, str)]
+        if self._generation in ("0.1", "0.5"):
+            texts = [part for each in texts for part in each.split(",")]
+        return tuple(dict.fromkeys(texts))
+
+    def documents(self) -> Iterator[Document]:
+        """The documents; when one was made, and what else its input had, is metadata."""
+        names = ("id", "title", "text", "raw_content", "creation_date", "metadata", "raw_data")
+        for _, row in self._rows("documents", *names):
+            rest = _kept(row, "creation_date", "metadata", "raw_data")
+            text = row.get("text", row.get("raw_content", ""))
+            yield Document(_as_text(row.get("id")), _as_text(text), row.get("title"), _object(rest))
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[str, int]]:
+        """By text unit: its document, and its place in it."""
+        found: dict[str, tuple[str, int]] = {}
+        for _, row in self._rows("documents", "id", "text_unit_ids"):
+            for place, unit in enumerate(self._members(row.get("text_unit_ids"))):
+                found.setdefault(unit, (_as_text(row.get("id")), place))
+        return found
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The text units, in their places in the documents."""
+        names = ("id", "text", "document_id", "document_ids", "n_tokens", "human_readable_id")
+        counted: dict[str, int] = {}
+        for _, row in self._rows("text-units", *names):
+            unit = _as_text(row.get("id"))
+            documents = self._members(row.get("document_ids"))
+            document = row.get("document_id") or (documents[0] if documents else None)
+            of, place = self._places.get(unit, (None, None))
+            if document is None:
+                document = of
+            if document is not None and (of != document or place is None):
+                place = counted.get(document, 0)
+            if document is not None and place is not None:
+                counted[document] = max(counted.get(document, 0), place + 1)
+            rest = _kept(row, "n_tokens", "human_readable_id")
+            rest |= {"document_ids": list(documents)} if len(documents) > 1 else {}
+            yield Chunk(unit, _as_text(row.get("text")), document, place, metadata=_object(rest))
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        """The entities by their ids."""
+        rows = self._rows("entities", "id", "title", "name")
+        return {_as_text(row.get("id")): _as_text(row.get("title", row.get("name"))) for _, row in rows}
+
+    @cached_property
+    def _claims(self) -> tuple[list[Edge], dict[str, list[dict[str, Any]]]]:
+        """The claims that are edges, and those of each other subject."""
+        names = ("id", "human_readable_id", "covariate_type", "type", "subject_id", "object_id", *_CLAIM)
+        entities = set(self._titles.values())
+        edges: list[Edge] = []
+        others: dict[str, list[dict[str, Any]]] = {}
+        for number, row in self._rows("covariates", *names, "text_unit_id"):
+            subject, target = row.get("subject_id"), row.get("object_id")
+            if subject not in entities or not isinstance(subject, str):
+                file = self._index.tables["covariates"].file
+                self._records.leave_out(file, number, "a claim about what is no entity", subject)
+            elif target in entities and isinstance(target, str):
+                rest = {k: v for k, v in row.items() if k not in ("type", "subject_id", "object_id", "text_unit_id")}
+                kind = _as_text(row.get("type")) or "CLAIM"
+                edges.append(Edge(subject, kind, target, _object(rest), None, row.get("text_unit_id")))
+            else:
+                others.setdefault(subject, []).append({k: v for k, v in row.items() if k != "subject_id"})
+        return edges, others
+
+    def nodes(self) -> Iterator[Node]:
+        """The entities, once each."""
+        names = ("id", "human_readable_id", "title", "name", "type", "description", "text_unit_ids")
+        seen: set[str] = set()
+        for number, row in self._rows("entities", *names, "frequency", "degree"):
+            name = _as_text(row.get("title", row.get("name")))
+            if not name or name in seen:
+                file = self._index.tables["entities"].file
+                self._records.leave_out(file, number, "an entity without a title, or with one of another entity", name)
+                continue
+            seen.add(name)
+            rest = _kept(row, "description", "id", "human_readable_id", "frequency", "degree")
+            rest |= self._passages(row)
+            if name in self._claims[1]:
+                rest["claims"] = self._claims[1][name]
+            yield Node(name, row.get("type"), _object(rest))
+
+    def edges(self) -> Iterator[Edge]:
+        """The relationships, then the claims between entities."""
+        names = ("source", "target", "description", "id", "human_readable_id", "weight", "combined_degree", "rank")
+        for _, row in self._rows("relationships", *names, "text_unit_ids"):
+            units = self._members(row.get("text_unit_ids"))
+            rest = _kept(row, *names[2:]) | (self._passages(row) if len(units) > 1 else {})
+            ends = _as_text(row.get("source")), _as_text(row.get("target"))
+            yield Edge(ends[0], RELATED, ends[1], _object(rest), None, units[0] if units else None)
+        yield from self._claims[0]
+
+    def _passages(self, row: dict[str, Any]) -> dict[str, Any]:
+        units = self._members(row.get("text_unit_ids"))
+        return {"passages": list(units)} if units else {}
+
+    def relations(self) -> Iterator[Relation]:
+        """The one name of all relationships, and the types of the claims."""
+        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges()))
+
+    def _numbered(self, row: dict[str, Any]) -> str:
+        """The number of a community; before 0.5 it was its id."""
+        return _as_text(row.get("community", row.get("id")))
+
+    def communities(self) -> Iterator[Community]:
+        """The communities with their members, by the names of the nodes."""
+        names = ("id", "community", "level", "title", "parent", "entity_ids", "relationship_ids", "text_unit_ids")
+        for _, row in self._rows("communities", *names, "children", "period", "size"):
+            number = self._numbered(row)
+            members = tuple(self._titles[i] for i in self._members(row.get("entity_ids")) if i in self._titles)
+            parent = row.get("parent")
+            rest = _kept(row, "id", "children", "period", "size") | self._passages(row)
+            if relationships := self._members(row.get("relationship_ids")):
+                rest["relationships"] = list(relationships)
+            yield Community(
+                number,
+                row["level"] if type(row.get("level")) is int else 0,
+                row.get("title"),
+                _as_text(parent) if parent is not None and parent != -1 else None,
+                members or self._node_members.get(number, ()),
+                _object(rest),
+            )
+
+    @cached_property
+    def _node_members(self) -> dict[str, tuple[str, ...]]:
+        """The members by community as the table of nodes has them, before 0.5."""
+        found: dict[str, dict[str, None]] = {}
+        for _, row in self._rows("nodes", "title", "community"):
+            if "title" in row and "community" in row:
+                found.setdefault(_as_text(row["community"]), {})[_as_text(row["title"])] = None
+        return {number: tuple(members) for number, members in found.items()}
+
+    @cached_property
+    def _reported(self) -> dict[str, str]:
+        """The id of the report of each community."""
+        rows = self._rows("reports", "id", "community")
+        return {_as_text(row.get("community")): _as_text(row.get("id")) for _, row in rows}
+
+    @cached_property
+    def _below(self) -> dict[str, tuple[str, ...]]:
+        """What the report of a community rests on: reports of the communities in it, else text units."""
+        units: dict[str, tuple[str, ...]] = {}
+        within: dict[str, list[str]] = {}
+        for _, row in self._rows("communities", "id", "community", "parent", "text_unit_ids"):
+            number = self._numbered(row)
+            units[number] = self._members(row.get("text_unit_ids"))
+            if row.get("parent") is not None:
+                within.setdefault(_as_text(row["parent"]), []).append(number)
+        return {
+            number: tuple(self._reported[c] for c in within.get(number, ()) if c in self._reported) or units[number]
+            for number in units
+        }
+
+    def summaries(self) -> Iterator[Summary]:
+        """The reports; those of the deepest communities are on level 1."""
+        names = ("id", "community", "level", "title", "summary", "full_content", "rank", "rank_explanation")
+        further = ("rating_explanation", "findings", "full_content_json", "period", "size")
+        levels = [row["level"] for _, row in self._rows("reports", "level") if type(row.get("level")) is int]
+        deepest = max(levels, default=0)
+        for _, row in self._rows("reports", *names, *further):
+            level = row["level"] if type(row.get("level")) is int else deepest
+            number = _as_text(row.get("community"))
+            rest = {k: v for k, v in row.items() if k not in ("id", "full_content")}
+            text = _as_text(row.get("full_content", row.get("summary")))
+            yield Summary(
+                _as_text(row.get("id")), max(deepest - level, 0) + 1, text, self._below.get(number, ()), _object(rest)
+            )
+
+
+def _as_text(value: Any) -> str:
+    """An id or a name as text; a number that pandas made of one as an integer."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value if isinstance(value, str) else str(value)
+
+
+def _kept(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: row[name] for name in names if name in row}
+
+
+def _object(fields: dict[str, Any]) -> str | None:
+    return dumps(fields) if fields else None

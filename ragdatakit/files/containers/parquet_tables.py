@@ -1,0 +1,31 @@
+"""Parquet files, opened within their boundary; what is wrong with one is a `RagdataError`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.files.paths.boundary import Boundary
+from ragdatakit.schemas.errors import RagdataError
+
+
+@contextmanager
+def opened_parquet(path: Path, boundary: Boundary) -> Iterator[Any]:
+    """A `pyarrow.parquet.ParquetFile`. What fails while it is read is raised as `RagdataError`, too."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with boundary.open(path) as stream, pq.ParquetFile(stream) as parquet:
+            yield parquet
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = " ".join(str(error).split("\n", 1)[0].split())[:200]
+        raise RagdataError(f"{path}: no Parquet file that can be read: {reason}") from None
+
+
+def row_count(path: Path, boundary: Boundary) -> int:
+    """How many rows a Parquet file has, as its footer says. Raises `RagdataError` where there is none."""
+    with opened_parquet(path, boundary) as parquet:
+        return int(parquet.metadata.num_rows)

@@ -1,0 +1,1 @@
+"""Reading the tables, settings, vectors and extraction text of GraphRAG."""

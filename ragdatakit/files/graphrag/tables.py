@@ -1,0 +1,98 @@
+"""Tables of a GraphRAG index, in Parquet or CSV: their columns, and their rows as Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ragdatakit.files.containers.csv_cells import split_record
+from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.parquet_tables import opened_parquet
+from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.schemas.graphrag.tables import BY_KIND, PREFIX
+
+_ROWS = 1024
+"""How many rows of a Parquet file become Python values together."""
+_STRIPPED = "[] '\""
+
+
+def split_list(cell: str) -> list[str]:
+    """The members of a list in a cell of CSV, as GraphRAG parts them (``data_model/dfs.py: split_list_column``).
+
+    A member that has a comma or a line end in it is torn apart.
+    """
+    return [item for part in cell.replace("\n", ",").split(",") if (item := part.strip(_STRIPPED))]
+
+
+class StoredTable:
+    """One file of a table. Raises `RagdataError` where it cannot be read."""
+
+    def __init__(self, file: DataFile) -> None:
+        self.file = file
+        self.is_csv = file.path.name.lower().endswith(".csv")
+        self.is_old_name = file.path.name.startswith(PREFIX)
+        self.table = BY_KIND.get(file.kind)
+        self._columns: tuple[str, ...] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        if self._columns is None:
+            if self.is_csv:
+                reader = self._reader()
+                self._columns = tuple(reader.header or ()) if reader.open() else ()
+            else:
+                with opened_parquet(self.file.path, self.file.boundary) as parquet:
+                    self._columns = tuple(parquet.schema_arrow.names)
+        return self._columns
+
+    @columns.setter
+    def columns(self, names: tuple[str, ...]) -> None:
+        self._columns = names
+
+    def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """The values of these columns, row by row; None for a column that is not there."""
+        return self._csv_rows(names) if self.is_csv else self._parquet_rows(names)
+
+    def _reader(self) -> CsvReader:
+        return CsvReader(Source(self.file.path, False, boundary=self.file.boundary))
+
+    def cells(self) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a CSV file: the 1-based line on which each begins, and its cells as text."""
+        reader = self._reader()
+        if not reader.open():
+            return
+        for block in reader.blocks():
+            for row in block.raw_rows():
+                yield row.line, [cell.text for cell in split_record(row.raw.decode("utf-8", "replace"))[0]]
+
+    def _csv_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+        places = [self.columns.index(name) if name in self.columns else None for name in names]
+        kinds = [column.type if self.table and (column := self.table.column(name)) else "text" for name in names]
+        for _, cells in self.cells():
+            found = (cells[place] if place is not None and place < len(cells) else None for place in places)
+            yield tuple(_typed(cell, kind) for cell, kind in zip(found, kinds, strict=True))
+
+    def _parquet_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+        there = [name for name in names if name in self.columns]
+        with opened_parquet(self.file.path, self.file.boundary) as parquet:
+            for batch in parquet.iter_batches(_ROWS, columns=there):
+                values = {name: batch.column(name).to_pylist() for name in there}
+                nothing = [None] * batch.num_rows
+                yield from zip(*(values.get(name, nothing) for name in names), strict=True)
+
+
+def _typed(cell: str | None, kind: str) -> Any:
+    """A cell of CSV as its column's type; as text where it cannot be."""
+    if cell is None or kind == "text":
+        return cell
+    try:
+        if kind in ("texts", "integers"):
+            members = split_list(cell)
+            return [int(member) for member in members] if kind == "integers" else members
+        if kind in ("integer", "number"):
+            return (int(float(cell)) if kind == "integer" else float(cell)) if cell else None
+    except (ValueError, OverflowError):
+        pass
+    return cell or None

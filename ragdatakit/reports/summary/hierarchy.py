@@ -1,0 +1,325 @@
+"""The hierarchy of a dataset: its communities with their reports, or the tree of its summaries; its levels in numbers,
+and the part of it that can be shown.
+
+Communities name their parent; those of old versions, which do not, lie in the community of the level above that has
+their first member. Summaries make a tree by their children, down to chunks. Levels decide which way a link goes, so
+that no circle is drawn.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragdatakit.database.dataset_database import DatasetDatabase
+
+    Numbers = npt.NDArray[np.int64]
+
+COMMUNITY, TITLE, RANK, SIZE = "community", "title", "rank", "size"
+"""Keys of the metadata of a report: its community's id, its title and rank; and of the attributes of a community."""
+_ROWS, _EACH, _DEEP = 64, 20, 8
+"""Rows of the picture, children of one node and levels that are shown at most."""
+_TEXT, _TITLE = 1200, 160
+_LARGEST = 3
+
+
+def read_hierarchy(database: DatasetDatabase) -> Hierarchy | None:
+    """The communities, else the summaries; None where there are neither."""
+    wanted = [name for name in ("communities", "summaries", "chunks") if _has(database, name)]
+    if not {"communities", "summaries"} & set(wanted):
+        return None
+    at = database.load(*wanted).cursor()
+    try:
+        return _Reading(at, wanted).run()
+    finally:
+        at.close()
+
+
+def _has(database: DatasetDatabase, table: str) -> bool:
+    return table in database.tables and database.count(table) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Children by parent: those of node n are ``target[starts[n]:starts[n + 1]]``, in the order of the dataset."""
+
+    starts: Numbers
+    target: Numbers
+    parents: Numbers
+
+    def of(self, node: int) -> list[int]:
+        """The children of a node."""
+        found: list[int] = self.target[self.starts[node] : self.starts[node + 1]].tolist()
+        return found
+
+
+class _Reading:
+    def __init__(self, at: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> None:
+        self._at = at
+        self._tables = tables
+        self.kind: Literal["communities", "tree"] = "communities" if "communities" in tables else "tree"
+
+    def run(self) -> Hierarchy:
+        import numpy as np
+
+        at = self._at
+        if self.kind == "tree":
+            at.execute(_SUMMARIES)
+        else:
+            at.execute(_COMMUNITIES.format(reports=_REPORTS if "summaries" in self._tables else _NO_REPORTS))
+        columns = at.execute("select level, size, filled from told_nodes order by n").fetchnumpy()
+        self._above = len(columns["level"])
+        self._levels: Numbers = columns["level"].astype(np.int64)
+        self._filled = columns["filled"].astype(bool)
+        leaves = self._add_leaves()
+        sizes = np.ma.filled(np.ma.asarray(columns["size"]).astype(np.float64), np.nan)
+        self._sizes = np.concatenate([sizes, np.full(leaves, np.nan)])
+        self._links = self._read_links()
+        counts = np.diff(self._links.starts)
+        measured = bool(np.isfinite(self._sizes).any())
+        self._weights = np.where(np.isfinite(self._sizes), self._sizes, 0.0) if measured else self._below()
+        roots = np.flatnonzero(self._links.parents == 0)
+        unreached = int((roots >= self._above).sum())
+        roots = roots[roots < self._above] if self._above else roots
+        order, parents = self._choose(roots)
+        nodes = self._told(order, parents, counts)
+        at.execute("drop table told_nodes")
+        return Hierarchy(
+            self.kind,
+            tuple(self._levels_told(nodes, counts, measured)),
+            nodes,
+            len(self._levels),
+            len(roots),
+            unreached,
+            int((self._links.parents > 1).sum()),
+            "entities" if measured else "children",
+        )
+
+    def _add_leaves(self) -> int:
+        """The chunks at the bottom of a tree; those of communities are not drawn."""
+        import numpy as np
+
+        if "chunks" not in self._tables or self.kind == "communities":
+            return 0
+        self._at.execute(_LEAVES, [self._above])
+        found = self._at.execute("select filled from told_nodes where n >= ? order by n", [self._above]).fetchnumpy()
+        leaves = len(found["filled"])
+        self._levels = np.concatenate([self._levels, np.zeros(leaves, np.int64)])
+        self._filled = np.concatenate([self._filled, found["filled"].astype(bool)])
+        return leaves
+
+    def _read_links(self) -> _Links:
+        import numpy as np
+
+        query = _CHILDREN.format(above=self._above) if self.kind == "tree" else _PARENTS
+        found = self._at.execute(f"select distinct p, c from ({query}) order by p, c").fetchnumpy()
+        source, target = found["p"].astype(np.int64), found["c"].astype(np.int64)
+        down = self._levels[source] > self._levels[target]
+        keep = down if self.kind == "tree" else self._levels[source] < self._levels[target]
+        source, target = source[keep], target[keep]
+        count = len(self._levels)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=count))])
+        return _Links(starts, target, np.bincount(target, minlength=count))
+
+    def _below(self) -> npt.NDArray[np.float64]:
+        """How many nodes are below each, those with several parents counted with each of them."""
+        import numpy as np
+
+        weights = np.zeros(len(self._levels))
+        source = np.repeat(np.arange(len(self._levels)), np.diff(self._links.starts))
+        for level in np.unique(self._levels[source]):
+            here = self._levels[source] == level
+            np.add.at(weights, source[here], 1 + weights[self._links.target[here]])
+        return weights
+
+    def _heaviest(self, nodes: Sequence[int], most: int) -> list[int]:
+        """The nodes with the greatest weight; those of a tree in the order of their text, where all fit."""
+        if len(nodes) <= most and self.kind == "tree":
+            return list(nodes)
+        return heapq.nsmallest(most, nodes, key=lambda n: (-self._weights[n], n))
+
+    def _choose(self, roots: Numbers) -> tuple[list[int], list[int]]:
+        """The nodes to show, parents before children, and the position of each one's parent (-1: none).
+
+        The heaviest nodes are opened first, as long as there are rows for what is in them.
+        """
+        import numpy as np
+
+        by_weight = roots[np.lexsort((roots, -self._weights[roots]))]
+        shown = by_weight[: _ROWS - 1 if len(by_weight) > _ROWS else _ROWS].tolist()
+        order, parents, depths = list(shown), [-1] * len(shown), [0] * len(shown)
+        rows = len(shown) + (len(shown) < len(by_weight))
+        seen = set(shown)
+        queue = [(-self._weights[node], place) for place, node in enumerate(shown)]
+        heapq.heapify(queue)
+        while queue:
+            _, place = heapq.heappop(queue)
+            children = [c for c in self._links.of(order[place]) if c not in seen]
+            room = _ROWS - rows + 1  # the first child is in the row of its parent
+            if not children or depths[place] + 1 >= _DEEP or room < min(len(children), 2):
+                continue
+            best = self._heaviest(children, min(_EACH, room if len(children) <= room else room - 1))
+            rows += len(best) - 1 + (len(best) < len(children))
+            for child in best:
+                seen.add(child)
+                heapq.heappush(queue, (-self._weights[child], len(order)))
+                order.append(child)
+                parents.append(place)
+                depths.append(depths[place] + 1)
+        return order, parents
+
+    def _told(self, order: list[int], parents: list[int], counts: Numbers) -> tuple[HierarchyNode, ...]:
+        rows = self._at.execute(
+            f"""select n, id, left(title, {_TITLE + 1}), size, rank, leaves
+                from told_nodes where n in (select unnest(?::bigint[]))""",
+            [order],
+        ).fetchall()
+        texts = self._texts(order)
+        by_number = {row[0]: row[1:] for row in rows}
+        found = []
+        for node, parent in zip(order, parents, strict=True):
+            name, title, size, rank, leaves = by_number[node]
+            text = texts.get(node)
+            found.append(
+                HierarchyNode(
+                    name,
+                    int(self._levels[node]),
+                    _cut(text or "", _TEXT),
+                    _cut(title or _heading(text or ""), _TITLE) or None,
+                    size,
+                    rank,
+                    int(counts[node]),
+                    leaves or 0,
+                    parent if parent >= 0 else None,
+                    int(self._links.parents[node]),
+                )
+            )
+        return tuple(found)
+
+    def _texts(self, order: list[int]) -> dict[int, str]:
+        """The texts of nodes, cut."""
+        found: dict[int, str] = {}
+        for table, only in (("summaries", f"and n < {self._above}"), ("chunks", f"and n >= {self._above}")):
+            if table in self._tables:
+                query = _TEXTS.format(most=_TEXT + 1, only=only, table=table)
+                found |= dict(self._at.execute(query, [order]).fetchall())
+        return found
+
+    def _levels_told(self, nodes: Sequence[HierarchyNode], counts: Numbers, measured: bool) -> list[HierarchyLevel]:
+        import numpy as np
+
+        shown: dict[int, list[int]] = {}
+        for place, node in enumerate(nodes):
+            shown.setdefault(node.level, []).append(place)
+        told = []
+        for level in sorted(set(self._levels.tolist()), reverse=self.kind == "tree"):
+            here = self._levels == level
+            values = self._sizes[here] if measured else counts[here].astype(np.float64)
+            values = values[np.isfinite(values)]
+            spread = bool(values.any())
+            told.append(
+                HierarchyLevel(
+                    level,
+                    int(here.sum()),
+                    int(self._filled[here].sum()),
+                    int(values.min()) if spread else None,
+                    float(np.median(values)) if spread else None,
+                    int(values.max()) if spread else None,
+                    tuple(sorted(shown.get(level, ()), key=lambda place: _importance(nodes[place]))[:_LARGEST])
+                    if spread
+                    else (),
+                )
+            )
+        return told
+
+
+def _importance(node: HierarchyNode) -> tuple[Any, ...]:
+    return -(node.size or 0), -(node.rank or 0.0), -node.children
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _heading(text: str) -> str:
+    """The first line of a report, where it is a heading."""
+    first = text.lstrip().partition("\n")[0]
+    return first.lstrip("# ").strip() if first.startswith("#") else ""
+
+
+_FILLED = "coalesce(trim(text), '') <> ''"
+_SUMMARIES = f"""
+create or replace temp table told_nodes as
+select row_number() over (order by place) - 1 as n, *, null::varchar as title, null::bigint as size,
+  null::double as rank
+from (
+  select min(rowid) as place, summary_id as id, arg_min(level, rowid) as level, arg_min({_FILLED}, rowid) as filled,
+    arg_min(len(children), rowid) as leaves
+  from main.summaries where summary_id is not null group by summary_id
+)
+"""
+_REPORTS = f"""
+select id, min(row) as place, arg_min(filled, row) as filled, arg_min(title, row) as title, arg_min(rank, row) as rank,
+  arg_min(leaves, row) as leaves
+from (
+  select row, filled, leaves, found[1] as id, found[2] as title, try_cast(found[3] as double) as rank
+  from (
+    select rowid as row, {_FILLED} as filled, len(children) as leaves, case when json_valid(metadata) then
+      json_extract_string(metadata, ['$.{COMMUNITY}', '$.{TITLE}', '$.{RANK}']) end as found
+    from main.summaries
+  )
+) where id is not null group by id
+"""
+_NO_REPORTS = """
+select null::varchar as id, null::bigint as place, false as filled, null::varchar as title, null::double as rank,
+  null::bigint as leaves
+"""
+_COMMUNITIES = f"""
+create or replace temp table told_nodes as
+select row_number() over (order by c.place) - 1 as n, r.place, c.id, level, parent, member,
+  coalesce(r.title, c.title) as title, coalesce(case when size >= 0 then size end, members) as size,
+  case when isfinite(rank) then rank end as rank, coalesce(filled, false) as filled, coalesce(leaves, 0) as leaves
+from (
+  select min(rowid) as place, community_id as id, arg_min(level, rowid) as level, arg_min(title, rowid) as title,
+    arg_min(parent, rowid) as parent, arg_min(members[1], rowid) as member,
+    arg_min(nullif(len(members), 0), rowid) as members,
+    arg_min(case when json_valid(attributes) then try_cast(attributes ->> '$.{SIZE}' as bigint) end, rowid) as size
+  from main.communities where community_id is not null group by community_id
+) c left join ({{reports}}) r on r.id = c.id
+"""
+_LEAVES = f"""
+insert into told_nodes (n, place, id, level, filled, leaves)
+select ? - 1 + row_number() over (order by place), place, id, 0, filled, 0
+from (
+  select min(rowid) as place, chunk_id as id, arg_min({_FILLED}, rowid) as filled
+  from main.chunks where chunk_id is not null group by chunk_id
+)
+"""
+_TEXTS = """
+select n, left(text, {most}) from (select n, place from told_nodes where n in (select unnest(?::bigint[])) {only}) t
+join (select rowid as row, text from main.{table}) s on s.row = t.place
+"""
+_CHILDREN = """
+select p.n as p, c.n as c from (
+  select n, unnest(children) as child from told_nodes
+  join (select rowid as row, children from main.summaries) s on s.row = place where n < {above}
+) p join told_nodes c on c.id = p.child where p.n <> c.n
+"""
+_PARENTS = """
+select p.n as p, c.n as c from told_nodes c join told_nodes p on p.id = c.parent where p.n <> c.n
+union all
+select p.n, c.n from told_nodes c
+join (select level, unnest(members) as name, community_id from main.communities) m
+  on m.level = c.level - 1 and m.name = c.member
+join told_nodes p on p.id = m.community_id
+where c.parent is null and c.level > 0
+"""

@@ -1,0 +1,1 @@
+"""The GraphRAG format, declared."""

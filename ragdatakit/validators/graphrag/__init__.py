@@ -1,0 +1,1 @@
+"""The checks of GraphRAG data that its declaration cannot say."""

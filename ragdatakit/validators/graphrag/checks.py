@@ -1,0 +1,201 @@
+"""The checks of GraphRAG data that its declaration cannot say, and which module judges what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragdatakit.files.containers.sources import is_lfs_pointer, lfs_size
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.graphrag.index import Index
+from ragdatakit.files.graphrag.settings import Settings, SettingsError, read_settings
+from ragdatakit.files.graphrag.tables import StoredTable
+from ragdatakit.files.paths.folders import size_of
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.graphrag.tables import BY_KIND, VECTORS
+from ragdatakit.validators.checks import FormatChecks
+from ragdatakit.validators.graphrag.extraction import claim_problems, extraction_problems
+from ragdatakit.validators.graphrag.layout import layout_problems, settings_problem
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.graphrag.references import Found
+    from ragdatakit.validators.graphrag.sql_tables import SqlTables
+
+_INDEXES = ("index", "project")
+_REQUIRED_ROWS = {"entities": "empty-table", "text-units": "empty-table", "communities": "empty-table"}
+_WANTED_ROWS = {"reports": "no-reports", "relationships": "no-relationships"}
+
+
+class GraphRagChecks(FormatChecks):
+    """One index, one folder of vectors, or of extractions."""
+
+    def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
+        super().__init__(dataset, profiles)
+        self._forced = profiles[0] if len(profiles) == 1 else ""
+        self._unreliable: set[str] = set()
+        self._generation = self._forced
+        self._found_settings: Settings | None = None
+
+    def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
+        """The faults of an answer of a model, or of the settings."""
+        if file.kind == "settings":
+            return self._settings(data)
+        return claim_problems(data) if file.kind == "claims" else extraction_problems(data)
+
+    def _settings(self, data: bytes) -> Iterator[Problem]:
+        try:
+            self._found_settings = settings = read_settings(data)
+        except SettingsError as error:
+            yield Problem("unusable-settings", facts={"reason": error.reason}, line=error.line)
+            return
+        place = settings.base_dir.strip("/").removeprefix("./")
+        if place and not place.startswith("output") and "$" not in place:
+            yield Problem("tables-elsewhere", None, settings.base_dir, line=settings.line)
+
+    def finish(self) -> Iterator[Placed]:
+        """The tables, which the engine does not open."""
+        files = [file for file in self.dataset.files if file.kind in BY_KIND or file.kind == VECTORS]
+        if not files:
+            return
+        from ragdatakit.validators.graphrag.sql_tables import SqlTables
+
+        before = {file: _state(file.path) for file in files}
+        tables = SqlTables(sum(size_of(file.path) for file in files))
+        try:
+            yield from self._checked(tables, files)
+        finally:
+            tables.close()
+        for file in files:
+            if file.readable and _state(file.path) != before[file]:
+                yield file, Problem("unreadable-file", facts={"reason": "it changed while it was read"})
+
+    def _checked(self, tables: SqlTables, files: list[DataFile]) -> Iterator[Placed]:
+        stored: dict[DataFile, StoredTable] = {}
+        for file in files:
+            problem = self._opened(tables, file, stored)
+            if problem is not None:
+                yield file, problem
+        index = Index(self.dataset, {file: table for file, table in stored.items() if file.kind in BY_KIND})
+        self._generation = self._forced or index.generation
+        if index.tables:
+            self.dataset.profile = self._generation
+        if self.dataset.layout in _INDEXES:
+            yield from layout_problems(index, self._generation, self.dataset)
+            if self._found_settings is not None and index.tables:
+                settings = self.dataset.of_kind("settings")[0]
+                problem = settings_problem(self._found_settings, self._generation, next(iter(index.tables.values())))
+                if problem is not None:
+                    yield settings, problem
+        aside = {table.file for table in index.aside}
+        for file, table in stored.items():
+            if file.readable and file.kind in BY_KIND:
+                yield from self._table(tables, file, table, file in aside)
+        yield from self._related(tables)
+
+    def _opened(self, tables: SqlTables, file: DataFile, stored: dict[DataFile, StoredTable]) -> Problem | None:
+        """Learn the columns of a file; what is wrong with it where that cannot be done."""
+        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError
+
+        table = StoredTable(file)
+        if not file.readable:
+            self._unreliable.add(file.kind)
+            return None
+        if is_lfs_pointer(file.path, file.boundary):
+            self._lost(file)
+            return Problem("lfs-pointer", facts={"size": lfs_size(file.boundary.read_bytes(file.path)[:256])})
+        try:
+            table.columns = tables.columns_of(table)
+        except (UnreadableTableError, OSError) as error:
+            self._lost(file)
+            return _unreadable(error)
+        stored[file] = table
+        return None
+
+    def _lost(self, file: DataFile) -> None:
+        file.readable = file.to_end = False
+        self._unreliable.add(file.kind)
+
+    def _table(self, tables: SqlTables, file: DataFile, stored: StoredTable, aside: bool) -> Iterator[Placed]:
+        """The rows of one table by themselves; it becomes one that others may refer to."""
+        import duckdb
+
+        from ragdatakit.validators.graphrag.row_faults import row_faults
+        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError, reason_of
+
+        kind = f"aside-{file.kind}" if aside else file.kind
+        try:
+            table = tables.add(kind, stored, self._generation in ("0.1", "0.5"))
+            count, found = row_faults(tables, file.kind, table, self._generation)
+            for problem in found:
+                yield file, problem
+        except (UnreadableTableError, duckdb.Error) as error:
+            self._lost(file)
+            tables.tables.pop(kind, None)
+            is_ours = isinstance(error, UnreadableTableError)
+            yield file, _unreadable(error if is_ours else reason_of(error, stored))
+            return
+        file.records = count
+        if not count and not aside and self.dataset.layout in _INDEXES:
+            rule = _REQUIRED_ROWS.get(file.kind) or _WANTED_ROWS.get(file.kind)
+            if rule:
+                yield file, Problem(rule, facts={"table": stored.table.name if stored.table else ""})
+                self._unreliable.add(file.kind)
+
+    def _related(self, tables: SqlTables) -> Iterator[Placed]:
+        """What the tables say of each other."""
+        import duckdb
+
+        from ragdatakit.validators.graphrag.codes import Codes
+        from ragdatakit.validators.graphrag.communities import CommunityChecks
+        from ragdatakit.validators.graphrag.references import ReferenceChecks
+        from ragdatakit.validators.graphrag.sql_tables import reason_of
+
+        if not tables.tables:
+            return
+        try:
+            codes = Codes(tables)
+            yield from self._placed(tables, ReferenceChecks(codes, self._unreliable).found())
+            yield from self._placed(tables, CommunityChecks(codes, self._unreliable, self._generation).found())
+            yield from self._vectors(tables)
+        except duckdb.Error as error:  # a table that changed, or that takes more memory than there is
+            first = next(iter(tables.tables.values())).stored
+            yield first.file, _unreadable(reason_of(error, first))
+
+    def _vectors(self, tables: SqlTables) -> Iterator[Placed]:
+        import duckdb
+
+        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError, reason_of
+        from ragdatakit.validators.graphrag.vectors import store_problems, vector_problems
+
+        for file in self.dataset.of_kind(VECTORS):
+            if not file.readable:
+                continue
+            stored = StoredTable(file)
+            try:
+                table = tables.add(file.name, stored, old=False)
+                for problem in vector_problems(tables, file.path.name, table, self._unreliable):
+                    yield file, problem
+            except (UnreadableTableError, duckdb.Error) as error:
+                is_ours = isinstance(error, UnreadableTableError)
+                yield file, _unreadable(error if is_ours else reason_of(error, stored))
+        if self.dataset.layout in _INDEXES:
+            yield from store_problems(tables, self.dataset, self._unreliable)
+
+    def _placed(self, tables: SqlTables, found: Iterable[Found]) -> Iterator[Placed]:
+        for kind, rule, column, row, line, value, facts in found:
+            problem = Problem(rule, f"/{column}", value, facts, line=line, record=row)
+            yield tables[kind].stored.file, problem
+
+
+def _unreadable(reason: object) -> Problem:
+    return Problem("unreadable-table", facts={"reason": getattr(reason, "strerror", None) or str(reason)})
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

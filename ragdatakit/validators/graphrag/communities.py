@@ -1,0 +1,174 @@
+"""Communities: their members, how they lie within each other, and their reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ragdatakit.validators.graphrag.codes import Codes
+from ragdatakit.validators.graphrag.references import Found, Question, answers
+from ragdatakit.validators.graphrag.row_checks import USUAL_LEVEL
+
+_MEMBERS = """
+    create table members as select distinct l.row, e.row as entity from l_communities_entity_ids l
+    join (select id, min(row) as row from k_entities where id is not null group by id) e on l.code = e.id"""
+_HIERARCHY = """
+    select v.row, v.line, v.community, v.level, v.parent, cast(v."raw parent" as varchar), p.level
+    from {view} v left join (select community, min(level) as level from k_communities group by community) p
+    on v.parent = p.community
+    where v."raw parent" is not null and v.level is not null and (v.parent is null
+    or (v.parent = -1 and v.level <> (select min(level) from k_communities))
+    or (v.parent <> -1 and (p.level is null or p.level <> v.level - 1)))
+    order by v.row"""
+_CHILDREN = """
+    with listed as (select distinct row, community, unnest(children) as child from {view}),
+    told as (select distinct p.row, k.community as child from k_communities k join {view} p on k.parent = p.community
+             where k.parent <> -1 and k.community is not null),
+    more as (select l.row, count(*) as n, min(l.child) as child from listed l
+             left join told t on l.row = t.row and l.child = t.child where t.row is null group by l.row),
+    less as (select t.row, count(*) as n, min(t.child) as child from told t
+             left join listed l on l.row = t.row and l.child = t.child where l.row is null group by t.row)
+    select v.row, v.line, v.community, m.n, m.child, l.n, l.child from {view} v
+    left join more m on v.row = m.row left join less l on v.row = l.row
+    where m.n is not null or l.n is not null order by v.row"""
+_STRAY = """
+    with within as materialized (
+        select l.row, l.code, r.row as relationship, e.s, e.t from l_communities_relationship_ids l
+        left join (select id, min(row) as row from k_relationships group by id) r on l.code = r.id
+        left join edges e on e.row = r.row where l.code is not null),
+    unknown as (select row, count(*) as n from within where relationship is null group by row),
+    outside as (select w.row, count(*) as n from within w
+        left join members a on a.row = w.row and a.entity = w.s left join members b on b.row = w.row and b.entity = w.t
+        where w.relationship is not null and (a.row is null or b.row is null) group by w.row)
+    select v.row, v.line, coalesce(u.n, 0), coalesce(o.n, 0) from {view} v
+    left join unknown u on v.row = u.row left join outside o on v.row = o.row
+    where u.n is not null or o.n is not null order by v.row"""
+_NOT_IN_PARENT = """
+    with lost as materialized (
+        select k.row, m.entity, k.parent from k_communities k
+        join (select community, min(row) as row from k_communities group by community) p on p.community = k.parent
+        join members m on m.row = k.row left join members q on q.row = p.row and q.entity = m.entity
+        where q.row is null)
+    select v.row, v.line, e.{name}, l.parent from lost l join {view} v on v.row = l.row
+    join {entities} e on e.row = l.entity order by v.row, l.entity"""
+
+_NO_TOP = """
+    select 1 from k_communities having count(*) > 0 and count_if(level = 0 and {known}) = 0"""
+_OUTSIDERS = """
+    select row, line, {name} from {entities} where row not in (select entity from members) and id is not null
+    order by row"""
+_UNREPORTED = """
+    select row, line, community from {view} where community is not null
+    and community not in (select community from {other} where community is not null) order by row"""
+
+
+class CommunityChecks:
+    """What the codes tell of communities and reports; tables in ``unreliable`` were not read whole."""
+
+    def __init__(self, codes: Codes, unreliable: set[str], generation: str) -> None:
+        self._codes = codes
+        self._tables = codes.tables
+        self._unreliable = unreliable
+        self._generation = generation
+
+    def found(self) -> Iterator[Found]:
+        """All faults."""
+        if "communities" in self._tables:
+            yield from answers(self._codes, self._questions(self._tables["communities"].name))
+
+    def _questions(self, view: str) -> Iterator[Question]:
+        has = self._codes.has
+        if has("reports", "community") and has("communities", "community"):
+            yield from self._reports(view)
+        if "communities" in self._unreliable:
+            return
+        if has("communities", "level"):
+            reported = has("reports", "community") and has("communities", "community")
+            reported = reported and "reports" not in self._unreliable
+            known = "community in (select community from k_reports)" if reported else "true"
+            yield Question(_NO_TOP.format(known=known), self._levels)
+        if has("communities", "community", "level", "parent"):
+            yield _asked(_HIERARCHY.format(view=view), self._hierarchy)
+            if has("communities", "children"):
+                yield _asked(_CHILDREN.format(view=view), self._children)
+        if not has("communities", "entity_ids") or not has("entities", "id"):
+            return
+        self._tables.run(_MEMBERS)
+        if "entities" not in self._unreliable:
+            title = "title" if has("entities", "title") else "id"
+            entities = self._tables["entities"].name
+            yield _asked(_OUTSIDERS.format(entities=entities, name=title), self._outsiders)
+            if has("communities", "community", "parent"):
+                yield _asked(_NOT_IN_PARENT.format(view=view, entities=entities, name=title), self._parents)
+        if self._codes.has_edges and has("relationships", "id") and has("communities", "relationship_ids"):
+            yield _asked(_STRAY.format(view=view), self._relationships)
+
+    def _reports(self, view: str) -> Iterator[Question]:
+        reports = self._tables["reports"].name
+        if "communities" not in self._unreliable:
+            query = _UNREPORTED.format(view=reports, other="k_communities")
+            yield self._found("reports", "unknown-community", query)
+        if "reports" not in self._unreliable:
+            query = _UNREPORTED.format(view=view, other="k_reports")
+            yield self._found("communities", "community-without-report", query)
+
+    def _found(self, kind: str, rule: str, query: str) -> Question:
+        def answer() -> Iterator[Found]:
+            for row, line, value in self._tables.rows(query):
+                yield Found(kind, rule, "community", row, line, value, {})
+
+        return Question(query, answer)
+
+    def _levels(self) -> Iterator[Found]:
+        row, lowest = self._tables.one("select min_by(row, level), min(level) from k_communities")
+        rule = "no-community-in-reach" if lowest > USUAL_LEVEL else "no-top-level"
+        reason = f"the lowest level is {lowest}" if lowest else "no community on level 0 has a report"
+        yield Found("communities", rule, "level", row, None, lowest, {"reason": reason})
+
+    def _hierarchy(self, query: str) -> Iterator[Found]:
+        for row, line, number, level, parent, raw, above in self._tables.rows(query):
+            name = f"community {number} on level {level}"
+            if parent is None:
+                reason = f"{name} has the parent {raw}, which is no number"
+            elif parent == -1:
+                reason = f"{name} has no parent"
+            elif above is None:
+                reason = f"{name} has the parent {parent}, which does not exist"
+            else:
+                reason = f"{name} has the parent {parent}, which is on level {above}"
+            yield Found("communities", "broken-hierarchy", "parent", row, line, parent, {"reason": reason})
+
+    def _children(self, query: str) -> Iterator[Found]:
+        for row, line, number, more, wrong, less, missing in self._tables.rows(query):
+            words = [f"lists {_several(more, wrong)}, whose parent it is not"] if more else []
+            words += [f"does not list {_several(less, missing)}, whose parent it is"] if less else []
+            facts = {"reason": f"community {number} {' and '.join(words)}"}
+            yield Found("communities", "children-unlike-parents", "children", row, line, None, facts)
+
+    def _outsiders(self, query: str) -> Iterator[Found]:
+        if not self._tables.one("select count(*) from members")[0]:
+            return  # all are: that is told of the members
+        for row, line, value in self._tables.rows(query):
+            yield Found("entities", "entity-without-community", "id", row, line, value, {})
+
+    def _relationships(self, query: str) -> Iterator[Found]:
+        for row, line, unknown, outside in self._tables.rows(query):
+            if self._generation < "1.0":  # which lists all relationships of a member
+                outside = 0
+            if not unknown and not outside:
+                continue
+            words = [f"{unknown} that do not exist"] if unknown else []
+            words += [f"{outside} with an end that is no member"] if outside else []
+            facts = {"reason": f"relationship_ids lists {' and '.join(words)}"}
+            yield Found("communities", "stray-community-relationship", "relationship_ids", row, line, None, facts)
+
+    def _parents(self, query: str) -> Iterator[Found]:
+        for row, line, value, parent in self._tables.rows(query):
+            yield Found("communities", "member-not-in-parent", "entity_ids", row, line, value, {"parent": parent})
+
+
+def _asked(query: str, told: Callable[[str], Iterator[Found]]) -> Question:
+    return Question(query, lambda: told(query))
+
+
+def _several(number: int, first: int) -> str:
+    return str(first) if number == 1 else f"{first} and {number - 1} more"

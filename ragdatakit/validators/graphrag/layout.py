@@ -1,0 +1,108 @@
+"""Which tables and columns an index has, and by which releases of GraphRAG they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.graphrag.index import CORE, Index, Sign
+from ragdatakit.files.graphrag.settings import Settings
+from ragdatakit.files.graphrag.tables import StoredTable
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATION_WORDS, GENERATIONS, PREFIX
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.checks import Placed
+
+
+def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator[Placed]:
+    """The faults of an index that need no row."""
+    mixed = list(_releases(index, generation, dataset))
+    yield from mixed
+    is_mixed = any(problem.rule == "mixed-releases" for _, problem in mixed)
+    present = {file.kind for file in dataset.files}
+    home = next(iter(index.tables.values())).file if index.tables else dataset.files[0]
+    old = generation < "2.0"
+    ending = home.path.suffix
+    for kind in (*CORE, *(("nodes",) if old else ()), "documents"):
+        if kind not in present:
+            name = f"{PREFIX if old else ''}{BY_KIND[kind].name}{ending}"
+            rule = "missing-documents" if kind == "documents" else "missing-table"
+            yield home, Problem(rule, None, None, {"expected": name})
+    for table in index.tables.values():
+        declared = BY_KIND[table.file.kind]
+        for column in declared.columns:
+            if column.is_needed(generation) and column.name not in table.columns and not is_mixed:
+                yield table.file, Problem("missing-column", None, column.name, {"column": column.name})
+        for name in table.columns:
+            if declared.column(name) is None and not name.startswith("__index_level_"):
+                yield table.file, Problem("unknown-column", None, name, {"column": name})
+    for table in index.aside:
+        other = index.tables[table.file.kind].file.path.name
+        yield table.file, Problem("unused-table", None, None, {"other": other})
+
+
+def settings_problem(settings: Settings, generation: str, table: StoredTable) -> Problem | None:
+    """Settings of another generation than the tables; before 2.0 one word stands for all releases."""
+    of_settings = {"3.0": ("3.0", "3.0"), "2.0": ("2.0", "2.3"), "0.1": ("0.1", "1.0")}.get(settings.release)
+    if of_settings is None or of_settings[0] <= generation <= of_settings[1]:
+        return None
+    name = table.file.path.name
+    return _mixed("mixed-releases", "settings.yaml", of_settings, name, (generation, generation))
+
+
+def _releases(index: Index, generation: str, dataset: Dataset) -> Iterator[Placed]:
+    """Traits that contradict each other: decisive ones are an error, others are left over from a migration."""
+    names = {table.file: table for table in (*index.tables.values(), *index.aside)}
+    old = next((t.file for t in names.values() if t.is_old_name), None)
+    new = next((t.file for t in names.values() if not t.is_old_name), None)
+    if old is not None and new is not None:
+        yield old, _mixed("mixed-releases", old.path.name, ("0.1", "1.0"), new.path.name, ("2.0", "3.0"))
+        return
+    signs = index.signs()
+    decisive = [sign for sign in signs if sign.decides]
+    clash = _clash(decisive)
+    home = next(iter(index.tables.values())).file if index.tables else dataset.files[0]
+    if clash is not None:
+        first, second = clash
+        yield first.file or home, _mixed_signs("mixed-releases", first, second)
+        return
+    possible = set(GENERATIONS).intersection(*(sign.generations for sign in decisive)) if decisive else {generation}
+    usual = [sign for sign in signs if not sign.decides and possible & set(sign.generations)]
+    for sign in signs:
+        if not sign.decides and not possible & set(sign.generations):
+            yield sign.file or home, _other(sign, possible)
+    clash = _clash(usual)
+    if clash is not None:
+        yield clash[0].file or home, _mixed_signs("columns-of-other-release", *clash)
+
+
+def _clash(signs: list[Sign]) -> tuple[Sign, Sign] | None:
+    """The first two that no release has together."""
+    for place, sign in enumerate(signs):
+        for other in signs[:place]:
+            if not set(sign.generations) & set(other.generations):
+                return other, sign
+    return None
+
+
+def _words(generations: tuple[str, ...]) -> str:
+    first, last = GENERATION_WORDS[generations[0]], GENERATION_WORDS[generations[-1]]
+    if generations[0] == generations[-1]:
+        return first
+    return f"{first.split(' to ')[0]} to {last.split(' to ')[-1]}"
+
+
+def _mixed(rule: str, first: str, of_first: tuple[str, ...], second: str, of_second: tuple[str, ...]) -> Problem:
+    facts = {"first": first, "first_release": _words(of_first), "second": second, "second_release": _words(of_second)}
+    return Problem(rule, facts=facts)
+
+
+def _mixed_signs(rule: str, first: Sign, second: Sign) -> Problem:
+    return _mixed(rule, first.what, first.generations, second.what, second.generations)
+
+
+def _other(sign: Sign, possible: set[str]) -> Problem:
+    others = tuple(generation for generation in GENERATIONS if generation in possible)
+    return _mixed("columns-of-other-release", sign.what, sign.generations, "the other tables", others)

@@ -1,0 +1,338 @@
+"""Ids and what refers to them, as set operations on 64-bit codes of the ids: no text is held for a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ragdatakit.database.sql_text import sql_name
+from ragdatakit.validators.graphrag.codes import Codes, key_table, list_table
+from ragdatakit.validators.graphrag.sql_tables import code_of
+
+
+class Found(NamedTuple):
+    """A fault at a row of the table of a kind."""
+
+    kind: str
+    rule: str
+    column: str
+    row: int
+    line: int | None
+    value: Any
+    facts: dict[str, Any]
+
+
+class Question(NamedTuple):
+    """A query that gives a row for each fault, and what tells of them where there are any."""
+
+    odd: str
+    answer: Callable[[], Iterator[Found]]
+
+
+class Reference(NamedTuple):
+    """A column whose texts (those in it, where it is a list) are ids of another table."""
+
+    kind: str
+    column: str
+    to_kind: str
+    rule: str
+    to_column: str = "id"
+
+
+_REFERENCES = (
+    Reference("text-units", "document_id", "documents", "unknown-document"),
+    Reference("text-units", "document_ids", "documents", "unknown-document"),
+    Reference("entities", "text_unit_ids", "text-units", "unknown-text-unit"),
+    Reference("relationships", "text_unit_ids", "text-units", "unknown-text-unit"),
+    Reference("communities", "text_unit_ids", "text-units", "unknown-text-unit"),
+    Reference("communities", "entity_ids", "entities", "unknown-member"),
+    Reference("covariates", "text_unit_id", "text-units", "unknown-text-unit"),
+    Reference("covariates", "subject_id", "entities", "unknown-subject", "title"),
+)
+_UNIQUE = (
+    ("documents", "id", "repeated-id"),
+    ("text-units", "id", "repeated-text-unit"),
+    ("entities", "id", "repeated-id"),
+    ("entities", "title", "repeated-title"),
+    ("relationships", "id", "repeated-id"),
+    ("communities", "community", "repeated-id"),
+    ("communities", "title", "repeated-community-title"),
+    ("reports", "community", "repeated-report"),
+    ("entities", "human_readable_id", "repeated-number"),
+    ("relationships", "human_readable_id", "repeated-number"),
+    ("covariates", "human_readable_id", "repeated-number"),
+)
+_IDENTIFIED = ("documents", "text-units", "entities", "relationships")
+_SHAPES = {36: "a UUID", 32: "32 digits", 128: "128 digits"}
+"""Lengths of the ids that GraphRAG makes."""
+_DEGREES = (
+    "create table degrees as select name, count(*) as n from (select unnest([source, target]) as name from ("
+    "select distinct least(source, target) as source, greatest(source, target) as target from k_relationships"
+    " where source is not null and target is not null)) group by name"
+)
+_SUMMED = "select row, bit_xor(code) as x, count(*) as n from ({}) where code is not null group by row"
+
+
+def answers(codes: Codes, questions: Iterable[Question]) -> Iterator[Found]:
+    """What is wrong, after one look at all questions together: mostly nothing is."""
+    asked = list(questions)
+    if not asked:
+        return
+    counts = codes.tables.one(f"select {', '.join(f'(select count(*) from ({q.odd}))' for q in asked)}")
+    for question, count in zip(asked, counts, strict=True):
+        if count:
+            yield from question.answer()
+
+
+class ReferenceChecks:
+    """What the codes tell of ids, and of what refers to them; tables in ``unreliable`` were not read whole."""
+
+    def __init__(self, codes: Codes, unreliable: set[str]) -> None:
+        self._codes = codes
+        self._tables = codes.tables
+        self._unreliable = unreliable
+
+    def found(self) -> Iterator[Found]:
+        """All faults."""
+        return answers(self._codes, self._questions())
+
+    def _questions(self) -> Iterator[Question]:
+        for kind, column, rule in _UNIQUE:
+            if self._codes.has(kind, column):
+                yield self._repeated(kind, column, rule)
+        for kind in _IDENTIFIED:
+            if self._codes.has(kind, "id"):
+                yield self._missing_id(kind)
+        for reference in _REFERENCES:
+            if self._codes.has(reference.kind, reference.column) and self._is_known(
+                reference.to_kind, reference.to_column
+            ):
+                yield self._dangling(reference)
+        if self._codes.has_edges and "entities" not in self._unreliable:
+            yield Question("select row from edges where s is null or t is null", self._endpoints)
+        yield from self._numeric_ids()
+        yield from self._odd_ids()
+        yield from self._mirrored()
+        yield from self._degrees()
+
+    def _is_known(self, kind: str, column: str = "id") -> bool:
+        """Whether a table was read whole, so that what is not in it is nowhere."""
+        return self._codes.has(kind, column) and kind not in self._unreliable
+
+    def _detailed(self, kind: str, column: str, rows: str, *facts: str) -> Iterator[tuple[Any, ...]]:
+        """Row, line, value of the column, and facts, of rows that a query gives as ``row`` and facts; in order."""
+        further = "".join(f", b.{fact}" for fact in facts)
+        return self._tables.rows(
+            f"select v.row, v.line, v.{sql_name(column)}{further} from {self._tables[kind].name} v "
+            f"join ({rows}) b on v.row = b.row order by v.row"
+        )
+
+    def _repeated(self, kind: str, column: str, rule: str) -> Question:
+        keys = key_table(kind)
+        odd = (
+            f"select k.row, m.first from {keys} k join (select {column} as code, min(row) as first from {keys} "
+            f"where {column} is not null group by {column} having count(*) > 1) m on k.{column} = m.code "
+            "where k.row <> m.first"
+        )
+
+        def answer() -> Iterator[Found]:
+            for row, line, value, first in self._detailed(kind, column, odd, "first"):
+                facts = {"first": first, "column": column, "reason": f"is that of row {first}, too"}
+                yield Found(kind, rule, column, row, line, value, facts)
+
+        return Question(odd, answer)
+
+    def _missing_id(self, kind: str) -> Question:
+        odd = f"select row from {key_table(kind)} where id is null"
+
+        def answer() -> Iterator[Found]:
+            for row, line, _ in self._detailed(kind, "id", odd):
+                yield Found(kind, "repeated-id", "id", row, line, None, {"column": "id", "reason": "is missing"})
+
+        return Question(odd, answer)
+
+    def _dangling(self, reference: Reference) -> Question:
+        kind, column, to = reference.kind, reference.column, reference.to_kind
+        known = f"(select {reference.to_column} from {key_table(to)} where {reference.to_column} is not null)"
+        view = self._tables[kind].name
+        if self._codes.is_list(kind, column):
+            odd = f"select row, code from {list_table(kind, column)} where code is not null and code not in {known}"
+        else:
+            odd = f"select row from {key_table(kind)} where {column} is not null and {column} not in {known}"
+        if reference.rule == "unknown-subject":  # empty ones are another fault
+            odd += f" and {column} <> {code_of(chr(39) * 2)}"
+
+        def answer() -> Iterator[Found]:
+            if self._codes.is_list(kind, column):
+                found = self._tables.rows(
+                    f"with bad as materialized (select distinct row, code from ({odd})) select u.row, u.line, u.member "
+                    f"from (select row, line, unnest({column}) as member from {view} where row in "
+                    f"(select row from bad)) u join bad b on b.row = u.row and b.code = {code_of('u.member')} "
+                    "order by u.row"
+                )
+            else:
+                found = self._detailed(kind, column, odd)
+            for row, line, value in found:
+                yield Found(kind, reference.rule, column, row, line, value, {"column": column})
+
+        return Question(odd, answer)
+
+    def _endpoints(self) -> Iterator[Found]:
+        spelled = code_of("upper(trim(n.name))")
+        has_id = self._codes.has("entities", "id")
+        same = "n.code in (select id from k_entities where id is not null)" if has_id else "false"
+        query = f"""
+            with bad as materialized (select * from edges where s is null or t is null),
+            ends as materialized (
+                select v.row, v.line, v.source, v.target, b.s, b.t
+                from {self._tables["relationships"].name} v join bad b on v.row = b.row),
+            names as materialized (
+                select distinct name, {code_of("name")} as code from (
+                    select source as name from ends where s is null union all
+                    select target from ends where t is null) where name is not null),
+            told as materialized (
+                select n.name, case when {same} then 'the id of an entity'
+                    when {spelled} in (select title from titles) then 'its title in another spelling' end as reason
+                from names n)
+            select e.row, e.line, e.source, e.target, e.s is null, e.t is null, a.reason, b.reason from ends e
+            left join told a on e.s is null and a.name = e.source left join told b on e.t is null and b.name = e.target
+            order by e.row"""
+        kind = "relationships"
+        for row, line, source, target, no_source, no_target, of_source, of_target in self._tables.rows(query):
+            ends = [("source", source, no_source, of_source), ("target", target, no_target, of_target)]
+            for column, value, is_unknown, reason in ends:
+                if is_unknown and reason is not None:
+                    yield Found(kind, "misnamed-endpoint", column, row, line, value, {"reason": reason})
+            if no_source and no_target and of_source is None and of_target is None:
+                yield Found(kind, "stray-relationship", "source", row, line, source, {"other": target})
+                continue
+            for column, value, is_unknown, reason in ends:
+                if is_unknown and reason is None:
+                    yield Found(kind, "unknown-endpoint", column, row, line, value, {})
+
+    def _numeric_ids(self) -> Iterator[Question]:
+        """Ids of entities that pandas takes for numbers, which it does not merge with texts."""
+        if not self._codes.has("entities", "id") or not self._codes.has("communities", "entity_ids"):
+            return
+        entities, communities = self._tables["entities"], self._tables["communities"]
+        if entities.stored.is_csv:
+            odd = (
+                f"select 1 from {entities.name} having count(*) > 0 and count(*) = count(try_cast(trim(id) as double))"
+            )
+        else:
+            listed = communities.types["entity_ids"].removesuffix("[]")
+            odd = "select 1" if (entities.types["id"] == "VARCHAR") != (listed == "VARCHAR") else ""
+
+        def answer() -> Iterator[Found]:
+            texts = entities.types["id"] == "VARCHAR" and not entities.stored.is_csv
+            facts = {"column": "entity_ids", "ids": "texts" if texts else "numbers"}
+            yield Found("entities", "numeric-ids", "id", 0, None, None, facts)
+
+        if odd:
+            yield Question(odd, answer)
+
+    def _odd_ids(self) -> Iterator[Question]:
+        """Ids of another length than most of a table, where most have a length that GraphRAG gives them."""
+        for kind in ("text-units", "entities", "relationships", "communities"):
+            lengths = self._codes.lengths(kind)
+            if len(lengths) > 1 and lengths[0][0] in _SHAPES and lengths[0][1] > 2 * lengths[1][1]:
+                yield self._odd_id(kind, lengths[0][0])
+
+    def _odd_id(self, kind: str, usual: int) -> Question:
+        odd = f"select row from {self._tables[kind].name} where length(id) <> {usual}"
+
+        def answer() -> Iterator[Found]:
+            for row, line, value in self._detailed(kind, "id", odd):
+                yield Found(kind, "odd-id", "id", row, line, value, {"shape": _SHAPES[usual]})
+
+        return Question(odd, answer)
+
+    def _mirrored(self) -> Iterator[Question]:
+        for kind, column in (("entities", "entity_ids"), ("relationships", "relationship_ids")):
+            if self._codes.has("text-units", column, "id") and self._codes.has(kind, "text_unit_ids", "id"):
+                back = (
+                    f"select k.row, t.id as code from {list_table(kind, 'text_unit_ids')} l "
+                    f"join k_text_units k on l.code = k.id join {key_table(kind)} t on t.row = l.row"
+                )
+                yield self._unlike("text-units", column, back, "links-unlike-units")
+        if self._codes.has("covariates", "id", "text_unit_id") and self._codes.has("text-units", "covariate_ids", "id"):
+            back = "select k.row, c.id as code from k_covariates c join k_text_units k on c.text_unit_id = k.id"
+            yield self._unlike("text-units", "covariate_ids", back, "links-unlike-units")
+        if not self._codes.has("documents", "text_unit_ids", "id") or not self._codes.has("text-units", "id"):
+            return
+        back = "select d.row, u.id as code from k_text_units u join k_documents d on u.document_id = d.id"
+        if not self._codes.has("text-units", "document_id"):
+            back = (
+                "select d.row, u.id as code from l_text_units_document_ids l join k_text_units u on u.row = l.row "
+                "join k_documents d on l.code = d.id"
+            )
+        if self._codes.has("text-units", "document_id") or self._codes.has("text-units", "document_ids"):
+            yield self._unlike("documents", "text_unit_ids", back, "documents-unlike-units")
+
+    def _unlike(self, kind: str, column: str, back: str, rule: str) -> Question:
+        """Rows whose list is not what ``back`` (a query of row and code) gives for them.
+
+        Sums of codes are compared first, as most lists are alike; the members are looked at where they differ.
+        """
+        lists = list_table(kind, column)
+        odd = (
+            f"select coalesce(a.row, b.row) as row from ({_SUMMED.format(f'select * from {lists}')}) a "
+            f"full join ({_SUMMED.format(back)}) b on a.row = b.row where a.x is distinct from b.x or a.n <> b.n"
+        )
+        query = f"""
+            with odd as materialized ({odd}),
+            here as materialized (
+                select distinct row, code from {lists} where code is not null and row in (select row from odd)),
+            there as materialized (
+                select distinct row, code from ({back}) where code is not null and row in (select row from odd)),
+            more as (select row, count(*) as n from (select * from here except select * from there) group by row),
+            less as (select row, count(*) as n from (select * from there except select * from here) group by row)
+            select v.row, v.line, coalesce(m.n, 0), coalesce(l.n, 0) from {self._tables[kind].name} v
+            left join more m on v.row = m.row left join less l on v.row = l.row
+            where m.n is not null or l.n is not null order by v.row"""
+
+        def answer() -> Iterator[Found]:
+            for row, line, more, less in self._tables.rows(query):
+                words = [f"lists {more} that do not name it"] if more else []
+                words += [f"lacks {less} that name it"] if less else []
+                yield Found(kind, rule, column, row, line, None, {"reason": f"{column} {' and '.join(words)}"})
+
+        return Question(odd, answer)
+
+    def _degrees(self) -> Iterator[Question]:
+        if self._codes.has("entities", "text_unit_ids"):
+            odd = "select 1 from k_entities having count(*) > 0 and coalesce(sum(n_text_unit_ids), 0) = 0"
+            yield Question(odd, self._unnamed)
+        if self._codes.has("entities", "frequency", "text_unit_ids"):
+            odd = "select row, n_text_unit_ids as counted from k_entities where frequency <> n_text_unit_ids"
+            yield self._odd_degree("entities", "frequency", odd)
+        combined = self._codes.has("relationships", "combined_degree")
+        if not self._codes.has_edges or not {"entities", "relationships"}.isdisjoint(self._unreliable):
+            return
+        if not combined and not self._codes.has("entities", "degree"):
+            return
+        self._tables.run(_DEGREES)
+        if self._codes.has("entities", "degree"):
+            odd = (
+                "select e.row, coalesce(d.n, 0) as counted from k_entities e left join degrees d on e.title = d.name "
+                "where e.degree <> coalesce(d.n, 0)"
+            )
+            yield self._odd_degree("entities", "degree", odd)
+        if combined:
+            odd = (
+                "select r.row, coalesce(s.n, 0) + coalesce(t.n, 0) as counted from k_relationships r "
+                "left join degrees s on r.source = s.name left join degrees t on r.target = t.name "
+                "where r.combined_degree <> coalesce(s.n, 0) + coalesce(t.n, 0)"
+            )
+            yield self._odd_degree("relationships", "combined_degree", odd)
+
+    def _unnamed(self) -> Iterator[Found]:
+        yield Found("entities", "no-named-text-unit", "text_unit_ids", 0, None, None, {})
+
+    def _odd_degree(self, kind: str, column: str, odd: str) -> Question:
+        def answer() -> Iterator[Found]:
+            for row, line, value, counted in self._detailed(kind, column, odd, "counted"):
+                facts = {"column": column, "counted": counted}
+                yield Found(kind, "odd-degree", column, row, line, value, facts)
+
+        return Question(odd, answer)

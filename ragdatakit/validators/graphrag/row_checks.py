@@ -1,0 +1,156 @@
+"""What can be wrong with a row of a table by itself, as conditions in SQL that one pass over the table counts."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.schemas.graphrag.tables import Column
+from ragdatakit.validators.graphrag.sql_tables import SqlTable
+
+USUAL_LEVEL = 2
+"""The level up to which queries read unless they are told otherwise."""
+_NULL_PASSES = {
+    ("entities", "human_readable_id"),
+    ("entities", "frequency"),
+    ("entities", "degree"),
+    ("relationships", "human_readable_id"),
+    ("relationships", "combined_degree"),
+}
+"""Integers in Parquet that may be null: ``data_model/dfs.py: _safe_int``."""
+_UNREAD = {"x", "y", "parent", "source_degree", "target_degree"}
+"""Numbers that no reader makes numbers of."""
+_ITEMS_READ = {
+    ("relationships", "text_unit_ids"),
+    ("text-units", "entity_ids"),
+    ("text-units", "relationship_ids"),
+    ("communities", "text_unit_ids"),
+}
+"""Lists of which each member must be a text."""
+_SHOWN_TEXTS = {"text-units": ("text",), "reports": ("full_content",), "entities": ("title",)}
+_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?"
+
+
+@dataclass(frozen=True, slots=True)
+class RowCheck:
+    """Rows where ``where`` holds break ``rule``; ``value`` and ``facts`` are expressions for the message.
+
+    ``judge``, where given, has the last word: it takes the value, and gives further facts, or None where all is well.
+    """
+
+    rule: str
+    column: str
+    where: str
+    value: str = ""
+    facts: dict[str, str] = field(default_factory=dict)
+    judge: Callable[[Any], dict[str, Any] | None] | None = None
+
+
+def row_checks(kind: str, table: SqlTable, generation: str) -> Iterator[RowCheck]:
+    """The checks of a table, as far as it has the columns."""
+    declared = table.stored.table
+    for column in declared.columns if declared is not None else ():
+        if table.has(column.name):
+            yield from _typed_checks(kind, table, column, generation)
+    for check in _FURTHER.get(kind, ()):
+        if table.has(*_columns_of(check)):
+            yield check
+    for name in _SHOWN_TEXTS.get(kind, ()):
+        if table.has(name):
+            empty = f"({sql_name(name)} is null or {sql_name(name)} = '')"
+            yield RowCheck("no-text", name, empty, facts={"column": sql_text(name)})
+
+
+def _typed_checks(kind: str, table: SqlTable, column: Column, generation: str) -> Iterator[RowCheck]:
+    name, is_csv = column.name, table.stored.is_csv
+    value, raw = sql_name(name), f"cast({sql_name(f'raw {name}')} as varchar)"
+    told = {"column": sql_text(name)}
+    if column.type in ("integer", "number") and name not in _UNREAD:
+        what = "an integer" if column.type == "integer" else "a number"
+        passes = column.type == "number" or (kind, name) in _NULL_PASSES or generation < "2.0"
+        where = f"{value} is null"  # an empty cell of CSV is an empty text, which is no number
+        if passes and not is_csv:
+            where += f" and {raw} is not null"
+            if table.is_fraction(name):
+                where += f" and {raw} <> 'nan'"
+        yield RowCheck("unusable-value", name, where, raw, {**told, "expected": sql_text(what)})
+        if column.type == "integer" and (table.is_fraction(name) or is_csv):
+            number = f"try_cast({raw} as double)"
+            yield RowCheck("cut-number", name, f"{number} <> trunc({number})", number, told)
+    if column.type not in ("texts", "integers"):
+        return
+    if not column.nullable and column.is_of(generation):
+        where = f"{value} is null" if not is_csv else "false"
+        yield RowCheck("no-list", name, where, raw, told)
+    if table.is_text(name) and not is_csv:
+        yield RowCheck("list-as-text", name, f"{value} is not null", raw, told)
+    if table.is_list(name) and column.type == "texts" and (kind, name) in _ITEMS_READ:
+        texts = table.types[name] == "VARCHAR[]"
+        where = f"list_count({value}) <> len({value})" if texts else f"len({value}) > 0"
+        yield RowCheck("unusable-value", name, where, raw, {**told, "expected": sql_text("a list of texts")})
+
+
+def _normal(title: Any) -> dict[str, Any] | None:
+    normal = html.unescape(title).upper().strip()
+    return {"normal": normal} if normal != title else None
+
+
+def _columns_of(check: RowCheck) -> list[str]:
+    return list(_NAMES.get(check.rule, (check.column,)))
+
+
+_NAMES = {
+    "empty-claim": ("subject_id", "object_id", "type"),
+    "odd-size": ("size", "entity_ids"),
+    "report-unlike-json": ("full_content_json", "title", "summary"),
+}
+_JSON = (
+    "case when not json_valid(full_content_json) then 'no JSON' "
+    "when json_type(full_content_json) <> 'OBJECT' then 'no object' "
+    "when {0}[1] is not null and {0}[1] <> title then 'another title' "
+    "when {0}[2] is not null and {0}[2] <> summary then 'another summary' end"
+).format("json_extract_string(full_content_json, ['$.title', '$.summary'])")
+_REASONS = {
+    "no JSON": "full_content_json is not JSON",
+    "no object": "full_content_json is not a JSON object",
+    "another title": "full_content_json has another title than the report",
+    "another summary": "full_content_json has another summary than the report",
+}
+_NAN = "cast(rank as varchar) = 'nan'"
+"""Not ``isnan``: that trusts the statistics of the file, which leave NaN out."""
+_PERIOD = RowCheck("odd-period", "period", f"period is null or not regexp_full_match(period, '{_DATE}')", "period")
+_FURTHER: dict[str, tuple[RowCheck, ...]] = {
+    "text-units": (
+        RowCheck("number-unlike-place", "human_readable_id", "human_readable_id <> row", "human_readable_id",
+                 {"row": "row"}),
+    ),
+    "entities": (
+        RowCheck("title-not-normal", "title",
+                 "title <> upper(trim(title)) or contains(title, '&') or length(title) <> strlen(title)", "title",
+                 judge=_normal),
+        RowCheck("no-type", "type", "type is null or type = ''", "title"),
+    ),
+    "communities": (
+        _PERIOD,
+        RowCheck("odd-size", "size", "size <> len(entity_ids)", "size", {"members": "len(entity_ids)"}),
+        RowCheck("no-parent", "parent", '"raw parent" is null'),
+        RowCheck("no-community-title", "title", "title is null"),
+    ),
+    "reports": (
+        _PERIOD,
+        RowCheck("no-rank", "rank", f'"raw rank" is null or {_NAN}'),
+        RowCheck("odd-rank", "rank", f"rank < 0 or (rank > 10 and not {_NAN})", "rank"),
+        RowCheck("report-below-usual-level", "level", f"level > {USUAL_LEVEL}", "level"),
+        RowCheck("report-unlike-json", "full_content_json",
+                 f"full_content_json <> '' and ({_JSON}) is not null", _JSON,
+                 judge=lambda found: {"reason": _REASONS[found]}),
+    ),
+    "covariates": (
+        RowCheck("empty-claim", "subject_id",
+                 "subject_id is null or subject_id = '' or (object_id is null and type is null)", "subject_id",
+                 {"missing": "case when subject_id <> '' then 'object and type' else 'a subject' end"}),
+    ),
+}  # fmt: skip

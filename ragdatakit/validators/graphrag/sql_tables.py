@@ -1,0 +1,268 @@
+"""The tables of an index as views of DuckDB: rows with their numbers, columns with the types that GraphRAG gives them.
+
+Parquet files are read where they are, CSV files are taken into tables first, cut as the rest of ragdata cuts them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.columnar.string_hash import hash_expression
+from ragdatakit.database.sql_text import is_sql_path, sql_name, sql_text, unglobbed
+from ragdatakit.outputs.scratch import ScratchFolder
+from ragdatakit.schemas.graphrag.tables import Column
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ragdatakit.files.graphrag.tables import StoredTable
+
+MEMORY = 192 << 20
+"""Bytes that DuckDB holds before it moves tables to the disk."""
+_PIECE = 1 << 12
+_SMALL = 16 << 20
+"""Bytes of tables for which a second thread costs more than it gains."""
+_SPLIT = (
+    "create macro split_list(c) as list_filter(list_transform(string_split(replace(c, chr(10), ','), ','), "
+    "lambda x: trim(x, '[] ''\"')), lambda x: x <> '')"
+)
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+_FRACTIONS = {"FLOAT", "DOUBLE"}
+_NOT_WORTH_IT = (
+    "join_order,statistics_propagation,regex_range,deliminator,common_subexpressions,common_aggregate,top_n,"
+    "build_side_probe_side,compressed_materialization,reorder_filter,duplicate_groups,limit_pushdown,in_clause"
+)
+"""What planning a query over a small table costs more time with than it gains."""
+_PREFIX = re.compile(r"^[A-Za-z ]{0,40}Error: ")
+
+
+class UnreadableTableError(Exception):
+    """A table of which nothing can be read, with the reason."""
+
+
+@dataclass(slots=True)
+class SqlTable:
+    """A view: ``name`` in SQL, ``types`` the physical types by the names of its columns (in CSV all are text)."""
+
+    name: str
+    stored: StoredTable
+    types: dict[str, str] = field(default_factory=dict)
+
+    def has(self, *columns: str) -> bool:
+        """Whether all these columns are there."""
+        return all(column in self.types for column in columns)
+
+    def is_list(self, column: str) -> bool:
+        """Whether a column holds lists."""
+        return self.types[column].endswith("]")
+
+    def is_text(self, column: str) -> bool:
+        """Whether a column holds texts."""
+        return self.types[column] == "VARCHAR"
+
+    def is_fraction(self, column: str) -> bool:
+        """Whether a column holds numbers that may have a fraction."""
+        return self.types[column] in _FRACTIONS or self.types[column].startswith("DECIMAL")
+
+
+class SqlTables:
+    """The views of one dataset of so many bytes, by kind. To be closed."""
+
+    def __init__(self, size: int) -> None:
+        import duckdb
+
+        self._scratch = ScratchFolder()
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "memory_limit": f"{MEMORY}B",
+            "temp_directory": str(self._scratch.path / "spilled"),
+            "preserve_insertion_order": "false",
+        }
+        if size < _SMALL:
+            config["threads"] = 1
+        self._connection = duckdb.connect(config=config)
+        self._connection.execute("set enable_progress_bar = false")
+        if size < _SMALL:
+            self._connection.execute(f"set disabled_optimizers = '{_NOT_WORTH_IT}'")
+        self._connection.execute(_SPLIT)
+        self.tables: dict[str, SqlTable] = {}
+        self._views = 0
+
+    def close(self) -> None:
+        """Let go of the database and its scratch folder."""
+        self._connection.close()
+        self._scratch.remove()
+
+    def __contains__(self, kind: str) -> bool:
+        return kind in self.tables
+
+    def __getitem__(self, kind: str) -> SqlTable:
+        return self.tables[kind]
+
+    def has(self, kind: str, *columns: str) -> bool:
+        """Whether a table is there with these columns."""
+        return kind in self.tables and self.tables[kind].has(*columns)
+
+    def run(self, sql: str) -> duckdb.DuckDBPyConnection:
+        """Run a statement."""
+        return self._connection.execute(sql)
+
+    def rows(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query."""
+        found = self._connection.cursor().execute(sql)
+        while piece := found.fetchmany(_PIECE):
+            yield from piece
+
+    def one(self, sql: str) -> tuple[Any, ...]:
+        """The one row of a query."""
+        return self._connection.execute(sql).fetchall()[0]
+
+    def columns_of(self, stored: StoredTable) -> tuple[str, ...]:
+        """The names of the columns of a file. Raises `UnreadableTableError`."""
+        import duckdb
+
+        if stored.is_csv:
+            return stored.columns
+        try:
+            return tuple(self._types(stored))
+        except duckdb.Error as error:
+            raise UnreadableTableError(reason_of(error, stored)) from None
+
+    def add(self, kind: str, stored: StoredTable, old: bool) -> SqlTable:
+        """A view of a table; ``old``: several ids may stand in one text of a list. Raises `UnreadableTableError`."""
+        import duckdb
+
+        self._views += 1
+        name = f"v{self._views}"
+        table = SqlTable(name, stored)
+        try:
+            source = self._csv(table) if stored.is_csv else self._parquet(table)
+            columns = [f"{self._expression(table, c, old)} as {sql_name(c)}" for c in table.types]
+            raw = [f"{sql_name(c)} as {sql_name(f'raw {c}')}" for c in table.types]
+            listed = ", ".join(["__row as row", "__line as line", *columns, *raw, *_aliases(kind, table)])
+            self._connection.execute(f"create view {name} as select {listed} from {source}")
+        except duckdb.Error as error:
+            raise UnreadableTableError(reason_of(error, stored)) from None
+        self.tables[kind] = table
+        return table
+
+    def _parquet(self, table: SqlTable) -> str:
+        types = self._types(table.stored)
+        table.types = {name: kind for name, kind in types.items() if _is_declared(table.stored, name)}
+        read = f"read_parquet({sql_text(unglobbed(table.stored.file.path))}, file_row_number = true)"
+        return f"(select *, file_row_number as __row, null::bigint as __line from {read})"
+
+    def _types(self, stored: StoredTable) -> dict[str, str]:
+        """The physical types of a Parquet file, by column."""
+        path = stored.file.path
+        if not is_sql_path(path):
+            raise UnreadableTableError("its path is not UTF-8; rename the file or folder")
+        query = f"describe select * from read_parquet({sql_text(unglobbed(path))})"
+        return {name: kind for name, kind, *_ in self._connection.execute(query).fetchall()}
+
+    def _csv(self, table: SqlTable) -> str:
+        import pyarrow as pa
+
+        places = {name: place for place, name in enumerate(table.stored.columns) if _is_declared(table.stored, name)}
+        table.types = dict.fromkeys(places, "VARCHAR")
+        schema = pa.schema([("__row", pa.int64()), ("__line", pa.int64()), *((c, pa.string()) for c in places)])
+
+        def batches() -> Iterator[Any]:
+            held: list[tuple[int, list[str]]] = []
+            first = 0
+            for line, cells in table.stored.cells():
+                held.append((line, cells))
+                if len(held) == _PIECE:
+                    yield _batch(held, first, list(places.values()), schema)
+                    first, held = first + len(held), []
+            if held:
+                yield _batch(held, first, list(places.values()), schema)
+
+        incoming = pa.RecordBatchReader.from_batches(schema, batches())
+        name = f"t{self._views}"
+        self._connection.register("incoming", incoming)
+        self._connection.execute(f"create table {name} as select * from incoming")
+        self._connection.unregister("incoming")
+        return name
+
+    def _expression(self, table: SqlTable, name: str, old: bool) -> str:
+        """A column as the type that it is declared with; null where it cannot be one."""
+        declared = table.stored.table.column(name) if table.stored.table else None
+        column = sql_name(name)
+        if declared is None:
+            return column
+        physical = table.types[name]
+        if declared.type == "text":
+            return column if physical == "VARCHAR" else f"try_cast({column} as varchar)"
+        if declared.type in ("integer", "number"):
+            return _number(declared, column, physical, table.stored.is_csv)
+        if declared.type in ("texts", "integers"):
+            item = "varchar" if declared.type == "texts" else "bigint"
+            if physical == "VARCHAR":
+                found = f"split_list({column})"
+            elif physical.endswith("]"):
+                found = column
+            else:
+                return f"null::{item}[]"
+            found = found if physical == f"{item.upper()}[]" else f"try_cast({found} as {item}[])"
+            if old and declared.type == "texts":
+                found = f"flatten(list_transform({found}, lambda x: string_split(x, ',')))"
+            return found
+        return column
+
+
+def _number(declared: Column, column: str, physical: str, is_csv: bool) -> str:
+    is_integer = declared.type == "integer"
+    kind = "bigint" if is_integer else "double"
+    if physical in _INTEGERS or physical == "BOOLEAN":
+        return column if physical == kind.upper() else f"try_cast({column} as {kind})"
+    if physical in _FRACTIONS or physical.startswith("DECIMAL"):
+        return f"try_cast(trunc({column}) as bigint)" if is_integer else f"try_cast({column} as double)"
+    if physical == "VARCHAR" and is_csv:
+        number = f"try_cast(trim({column}) as double)"
+        return f"try_cast(trunc({number}) as bigint)" if is_integer else number
+    if physical == "VARCHAR" and is_integer:
+        trimmed = f"trim({column})"
+        return f"case when regexp_full_match({trimmed}, '[+-]?[0-9]+') then try_cast({trimmed} as bigint) end"
+    return f"try_cast(trim({column}) as double)" if physical == "VARCHAR" else f"null::{kind}"
+
+
+def _aliases(kind: str, table: SqlTable) -> list[str]:
+    """Columns by the names of today, where the release had others."""
+    for column, today in {"entities": ("name", "title"), "documents": ("raw_content", "text")}.items():
+        if kind == column and today[0] in table.types and today[1] not in table.types:
+            table.types[today[1]] = table.types[today[0]]
+            return [f"{sql_name(today[0])} as {today[1]}", f"{sql_name(today[0])} as {sql_name(f'raw {today[1]}')}"]
+    if kind == "communities" and "id" in table.types and "community" not in table.types:
+        table.types["community"] = "VARCHAR"
+        return ["try_cast(id as bigint) as community", 'id as "raw community"']
+    return []
+
+
+def _is_declared(stored: StoredTable, name: str) -> bool:
+    return stored.table is None or stored.table.column(name) is not None
+
+
+def _batch(held: list[tuple[int, list[str]]], first: int, places: list[int], schema: Any) -> Any:
+    import pyarrow as pa
+
+    columns: list[Any] = [list(range(first, first + len(held))), [line for line, _ in held]]
+    columns += [[cells[i] if i < len(cells) else None for _, cells in held] for i in places]
+    return pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema)
+
+
+def reason_of(error: Exception, stored: StoredTable) -> str:
+    """What DuckDB says of a file, in one line without its path."""
+    words = " ".join(str(error).split("\n", 1)[0].split())
+    for path in (unglobbed(stored.file.path), str(stored.file.path)):
+        words = words.replace(f"'{path}'", "the file").replace(f'"{path}"', "the file").replace(path, "the file")
+    return _PREFIX.sub("", words)[:200].rstrip(". ")
+
+
+def code_of(column: str) -> str:
+    """The code of a text, in SQL; null where there is none."""
+    return f"case when {column} is not null then {hash_expression(column)} end"

@@ -1,0 +1,202 @@
+"""Tables of GraphRAG as they are written: what GraphRAG loads, what comes back, what becomes of other graphs."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragdatakit
+from ragdatakit.schemas.canonical import Chunk, Community, Document, Edge, Node, Summary
+from tests.command_line import FIXTURES, run
+from tests.conversion_tools import read_tables, rows, tables_of, write_tables
+from tests.graphrag_written_oracle import SOURCES, WRITTEN, loaded_by, rows_digest
+from tests.upstream_data import UPSTREAM_DATA
+
+pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine")
+
+RECORDED: dict[str, Any] = json.loads(WRITTEN.read_text(encoding="utf-8"))
+GRAPHRAG = os.environ.get("RAGDATA_GRAPHRAG_PYTHON", "")
+DATA = UPSTREAM_DATA / "graphrag"
+EXACT = ("operation-dulce", "carol-v2.7.2", "carol-v3.1.2")
+
+
+def losses(tables: Any, kind: str) -> list[str]:
+    return [loss.reason for loss in tables.losses if loss.kind == kind]
+
+
+def written(place: Path, **given: Any) -> tuple[dict[str, list[Any]], Any]:
+    """The rows of some tables after they were written and read again; and the tables, whose losses are counted."""
+    tables = tables_of(**{"documents": [], **given})
+    write_tables(tables, "graphrag", place / "there")
+    assert ragdatakit.validate(place / "there", format="graphrag").ok
+    return rows(read_tables(place / "there")), tables
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("name", RECORDED)
+def test_written_tables_are_those_that_graphrag_loaded(name: str, tmp_path: Path) -> None:
+    source, release = name.split()
+    source_format, fixture = SOURCES[source]
+
+    done = ragdatakit.convert(
+        FIXTURES / fixture, tmp_path / "there", to="graphrag", source_format=source_format, options={"release": release}
+    )
+
+    assert done.written
+    assert rows_digest(tmp_path / "there") == RECORDED[name]["rows"], "let GraphRAG load it: graphrag_written_oracle"
+    tables = read_tables(tmp_path / "there", "graphrag")
+    counts = [sum(1 for _ in tables.peek(t)) for t in ("nodes", "edges", "summaries", "chunks", "communities")]
+    assert RECORDED[name]["counts"] == counts
+
+
+@pytest.mark.skipif(not GRAPHRAG, reason="RAGDATA_GRAPHRAG_PYTHON is no interpreter with graphrag 3")
+@pytest.mark.parametrize("source", SOURCES)
+def test_graphrag_itself_loads_them(source: str, tmp_path: Path) -> None:
+    source_format, fixture = SOURCES[source]
+    ragdatakit.convert(FIXTURES / fixture, tmp_path / "there", to="graphrag", source_format=source_format)
+
+    found = loaded_by(GRAPHRAG, tmp_path / "there", "3")
+
+    assert found == {name: told for name, told in RECORDED[f"{source} 3"].items() if name != "rows"}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_real_index_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
+    if not (DATA / name).is_dir():
+        pytest.skip(f"{DATA / name} is not there")
+    tables = read_tables(DATA / name)
+
+    write_tables(tables, "graphrag", tmp_path / "there")
+
+    assert rows(read_tables(tmp_path / "there")) == rows(read_tables(DATA / name))
+    assert losses(tables, "lost") == losses(tables, "coerced") == []
+
+
+def test_titles_are_upper_case_and_come_back(tmp_path: Path) -> None:
+    chunks = [Chunk("c1", "Mara Venn built it, mara venn did.")]
+    nodes = [Node("Mara Venn", "person", '{"passages":["c1"]}'), Node("mara venn"), Node("R&amp;D")]
+    edges = [Edge("Mara Venn", "is", "mara venn", None, None, "c1")]
+
+    found, _ = written(tmp_path, chunks=chunks, nodes=nodes, edges=edges)
+
+    assert [node.name for node in found["nodes"]] == ["MARA VENN", "MARA VENN (2)", "R&D"]
+    assert (found["edges"][0].source, found["edges"][0].target) == ("MARA VENN", "MARA VENN (2)")
+    assert '"id":"MARA VENN (2)","was":"mara venn"' in (tmp_path / "there" / "ragdata.ids.ndjson").read_text()
+    assert len(found["communities"]) == 2
+
+
+def test_parallel_edges_are_one_relationship_of_a_direction(tmp_path: Path) -> None:
+    edges = [
+        Edge("A", "built", "B", '{"weight":2}', None, "c1"),
+        Edge("A", "mapped", "B", '{"weight":3,"description":"in 1911"}', None, "c2"),
+        Edge("B", "knows", "A"),
+    ]
+
+    found, tables = written(tmp_path, chunks=[Chunk("c1", "A B"), Chunk("c2", "B A")], edges=edges)
+
+    first, second = (json.loads(edge.attributes) for edge in found["edges"])
+    assert first["description"] == "built\nmapped: in 1911" and first["weight"] == 5.0
+    assert first["passages"] == ["c1", "c2"] and second["description"] == "knows"
+    assert json.loads(found["nodes"][0].attributes)["degree"] == 1
+    assert "GraphRAG has one relationship of a direction: descriptions were joined, weights added" in losses(
+        tables, "coerced"
+    )
+
+
+def test_passages_in_a_graph_say_where_entities_are(tmp_path: Path) -> None:
+    documents = [Document("log", "The Osprey sailed.", "Log"), Document("chart", "Reefs.")]
+    nodes = [Node("osprey", "entity"), Node("log", "document", '{"pages":3}'), Node("reef", "entity")]
+    edges = [Edge("osprey", "is_mentioned_in", "log"), Edge("chart", "shows", "reef"), Edge("log", "cites", "chart")]
+
+    found, tables = written(tmp_path, documents=documents, nodes=nodes, edges=edges)
+
+    passages = {node.name: json.loads(node.attributes)["passages"] for node in found["nodes"]}
+    assert passages == {"OSPREY": ["log"], "REEF": ["chart"]}
+    assert "edges" not in found
+    assert losses(tables, "dropped") == [
+        "it stands for a passage, which is a text unit here",
+        "it leads from one passage to another",
+    ]
+    assert [chunk.doc_id for chunk in found["chunks"]] == ["log", "chart"]
+
+
+def test_entities_that_nothing_places_are_where_their_names_stand(tmp_path: Path) -> None:
+    chunks = [Chunk("c1", "Mara Venn built the light."), Chunk("c2", "The light burned oil.")]
+
+    found, tables = written(tmp_path, chunks=chunks, edges=[Edge("Mara Venn", "built", "the light")])
+
+    passages = {node.name: json.loads(node.attributes)["passages"] for node in found["nodes"]}
+    assert passages == {"MARA VENN": ["c1"], "THE LIGHT": ["c1", "c2"]}
+    assert "text units of an entity: those in which its name stands" in losses(tables, "derived")
+
+
+def test_communities_of_others_get_numbers_and_reports(tmp_path: Path) -> None:
+    communities = [
+        Community("coast", 0, "The coast", None, ("A", "B", "ghost")),
+        Community("light", 1, None, "coast", ("A",)),
+    ]
+    edges = [Edge("A", "built", "B", None, None, "c1")]
+    summaries = [Summary("s1", 1, "A summary of nothing that GraphRAG knows.", ("c1",))]
+
+    found, tables = written(
+        tmp_path, chunks=[Chunk("c1", "A built B.")], edges=edges, communities=communities, summaries=summaries
+    )
+
+    first, second = found["communities"]
+    assert (first.community_id, first.members) == ("0", ("A", "B"))
+    assert (second.community_id, second.parent, second.members) == ("1", "0", ("A",))
+    assert len(found["summaries"]) == 2
+    assert "they are no entities" in losses(tables, "lost")
+    assert "it is no report on a community" in losses(tables, "dropped")
+
+
+def test_what_names_no_passage_is_told(tmp_path: Path) -> None:
+    chunks, edges = [Chunk("c1", "A B"), Chunk("c1", "again")], [Edge("A", "r", "B", None, None, "c9")]
+
+    _, tables = written(tmp_path, chunks=chunks, edges=edges)
+
+    assert "it is no passage of the dataset" in losses(tables, "lost")
+    assert losses(tables, "dropped") == ["another text has its id"]
+
+
+def test_halves_of_characters_are_question_marks(tmp_path: Path) -> None:
+    found, tables = written(tmp_path, chunks=[Chunk("c1", "A \ud800 B")], edges=[Edge("A", "r", "B", None, None, "c1")])
+
+    assert found["chunks"][0].text == "A ? B"
+    assert "halves of characters cannot be written: they are question marks now" in losses(tables, "coerced")
+
+
+def test_documents_become_an_index_that_can_be_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path / "cache"))
+    there = tmp_path / "there"
+
+    done = run("convert", "--from", "text", "--to", "graphrag", FIXTURES / "plain" / "texts", there)
+    found = {
+        mode: run("retrieve", "--json", "--mode", f"graphrag-{mode}", "-k", "2", there, "spring tides at the harbour")
+        for mode in ("local", "global")
+    }
+
+    assert done.code == 0, done.err
+    assert "cut out of documents by tokens, at most 1200, overlap 100" in done.out
+    for outcome in found.values():
+        assert outcome.code == 0, outcome.err
+        assert outcome.json["queries"][0]["hits"]
+
+
+def test_texts_without_a_graph_get_one_and_others_keep_theirs(tmp_path: Path) -> None:
+    own = ragdatakit.convert(FIXTURES / "gfm-rag" / "valid" / "minimal", tmp_path / "own", to="graphrag")
+    made = ragdatakit.convert(FIXTURES / "beir" / "valid" / "splits", tmp_path / "made", to="graphrag", dry_run=True)
+
+    assert own.conversions[0].counts["nodes"] == 20
+    assert made.conversions[0].counts["nodes"] > 0
+
+
+def test_without_texts_there_is_nothing_to_write(tmp_path: Path) -> None:
+    outcome = run("convert", "--to", "graphrag", FIXTURES / "lightrag" / "valid" / "extraction", tmp_path / "there")
+
+    assert outcome.code == 2
+    assert "an index of GraphRAG is made of texts, and the source has none" in outcome.err

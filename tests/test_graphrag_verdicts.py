@@ -1,0 +1,62 @@
+"""The verdicts on fourteen hundred damaged indexes are GraphRAG's own: what stops it, and what it loses, is found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ragdatakit import validate
+from tests.broad import chosen
+from tests.graphrag_cases import Index, cases
+from tests.graphrag_oracle import VERDICTS
+
+VERDICT: dict[str, Any] = json.loads(VERDICTS.read_text(encoding="utf-8"))
+SOUND = VERDICT["unchanged"]
+UNREAD = ("documents.parquet", "documents.csv")
+"""What queries do not read: updates of the index do."""
+STOPS = {"missing-table", "missing-column", "unusable-value", "no-list", "numeric-ids", "unreadable-table"}
+"""Errors where GraphRAG stops. Of the other errors it says nothing, and reads something else."""
+
+
+def judged(index: Index, folder: Path) -> tuple[set[str], set[str]]:
+    """The rules of the errors, and of the other findings."""
+    index.write(folder)
+    findings = validate(folder, format="graphrag", profile="3.0", max_per_rule=0).findings
+    found = [f for f in findings if not f.path.endswith(UNREAD)]
+    return ({f.rule for f in found if f.severity == "error"}, {f.rule for f in found if f.severity != "error"})
+
+
+def stops(told: dict[str, Any]) -> bool:
+    """Whether a step of GraphRAG ends with an exception."""
+    return any(isinstance(outcome, str) for outcome in told.values())
+
+
+def less(told: dict[str, Any]) -> bool:
+    """Whether GraphRAG finds less than in the index as it was."""
+    contexts = zip((told["load"], told["local"].values()), (SOUND["load"], SOUND["local"].values()), strict=True)
+    fewer = any(sum(here) < sum(there) for here, there in contexts)
+    return fewer or any(len(told[step]) < len(SOUND[step]) for step in ("global", "dynamic"))
+
+
+def disagreement(told: dict[str, Any], errors: set[str], others: set[str]) -> str:
+    """Why our verdict on an index is not GraphRAG's; empty where it is."""
+    if stops(told):
+        return "" if errors else "GraphRAG stops"
+    if errors & STOPS:
+        return "GraphRAG goes on"
+    return "GraphRAG finds less" if less(told) and not errors | others else ""
+
+
+def test_our_verdict_is_that_of_graphrag(tmp_path: Path) -> None:
+    wrong, number = [], 0
+    for name, index in cases():
+        number += 1
+        if not chosen(name, every=20):
+            continue
+        errors, others = judged(index, tmp_path / str(number))
+        if why := disagreement(VERDICT[name], errors, others):
+            wrong.append(f"{name}: {why} {VERDICT[name]}, found {sorted(errors)} {sorted(others)}")
+
+    assert wrong == []
+    assert number == len(VERDICT) > 500
