@@ -14,12 +14,11 @@ from ragdatakit.scanner.library import library
 from ragdatakit.scanner.predicates import Predicate
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import File, Record
-from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, Segment
+from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, ScannedChecker, Segment
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.coded_columns import coded_scan, coded_values
 from ragdatakit.validators.columns import Derive, KeyColumns
 from ragdatakit.validators.records import Extra, RecordChecker
-from ragdatakit.validators.scanned_blocks import ScannedChecker
 
 needs_scanner = pytest.mark.skipif(library() is None, reason="the compiled scanner is not built (make env, with cargo)")
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.columnar import numpy_keys
+from ragdatakit.columnar import code_tables
 from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
 from ragdatakit.columnar.string_hash import hash_strings, spelled
 from ragdatakit.files.containers.arrow_columns import string_array
@@ -179,8 +179,8 @@ def test_set_checks_agree(format_name: str, data: st.DataObject) -> None:
 
     def hits(typed: bool) -> list[Any]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(numpy_keys._RepeatSieve, "_BITS", 4)
-            patch.setattr(numpy_keys._RepeatSieve, "_BLOCK_BITS", 3)
+            patch.setattr(code_tables.RepeatSieve, "_BITS", 4)
+            patch.setattr(code_tables.RepeatSieve, "_BLOCK_BITS", 3)
             return run_checks(format_name, drawn, typed, several)
 
     assert hits(typed=True) == hits(typed=False)

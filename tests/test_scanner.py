@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.api import engine
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner import library as loading
-from ragdatakit.scanner.blocks import CANDIDATE, BlockScanner
+from ragdatakit.scanner.blocks import BlockScanner
 from ragdatakit.scanner.library import FUNCTIONS, engine_words, library, missing_reason
+from ragdatakit.scanner.notes import CANDIDATE
 from ragdatakit.scanner.plan import plan_blob
 from ragdatakit.scanner.predicates import (
     WHITE_SPACE,
@@ -279,8 +281,13 @@ def test_without_the_library_python_reads_and_says_so(tmp_path: Path, monkeypatc
             assert library() is None
             assert reason in missing_reason()
             assert reason in run("--version", "-v").out
-            assert ragdatakit.validate("fixtures/light-splade/valid/triplet").ok
+            monkeypatch.setattr(engine, "_LARGE", 1)
+            told = run("validate", "fixtures/light-splade/valid/triplet")
+            assert told.code == 0
+            assert told.err.startswith("ragdata: read without the compiled scanner (")
+            assert reason in told.err
         finally:
             monkeypatch.undo()
             loading._loaded.cache_clear()
     assert "compiled scanner" in run("--version", "-v").out
+    assert not run("validate", "fixtures/light-splade/valid/triplet").err

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.files.containers.arrow_columns import string_array
+from ragdatakit.columnar.code_tables import HashTable, RankTable, RepeatSieve
+from ragdatakit.columnar.text_codes import codes_of_texts
 
 Codes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
@@ -155,7 +155,7 @@ class NumpyBatch:
 
 def _default_code(default: Any) -> np.uint64:
     if isinstance(default, str):
-        return np.uint64(hash_strings(string_array([default]))[0])
+        return np.uint64(codes_of_texts([default])[0])
     return np.uint64(0)
 
 
@@ -205,8 +205,8 @@ class NumpyIndex:
         self._chunks: list[Codes] = []
         self._rows = RowRuns()
         self._repeats: tuple[Rows, Rows] = (_NO_ROWS, _NO_ROWS)
-        self._finder: _RankTable | _HashTable | None = None
-        self._sieve: _RepeatSieve | None = None
+        self._finder: RankTable | HashTable | None = None
+        self._sieve: RepeatSieve | None = None
 
     def add(self, codes: Codes, rows: Any) -> None:
         """Take in keys of the records ``rows``."""
@@ -214,8 +214,8 @@ class NumpyIndex:
         self._rows.add(rows)
         if self._sieve is not None:
             self._sieve.add(codes)
-        elif self._rows.length > _RepeatSieve.WORTH and not self._integers:
-            self._sieve = _RepeatSieve()
+        elif self._rows.length > RepeatSieve.WORTH and not self._integers:
+            self._sieve = RepeatSieve()
             for chunk in self._chunks:
                 self._sieve.add(chunk)
 
@@ -227,14 +227,14 @@ class NumpyIndex:
             return
         codes = np.concatenate(self._chunks) if self._chunks else np.empty(0, np.uint64)
         self._chunks = []
-        ranks = _RankTable.of(codes) if self._integers else None
+        ranks = RankTable.of(codes) if self._integers else None
         if ranks is None or ranks.has_repeats(codes):
             self._find_repeats_among(codes, np.arange(len(codes)))
         self._sieve = None
         if self._lookups:
             self._finder = ranks
             if ranks is None:
-                self._finder = _HashTable(codes * _ODD_1 if self._integers else codes, self._integers)
+                self._finder = HashTable(codes, self._integers)
             self._codes = codes
 
     def _candidates(self) -> tuple[Codes, Rows]:
@@ -275,12 +275,11 @@ class NumpyIndex:
 
     def are_keys(self, texts: Sequence[str]) -> list[bool]:
         """Of each text whether it is a key."""
-
         if self._finder is None or not texts:
             return [False] * len(texts)
         encodable = [text.isascii() or not any(0xD800 <= ord(c) < 0xE000 for c in text) for text in texts]
         known = [text if whole else "" for text, whole in zip(texts, encodable, strict=True)]
-        found = self.find(hash_strings(string_array(known))) >= 0
+        found = self.find(codes_of_texts(known)) >= 0
         return [whole and bool(there) for whole, there in zip(encodable, found, strict=True)]
 
     def missing(self, found: npt.NDArray[np.int32]) -> Rows:
@@ -312,119 +311,6 @@ class NumpyIndex:
         # of a repeated key one position stands for all
         where = np.flatnonzero((positions >= 0) & (self.find(self._codes) == np.arange(len(self._codes))))
         return self._rows.at(where), earlier._rows.at(positions[where].astype(np.int64))
-
-
-class _RepeatSieve:
-    """Tells, while codes come in, which of them may have come before: a byte per place, a place per leading bits.
-
-    What it lets through (a few per cent, and every real repeat) is compared exactly; the rest need never be sorted.
-    """
-
-    WORTH = 1 << 20  # codes below which sorting them all is as quick, and takes less memory
-    _BITS, _BLOCK_BITS = 25, 17
-
-    def __init__(self) -> None:
-        self._places = np.zeros(1 << self._BITS, np.uint8)
-        self._last = np.zeros(1 << self._BLOCK_BITS, np.int32)
-
-    def add(self, codes: Codes) -> None:
-        """Take in the codes of one block."""
-        place = (codes >> np.uint64(64 - self._BITS)).view(np.int64)
-        before = self._places[place]
-        self._places[place] = 1
-        self._places[place[before > 0]] = 2
-        # within the block: who finds another in its place of a small table
-        small = place & ((1 << self._BLOCK_BITS) - 1)
-        order = np.arange(len(codes), dtype=np.int32)
-        self._last[small] = order
-        self._places[place[self._last[small] != order]] = 2
-
-    def candidates(self, codes: Codes) -> Rows:
-        """Positions of the codes, of all that came in, that may appear twice."""
-        return np.flatnonzero(self._places[(codes >> np.uint64(64 - self._BITS)).view(np.int64)] == 2)
-
-
-class _RankTable:
-    """Dense integers: position by value, four bytes for each number between the least and the greatest."""
-
-    def __init__(self, ids: npt.NDArray[np.int64], least: int, span: int) -> None:
-        self._least = np.uint64(least & 0xFFFFFFFFFFFFFFFF)
-        self._span = np.uint64(span)
-        # one more slot, for whatever is out of range
-        self._ranks = np.full(span + 2, -1, np.int32)
-        # backwards: of a repeated key the first position remains
-        self._ranks[(ids.view(np.uint64) - self._least).view(np.int64)[::-1]] = np.arange(len(ids), dtype=np.int32)[
-            ::-1
-        ]
-
-    @staticmethod
-    def of(codes: Codes) -> _RankTable | None:
-        """A table, or None where the integers are too sparse for one."""
-        ids = codes.view(np.int64)
-        if not len(ids):
-            return _RankTable(ids, 0, 0)
-        least, greatest = int(ids.min()), int(ids.max())
-        span = greatest - least
-        return _RankTable(ids, least, span) if span <= max(32 * len(ids), 1 << 20) and span < 1 << 31 else None
-
-    def has_repeats(self, codes: Codes) -> bool:
-        """Whether any of the keys appears twice: only the first of its positions is in the table."""
-        return not np.array_equal(self.positions(codes), np.arange(len(codes), dtype=np.int32))
-
-    def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
-        """The position of each code among the keys, -1 where it is none."""
-        offsets = codes - self._least
-        np.minimum(offsets, self._span + np.uint64(1), out=offsets)
-        found: npt.NDArray[np.int32] = self._ranks[offsets.view(np.int64)]
-        return found
-
-
-class _HashTable:
-    """An open-addressing table of codes: most look-ups end at the first place they look at."""
-
-    def __init__(self, codes: Codes, scramble: bool) -> None:
-        self._scramble = scramble
-        bits = max(len(codes).bit_length() + 1, 6)
-        self._shift = np.uint64(64 - bits)
-        self._mask = (1 << bits) - 1
-        self._empty = _absent(codes)
-        self._codes = np.full(1 << bits, self._empty, np.uint64)
-        self._positions = np.full(1 << bits, -1, np.int32)
-        pending = np.arange(len(codes), dtype=np.int32)[::-1]  # backwards: of a repeated key the first remains
-        codes = codes[::-1]
-        slots = (codes >> self._shift).view(np.int64)
-        while len(pending):
-            free = self._codes[slots] == self._empty
-            # where several codes want one place the last one gets it; the others find it taken and move on
-            self._codes[slots[free]] = codes[free]
-            self._positions[slots[free]] = pending[free]
-            left = np.flatnonzero(self._codes[slots] != codes)
-            pending, codes, slots = pending[left], codes[left], (slots[left] + 1) & self._mask
-
-    def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
-        """The position of each code among the keys, -1 where it is none."""
-        if self._scramble:
-            codes = codes * _ODD_1
-        slots = (codes >> self._shift).view(np.int64)
-        there = self._codes[slots]
-        found: npt.NDArray[np.int32] = self._positions[slots]
-        other = np.flatnonzero((there != codes) & (found >= 0))
-        found[there != codes] = -1
-        while len(other):
-            slots[other] = (slots[other] + 1) & self._mask
-            there = self._codes[slots[other]]
-            hit = there == codes[other]
-            found[other[hit]] = self._positions[slots[other[hit]]]
-            other = other[~hit & (there != self._empty)]
-        return found
-
-
-def _absent(codes: Codes) -> np.uint64:
-    """A number that is none of the codes."""
-    candidate = np.uint64(0x9E3779B97F4A7C15)
-    while bool((codes == candidate).any()):
-        candidate = np.uint64((int(candidate) * 3 + 1) & 0xFFFFFFFFFFFFFFFF)
-    return candidate
 
 
 class NumpyConsistency:

@@ -19,9 +19,6 @@ from ragdatakit.schemas.declarations import Field, Record
 
 Numbers = npt.NDArray[np.uint64]
 
-REFUSED, CANDIDATE, BLANK = 0, 1, 2
-"""Why a line is noted: it is not proved to be clean, a rule may want to see it, or it is no record."""
-
 _LONE_RETURN = 1
 _NOTE_WIDTH = 5
 
@@ -40,8 +37,11 @@ class ScannedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ScannedBlock:
-    """What a block holds. ``notes`` are (why, row, line, first byte, byte behind the last one) of the noted lines, in
-    order; ``lf`` and ``crlf`` are how often each line end occurs, its first line and that line's offset."""
+    """What a block holds.
+
+    ``notes`` are the noted lines in order: why (see `notes`), row, line, first byte, byte behind the last. ``lf`` and
+    ``crlf`` are how often each line end occurs, its first line and that line's offset.
+    """
 
     rows: int
     lines: int

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from ragdatakit.columnar.blocks import ColumnBlock
 from ragdatakit.columnar.numpy_keys import NumpyBatch
-from ragdatakit.columnar.string_hash import hash_columns, hash_strings, spelled
-from ragdatakit.files.containers.arrow_columns import int64_values, mask_of, one_array, string_array
-from ragdatakit.scanner.blocks import REFUSED, ScannedBlock, ScannedColumn
+from ragdatakit.columnar.text_codes import codes_of_texts
+from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.schemas.texts import encodable
 
 if TYPE_CHECKING:
+    from ragdatakit.columnar.blocks import ColumnBlock
+    from ragdatakit.scanner.blocks import ScannedBlock, ScannedColumn
     from ragdatakit.validators.columns import DeriveCodes, KeyColumns
 
 
@@ -23,7 +21,6 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
     """Codes of Python values, as `KeyColumns.of_values` reads them."""
     plain = keys.of_values(values, 0)
     batch = NumpyBatch(len(values), 0)
-    texts: dict[tuple[str, str], Any] = {}
     for name in keys.names:
         column = plain.columns[name]
         if name in keys.item_types or any(isinstance(v, list) for v in column):
@@ -32,29 +29,24 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
             batch.lists[name] = (codes, np.array([i for i, _ in items], np.int64))
             batch.headed[name] = np.array([i for i, vs in enumerate(column) if vs], np.int64)
             continue
-        if any(isinstance(v, str) for v in column):
-            texts["plain", name] = _strings(column)
-        else:
-            batch.columns[name] = _codes(column)
+        batch.columns[name] = _codes(column)
         valid = np.array([v is not None for v in column], np.bool_)
         batch.valid[name] = None if valid.all() else valid
         if name in keys.spelled:
-            texts["spelled", name] = spelled(_strings(column))
-    for (way, name), codes in hash_columns(texts).items():  # together: each query has a cost of its own
-        if way == "spelled":
-            batch.spelled[name] = codes
-        else:
-            batch.columns[name] = codes
+            batch.spelled[name] = _spelled_codes(column)
     return batch
 
 
-def _strings(column: list[Any]) -> Any:
-    return string_array([encodable(v) if isinstance(v, str) else None for v in column])
+def _spelled_codes(column: list[Any]) -> Any:
+    from ragdatakit.columnar.string_hash import hash_strings, spelled
+    from ragdatakit.files.containers.arrow_columns import string_array
+
+    return hash_strings(spelled(string_array([encodable(v) if isinstance(v, str) else None for v in column])))
 
 
 def _codes(column: list[Any]) -> Any:
     if any(isinstance(v, str) for v in column):
-        return hash_strings(_strings(column))
+        return codes_of_texts([v if isinstance(v, str) else None for v in column])
     return np.array([0 if v is None else v for v in column], np.int64).view(np.uint64)
 
 
@@ -99,6 +91,12 @@ def coded_block(keys: KeyColumns, block: ColumnBlock, derive_codes: DeriveCodes)
             batch.columns[name] = block.integers[name].view(np.uint64)
             batch.valid[name] = None
         return batch
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from ragdatakit.columnar.string_hash import hash_columns, hash_strings, spelled
+    from ragdatakit.files.containers.arrow_columns import int64_values, mask_of, one_array
+
     assert block.table is not None
     if any(n.startswith("@") for n in keys.names) and not derive_codes(keys.kind.kind, block.table, batch):
         return coded_values(keys, block.table.to_pylist())
@@ -138,6 +136,10 @@ def _put(batch: NumpyBatch, name: str, codes: Any, owners: dict[str, Any]) -> No
 
 
 def _number_codes(column: Any) -> Any:
+    import pyarrow as pa
+
+    from ragdatakit.files.containers.arrow_columns import int64_values
+
     if not pa.types.is_integer(column.type):
         return np.zeros(len(column), np.uint64)
     return int64_values(column.fill_null(0) if column.null_count else column).view(np.uint64)

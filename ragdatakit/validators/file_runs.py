@@ -18,7 +18,7 @@ from ragdatakit.files.containers.sources import Block, HeadedSource
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
-from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, FindCandidates, LineEnds, Segment
+from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, FindCandidates, LineEnds, ScannedChecker, Segment
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker, decoded_text, wrapper_problems
@@ -152,7 +152,6 @@ class LinesRun(FileRun):
         if predicates is None:
             return self._columnar_checker(partial(self.run_.checks.candidates, self.file.kind))
         from ragdatakit.scanner.blocks import BlockScanner, can_scan
-        from ragdatakit.validators.scanned_blocks import ScannedChecker
 
         record, texts = self.declared.record, self.run_.checks.texts_of_fields(self.file.kind)
         keys = self.run_.columns(self.file.kind).fields(texts)

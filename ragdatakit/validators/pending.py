@@ -322,7 +322,6 @@ def _is_meant(item: Any, value: Any) -> bool:
         return True
     if not isinstance(item, str):
         return False
-    from ragdatakit.columnar.string_hash import hash_strings
-    from ragdatakit.files.containers.arrow_columns import string_array
+    from ragdatakit.columnar.text_codes import codes_of_texts
 
-    return bool(hash_strings(string_array([item.encode("utf-8", "backslashreplace").decode()]))[0] == value)
+    return bool(codes_of_texts([item])[0] == value)

@@ -7,6 +7,7 @@
 use crate::columns::Scanned;
 use crate::hash::{hash, Seeds};
 use crate::isa::Level;
+use crate::keys::{find_ranks, sieve, Table};
 use crate::lines::{scan, Outcome};
 use crate::plan::{Plan, ABI};
 use std::ffi::c_char;
@@ -45,6 +46,15 @@ unsafe fn slice<'a, T>(start: *const T, length: u64) -> Option<&'a [T]> {
         return Some(&[]);
     }
     (!start.is_null()).then(|| from_raw_parts(start, length))
+}
+
+/// The same of memory that is written to.
+unsafe fn slice_mut<'a, T>(start: *mut T, length: u64) -> Option<&'a mut [T]> {
+    let length = slice(start.cast_const(), length)?.len();
+    if length == 0 {
+        return Some(&mut []);
+    }
+    Some(from_raw_parts_mut(start, length))
 }
 
 /// The number of the interface.
@@ -174,5 +184,87 @@ pub unsafe extern "C" fn rd_hash(
             *code = hash(&seeds, text);
         }
         DONE
+    })
+}
+
+/// Put codes into a table of 2^`bits` slots, whose memory is all zeros.
+///
+/// # Safety
+/// `slots` points to 2 · 2^`bits` numbers to be written, `codes` to `count` numbers.
+#[no_mangle]
+pub unsafe extern "C" fn rd_table_fill(slots: *mut u64, bits: u32, codes: *const u64, count: u64) -> i32 {
+    guarded(PANICKED, || {
+        let table = slice_mut(slots, table_length(bits)).and_then(|slots| Table::over(slots, bits));
+        let (Some(mut table), Some(codes)) = (table, slice(codes, count)) else { return MISUSED };
+        if table.fill(codes) {
+            DONE
+        } else {
+            MISUSED
+        }
+    })
+}
+
+/// Look codes up in a table: the position of each, or -1.
+///
+/// # Safety
+/// `slots` points to 2 · 2^`bits` numbers, `codes` to `count` numbers, `positions` to `count` numbers to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_table_find(
+    slots: *const u64,
+    bits: u32,
+    codes: *const u64,
+    count: u64,
+    positions: *mut i32,
+) -> i32 {
+    guarded(PANICKED, || {
+        let table = slice(slots, table_length(bits)).and_then(|slots| Table::over(slots, bits));
+        match (table, slice(codes, count), slice_mut(positions, count)) {
+            (Some(table), Some(codes), Some(positions)) => {
+                table.find(codes, positions);
+                DONE
+            }
+            _ => MISUSED,
+        }
+    })
+}
+
+fn table_length(bits: u32) -> u64 {
+    2_u64.checked_shl(bits).unwrap_or(0)
+}
+
+/// Look integers up in a table by value, which begins at `least`; its last entry is for those out of its range.
+///
+/// # Safety
+/// `ranks` points to `length` numbers, `codes` to `count` numbers, `positions` to `count` numbers to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_rank_find(
+    ranks: *const i32,
+    length: u64,
+    least: u64,
+    codes: *const u64,
+    count: u64,
+    positions: *mut i32,
+) -> i32 {
+    guarded(PANICKED, || match (slice(ranks, length), slice(codes, count), slice_mut(positions, count)) {
+        (Some(ranks), Some(codes), Some(positions)) => {
+            find_ranks(ranks, least, codes, positions);
+            DONE
+        }
+        _ => MISUSED,
+    })
+}
+
+/// Count codes by their leading bits, up to 2.
+///
+/// # Safety
+/// `places` points to `length` bytes to be written, a power of two; `codes` to `count` numbers.
+#[no_mangle]
+pub unsafe extern "C" fn rd_sieve(places: *mut u8, length: u64, codes: *const u64, count: u64) -> i32 {
+    guarded(PANICKED, || match (slice_mut(places, length), slice(codes, count)) {
+        (Some(places), Some(codes)) => {
+            sieve(places, codes);
+            DONE
+        }
+        _ => MISUSED,
     })
 }

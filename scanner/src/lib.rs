@@ -6,9 +6,12 @@
 
 mod boundary;
 mod columns;
+#[cfg(test)]
+mod fuzz;
 mod hash;
 mod isa;
 mod json;
+mod keys;
 mod lines;
 mod plan;
 mod predicates;

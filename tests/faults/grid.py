@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.columnar import numpy_keys
+from ragdatakit.columnar import code_tables, numpy_keys
 from ragdatakit.validators import blocks, dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
@@ -107,8 +107,8 @@ COLUMNAR_SETTINGS: dict[tuple[object, str], int] = {
     (dataset_run, "TEXT_BLOCK_BYTES"): BLOCK,
     (blocks, "PART_BYTES"): PART,
     # Small tables: their pages cost more than the data here, and names share more places, which must be compared.
-    (numpy_keys._RepeatSieve, "_BITS"): 12,
-    (numpy_keys._RepeatSieve, "_BLOCK_BITS"): 6,
+    (code_tables.RepeatSieve, "_BITS"): 12,
+    (code_tables.RepeatSieve, "_BLOCK_BITS"): 6,
     (numpy_keys.NumpyConsistency, "_BITS"): 6,
 }
 

@@ -1,0 +1,138 @@
+"""Tables of key codes: which may have come before, and where each is. The compiled library fills and asks them where it
+is there, else numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ragdatakit.scanner.keys import count_in_sieve, find_in_table, find_ranks, new_table
+
+Codes = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
+
+_ODD_1 = np.uint64(0x9E3779B97F4A7C15)
+
+
+class RepeatSieve:
+    """Tells, while codes come in, which of them may have come before: a byte per place, a place per leading bits.
+
+    What it lets through (a few per cent, and every real repeat) is compared exactly; the rest need never be sorted.
+    """
+
+    WORTH = 1 << 20  # codes below which sorting them all is as quick, and takes less memory
+    _BITS, _BLOCK_BITS = 25, 17
+
+    def __init__(self) -> None:
+        self._places = np.zeros(1 << self._BITS, np.uint8)
+        self._last = np.zeros(1 << self._BLOCK_BITS, np.int32)
+
+    def add(self, codes: Codes) -> None:
+        """Take in the codes of one block."""
+        if count_in_sieve(self._places, codes):
+            return
+        place = (codes >> np.uint64(64 - self._BITS)).view(np.int64)
+        before = self._places[place]
+        self._places[place] = 1
+        self._places[place[before > 0]] = 2
+        # within the block: who finds another in its place of a small table
+        small = place & ((1 << self._BLOCK_BITS) - 1)
+        order = np.arange(len(codes), dtype=np.int32)
+        self._last[small] = order
+        self._places[place[self._last[small] != order]] = 2
+
+    def candidates(self, codes: Codes) -> Rows:
+        """Positions of the codes, of all that came in, that may appear twice."""
+        return np.flatnonzero(self._places[(codes >> np.uint64(64 - self._BITS)).view(np.int64)] == 2)
+
+
+class RankTable:
+    """Dense integers: position by value, four bytes for each number between the least and the greatest."""
+
+    def __init__(self, ids: npt.NDArray[np.int64], least: int, span: int) -> None:
+        self._least = np.uint64(least & 0xFFFFFFFFFFFFFFFF)
+        self._span = np.uint64(span)
+        # one more slot, for whatever is out of range
+        self._ranks = np.full(span + 2, -1, np.int32)
+        # backwards: of a repeated key the first position remains
+        self._ranks[(ids.view(np.uint64) - self._least).view(np.int64)[::-1]] = np.arange(len(ids), dtype=np.int32)[
+            ::-1
+        ]
+
+    @staticmethod
+    def of(codes: Codes) -> RankTable | None:
+        """A table, or None where the integers are too sparse for one."""
+        ids = codes.view(np.int64)
+        if not len(ids):
+            return RankTable(ids, 0, 0)
+        least, greatest = int(ids.min()), int(ids.max())
+        span = greatest - least
+        return RankTable(ids, least, span) if span <= max(32 * len(ids), 1 << 20) and span < 1 << 31 else None
+
+    def has_repeats(self, codes: Codes) -> bool:
+        """Whether any of the keys appears twice: only the first of its positions is in the table."""
+        return not np.array_equal(self.positions(codes), np.arange(len(codes), dtype=np.int32))
+
+    def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """The position of each code among the keys, -1 where it is none."""
+        if (quick := find_ranks(self._ranks, int(self._least), codes)) is not None:
+            return quick
+        offsets = codes - self._least
+        np.minimum(offsets, self._span + np.uint64(1), out=offsets)
+        found: npt.NDArray[np.int32] = self._ranks[offsets.view(np.int64)]
+        return found
+
+
+class HashTable:
+    """An open-addressing table of codes: most look-ups end at the first place they look at."""
+
+    def __init__(self, codes: Codes, scramble: bool) -> None:
+        self._scramble = scramble
+        self._slots = new_table(codes)
+        if self._slots is not None:
+            return
+        if scramble:
+            codes = codes * _ODD_1
+        bits = max(len(codes).bit_length() + 1, 6)
+        self._shift = np.uint64(64 - bits)
+        self._mask = (1 << bits) - 1
+        self._empty = _absent(codes)
+        self._codes = np.full(1 << bits, self._empty, np.uint64)
+        self._positions = np.full(1 << bits, -1, np.int32)
+        pending = np.arange(len(codes), dtype=np.int32)[::-1]  # backwards: of a repeated key the first remains
+        codes = codes[::-1]
+        slots = (codes >> self._shift).view(np.int64)
+        while len(pending):
+            free = self._codes[slots] == self._empty
+            # where several codes want one place the last one gets it; the others find it taken and move on
+            self._codes[slots[free]] = codes[free]
+            self._positions[slots[free]] = pending[free]
+            left = np.flatnonzero(self._codes[slots] != codes)
+            pending, codes, slots = pending[left], codes[left], (slots[left] + 1) & self._mask
+
+    def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
+        """The position of each code among the keys, -1 where it is none."""
+        if self._slots is not None:
+            return find_in_table(self._slots, codes)
+        if self._scramble:
+            codes = codes * _ODD_1
+        slots = (codes >> self._shift).view(np.int64)
+        there = self._codes[slots]
+        found: npt.NDArray[np.int32] = self._positions[slots]
+        other = np.flatnonzero((there != codes) & (found >= 0))
+        found[there != codes] = -1
+        while len(other):
+            slots[other] = (slots[other] + 1) & self._mask
+            there = self._codes[slots[other]]
+            hit = there == codes[other]
+            found[other[hit]] = self._positions[slots[other[hit]]]
+            other = other[~hit & (there != self._empty)]
+        return found
+
+
+def _absent(codes: Codes) -> np.uint64:
+    """A number that is none of the codes."""
+    candidate = np.uint64(0x9E3779B97F4A7C15)
+    while bool((codes == candidate).any()):
+        candidate = np.uint64((int(candidate) * 3 + 1) & 0xFFFFFFFFFFFFFFFF)
+    return candidate

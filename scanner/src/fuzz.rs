@@ -1,0 +1,177 @@
+//! Damaged lines and damaged declarations: nothing panics, and all ways of looking at bytes find the same.
+//!
+//! `RAGDATA_FUZZ=1000000 cargo test fuzz` tries that many instead of the usual number.
+
+use crate::columns::{Note, Scanned, NOTE_WIDTH};
+use crate::isa::Level;
+use crate::lines::{scan, Outcome};
+use crate::plan::{Plan, ABI};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+
+    fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
+    }
+}
+
+fn tries(usual: usize) -> usize {
+    std::env::var("RAGDATA_FUZZ").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
+}
+
+fn text(blob: &mut Vec<u8>, text: &str) {
+    blob.extend((text.len() as u16).to_le_bytes());
+    blob.extend(text.as_bytes());
+}
+
+/// An integer `id`, a text `text`, a list `ids` of integers, a free object `more` and a number `weight`; with all
+/// predicates.
+fn blob(closed: bool) -> Vec<u8> {
+    let mut blob = [&ABI.to_le_bytes()[..], &7_u64.to_le_bytes(), &[u8::from(closed)], &5_u16.to_le_bytes()].concat();
+    for (name, kind, below, flags) in [
+        ("id", 1, 7, 1 + 8 + 16),
+        ("text", 3, 7, 1 + 8),
+        ("ids", 6, 1, 4 + 8),
+        ("more", 5, 7, 2),
+        ("weight", 2, 7, 16 + 32),
+    ] {
+        text(&mut blob, name);
+        blob.extend([kind, below, flags]);
+        blob.extend((-5.0_f64).to_le_bytes());
+        blob.extend(1e9_f64.to_le_bytes());
+        blob.extend(0_u16.to_le_bytes());
+    }
+    let predicates = [
+        (1, 1, 0, " \t\u{3000}"),
+        (2, 1, 20, ""),
+        (3, 1, 0, " "),
+        (4, 1, 0, "\t"),
+        (5, 2, 0, ""),
+        (6, 0, 0, ""),
+        (7, 1, 0, ""),
+    ];
+    blob.extend((predicates.len() as u16).to_le_bytes());
+    for (kind, field, limit, characters) in predicates {
+        blob.push(kind);
+        blob.extend((field as u16).to_le_bytes());
+        blob.extend((limit as u64).to_le_bytes());
+        text(&mut blob, characters);
+    }
+    blob
+}
+
+const LINES: [&str; 5] = [
+    "{\"id\": 12, \"text\": \"tide tables\", \"ids\": [1, 2, 3], \"more\": {\"a\": [1.5e3, {\"b\": null}]}, \"weight\": 0.5}\n",
+    "{\"id\":0,\"text\":\"\\u00e9\\ud83d\\ude00 \u{6f22}\u{5b57}\"}\r\n",
+    "{\"text\": \"  \", \"id\": -3, \"ids\": [5,5], \"other\": \"x\"}\n",
+    "{\"id\": 123456789012345, \"text\": \"12\", \"weight\": -1e-5, \"more\": null}\n",
+    "\n",
+];
+const PIECES: [&[u8]; 24] = [
+    b"\"",
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"\n",
+    b"\r",
+    b" ",
+    b"0",
+    b"-",
+    b"e9",
+    b"null",
+    b"1e400",
+    b"\xff",
+    b"\xc3",
+    b"\xed\xa0\x80",
+    b"\\ud800",
+    b"9007199254740993",
+    b"\"id\":1,",
+    b"\x00",
+    b"\xe3\x80\x80",
+];
+
+fn damaged(random: &mut Random) -> Vec<u8> {
+    let mut data = Vec::new();
+    for _ in 0..=random.below(4) {
+        data.extend(random.of(&LINES).as_bytes());
+    }
+    for _ in 0..random.below(4) {
+        let at = random.below(data.len());
+        match random.below(4) {
+            0 => data[at] = random.below(256) as u8,
+            1 => drop(data.drain(at..(at + random.below(40)).min(data.len()))),
+            2 => data.truncate(at),
+            _ => drop(data.splice(at..at, random.of(&PIECES).iter().copied())),
+        }
+        if data.is_empty() {
+            break;
+        }
+    }
+    data
+}
+
+/// All that was found, and that it is consistent.
+fn found(plan: &Plan, block: &mut Scanned, data: &[u8], level: Level) -> Option<Vec<Vec<u64>>> {
+    if scan(plan, block, data, level) == Outcome::LoneReturn {
+        return None;
+    }
+    let [rows, lines, lf, _, _, crlf, ..] = block.summary;
+    assert!(rows <= lines && lines <= lf + crlf + 1);
+    for note in block.notes.chunks_exact(NOTE_WIDTH) {
+        assert!(note[3] <= note[4] && note[4] <= data.len() as u64 && note[2] < lines);
+        assert!(note[1] < rows || note[0] == Note::Blank as u64);
+    }
+    for (column, field) in block.columns.iter().zip(&plan.fields) {
+        assert_eq!(
+            column.codes.len(),
+            if column.is_list { column.owners.len() } else { rows as usize * usize::from(field.key) }
+        );
+        assert!(column.owners.is_sorted() && column.owners.iter().chain(&column.missing).all(|&row| row < rows));
+    }
+    let columns = block.columns.iter().flat_map(|c| [c.codes.clone(), c.missing.clone(), c.owners.clone()]);
+    Some([block.summary.to_vec(), block.notes.clone()].into_iter().chain(columns).collect())
+}
+
+#[test]
+fn fuzz_lines() {
+    let plans = [Plan::parse(&blob(false)).unwrap(), Plan::parse(&blob(true)).unwrap()];
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut block = Scanned::new();
+    for _ in 0..tries(30_000) {
+        let data = damaged(&mut random);
+        let plan = random.of(&plans);
+        let quick = found(plan, &mut block, &data, Level::best());
+        assert_eq!(found(plan, &mut block, &data, Level::Portable), quick, "{:?}", String::from_utf8_lossy(&data));
+    }
+}
+
+#[test]
+fn fuzz_declarations() {
+    let whole = blob(false);
+    let mut random = Random(88_172_645_463_325_252);
+    let mut block = Scanned::new();
+    for _ in 0..tries(30_000) {
+        let mut blob = whole.clone();
+        for _ in 0..=random.below(3) {
+            let at = random.below(blob.len());
+            blob[at] = random.below(256) as u8;
+        }
+        blob.truncate(blob.len() - random.below(2) * random.below(blob.len()));
+        if let Some(plan) = Plan::parse(&blob) {
+            block = Scanned::new();
+            scan(&plan, &mut block, &damaged(&mut random), Level::best());
+        }
+    }
+    assert!(block.summary.len() == 8);
+}
