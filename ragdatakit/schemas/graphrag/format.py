@@ -70,8 +70,8 @@ GRAPHRAG = Format(
             title="Stores of vectors",
             container="opaque",
             description=(
-                "Tables of LanceDB, known by a file beside their manifests: of each the newest manifest is read, for the "
-                "number of vectors, their length and the files of the data."
+                "Tables of LanceDB, known by a file beside their manifests. Of each the newest one is read: the number "
+                "of vectors, their length, the files of the data."
             ),
             suffixes=(".json",),
         ),
