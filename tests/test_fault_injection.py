@@ -70,7 +70,9 @@ def test_every_declared_field_is_damaged() -> None:
 
 
 def test_every_file_of_records_is_in_the_grid() -> None:
-    kinds = {(fmt.name, file.kind) for fmt in all_formats() for file in fmt.files if file.records}
+    # Rows of tables in Parquet are damaged by tests/graphrag_cases.py.
+    files = [(fmt.name, file) for fmt in all_formats() for file in fmt.files]
+    kinds = {(name, file.kind) for name, file in files if file.records and file.container != "table"}
 
     assert kinds == {(d.format.name, f.kind.kind) for d in DRAFTS for f in d.files if f.kind.records}
 

@@ -21,6 +21,7 @@ _CONTAINERS = {
     "csv": "CSV with a header",
     "text": "text",
     "streamed": "read as a stream",
+    "table": "Parquet, or CSV with the same columns",
     "opaque": "never opened",
 }
 
@@ -185,11 +186,11 @@ def _records(fmt: Format, kind: File) -> str:
         parts += [f"**{plain(record.title)}.** {plain(record.description)}\n"]
         if record.fields:
             rows = [_field_row(fmt, record, f) for f in record.fields]
-            field = "column" if kind.container in ("csv", "columns") else "field"
+            field = "column" if kind.container in ("csv", "columns", "table") else "field"
             parts.append(table((field, "type", "required", "null", "meaning", "rules"), rows) + "\n")
             rule = record.rules.get("extra") if record.extra == "forbid" else ""
             extra = f"Other fields are a fault ({_link(fmt, rule)})." if rule else "Other fields are passed over."
-            if kind.container == "csv":
+            if kind.container in ("csv", "table"):
                 extra = extra.replace("fields", "columns")
             if kind.container == "columns":
                 extra = _line_words(fmt, kind)

@@ -20,7 +20,11 @@ _NAMES = {
     **{f"{table.name}{ending}": table.kind for table in TABLES if table.kind != "nodes" for ending in ENDINGS},
     **{f"{PREFIX}{table.name}{ending}": table.kind for table in TABLES for ending in ENDINGS},
 }
-_INDEX = {**_NAMES, "embeddings.*.parquet": VECTORS}
+_INDEX = {
+    **_NAMES,
+    "embeddings.*.parquet": VECTORS,
+    "lancedb/*.lance/_versions/latest_version_hint.json": "stores",
+}
 _SIGNS = (
     tuple(name for name, kind in _NAMES.items() if kind in ("entities", "reports")),
     tuple(name for name, kind in _NAMES.items() if kind in ("relationships", "communities", "text-units")),
@@ -62,6 +66,16 @@ GRAPHRAG = Format(
             suffixes=(".parquet",),
         ),
         File(
+            kind="stores",
+            title="Stores of vectors",
+            container="opaque",
+            description=(
+                "Tables of LanceDB, known by a file beside their manifests. Of each the newest one is read: the number "
+                "of vectors, their length, the files of the data."
+            ),
+            suffixes=(".json",),
+        ),
+        File(
             kind="extraction",
             title="Extraction",
             container="text",
@@ -93,6 +107,7 @@ GRAPHRAG = Format(
         *EXTRACTION_RULES,
     ),
     layouts=(
+        Layout(name="index", description="The tables of an index in a folder", files=_INDEX, signature=_SIGNS),
         Layout(
             name="project",
             description="The folder of a project: its settings, and the tables in `output`",
@@ -103,7 +118,6 @@ GRAPHRAG = Format(
             },
             signature=(("settings.yaml", "settings.yml"), *(_below("output", names) for names in _SIGNS)),
         ),
-        Layout(name="index", description="The tables of an index in a folder", files=_INDEX, signature=_SIGNS),
         Layout(
             name="vectors",
             description="Vectors beside the table of what they are of",

@@ -38,6 +38,11 @@ class GraphRagChecks(FormatChecks):
         self._generation = self._forced
         self._found_settings: Settings | None = None
 
+    def start(self) -> Iterator[Placed]:
+        """The release is not known yet, unless it was asked for."""
+        self.dataset.profile = self._forced or None
+        yield from ()
+
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of an answer of a model, or of the settings."""
         if file.kind == "settings":
