@@ -1,9 +1,10 @@
 """What GraphRAG itself puts into a context: run its builders, and keep what they give in ``graphrag_contexts.json``.
 
 ``PYTHONPATH=. python -m tests.graphrag_context_oracle FOLDER`` in an environment with graphrag 3.3.0 writes the file
-anew, from the real data in FOLDER; with a name behind it only that of one folder. Tests read it. Nothing is asked of a
-model or of the network: vectors are hashed words, tokens are words and signs, and vectors are compared exactly. Builders are made anew for each question, as the command line makes them: they keep
-something of one question for the next.
+anew, from the real data in FOLDER; with a name behind it only that of one folder. Tests read it. Nothing is asked of
+a model or of the network: vectors are hashed words, tokens are words and signs, and vectors are compared exactly.
+Builders are made anew for each question, as the command line makes them: they keep something of one question for the
+next.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a conversion returns: files written, records counted, and the account of losses (what the target cannot hold)."""
+"""What a conversion returns: files written, records counted, the account of losses (what the target cannot hold)."""
 
 from __future__ import annotations
 
