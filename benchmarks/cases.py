@@ -55,6 +55,7 @@ def all_cases(scale: float, *, series: bool) -> list[Case]:
         *_arag(scale),
         *_gfm_rag(scale),
         *_sage(scale),
+        *_graphrag(scale),
         *_odd_files(scale),
         *_start(),
         *_convert(scale),
@@ -151,6 +152,14 @@ def _sage(scale: float) -> list[Case]:
         Case("SAGE: jsonschema + orjson", group, tenth, "jsonschema_lines", ("sage",), floor, rounds=1, times=10,
              note="types; no stage compared with another, no numbers, no old names"),
     ]  # fmt: skip
+
+
+def _graphrag(scale: float) -> list[Case]:
+    group, made, floor = "GraphRAG", Set("graphrag", scale), "GraphRAG: DuckDB scan"
+    return [
+        Case(floor, group, made, "duckdb_scan", ("graphrag",), note="the floor: six Parquet files, all columns"),
+        Case("GraphRAG: ragdata, clean", group, made, words=_validate("graphrag"), against=floor),
+    ]
 
 
 def _odd_files(scale: float) -> list[Case]:

@@ -19,6 +19,7 @@ from sets.datamind_faults import datamind_faults
 from sets.faults import Fault, Planted, plant, write_list
 from sets.gfm_rag import write_gfm_rag
 from sets.gfm_rag_faults import gfm_rag_faults
+from sets.graphrag import write_graphrag
 from sets.names import Set, default_folder
 from sets.sage import write_sage
 from sets.sage_faults import sage_faults
@@ -29,7 +30,7 @@ from sets.zipf import write_zipf
 SEED = 7
 KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
-    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf",
+    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "graphrag", "beir", "zipf",
 )  # fmt: skip
 FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
     "splade": lambda scale, seed: splade_faults(SpladePlan(scale, seed)),
@@ -68,6 +69,7 @@ def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> No
         "datamind": lambda: write_datamind(target, scale, seed),
         "gfm-rag": lambda: write_gfm_rag(target, scale, seed),
         "sage": lambda: write_sage(target, scale, seed),
+        "graphrag": lambda: write_graphrag(target, scale, seed),
         "beir": lambda: write_beir(target, scale, seed),
         "zipf": lambda: write_zipf(target, scale, seed),
         "arag-one-line": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=True),
