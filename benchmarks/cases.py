@@ -56,6 +56,7 @@ def all_cases(scale: float, *, series: bool) -> list[Case]:
         *_gfm_rag(scale),
         *_sage(scale),
         *_documents(scale),
+        *_graphrag(scale),
         *_odd_files(scale),
         *_start(),
         *_convert(scale),
@@ -181,6 +182,14 @@ def _documents(scale: float) -> list[Case]:
              note="what RAPTOR does, with stand-ins for its classes"),
         Case("RAPTOR: ragdata", "RAPTOR", tree, words=_validate("raptor"), against=opened, note="never unpickled"),
     ]  # fmt: skip
+
+
+def _graphrag(scale: float) -> list[Case]:
+    group, made, floor = "GraphRAG", Set("graphrag", scale), "GraphRAG: DuckDB scan"
+    return [
+        Case(floor, group, made, "duckdb_scan", ("graphrag",), note="the floor: six Parquet files, all columns"),
+        Case("GraphRAG: ragdata, clean", group, made, words=_validate("graphrag"), against=floor),
+    ]
 
 
 def _odd_files(scale: float) -> list[Case]:

@@ -20,6 +20,7 @@ from sets.datamind_faults import datamind_faults
 from sets.faults import Fault, Planted, plant, write_list
 from sets.gfm_rag import write_gfm_rag
 from sets.gfm_rag_faults import gfm_rag_faults
+from sets.graphrag import write_graphrag
 from sets.lightrag import write_lightrag, write_lightrag_all_bad
 from sets.names import Set, default_folder
 from sets.ragchecker import write_ragchecker
@@ -35,6 +36,7 @@ KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
     "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf",
     "lightrag", "lightrag-all-bad", "ragchecker", "raptor", "contextual",
+    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "graphrag", "beir", "zipf",
 )  # fmt: skip
 FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
     "splade": lambda scale, seed: splade_faults(SpladePlan(scale, seed)),
@@ -73,6 +75,7 @@ def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> No
         "datamind": lambda: write_datamind(target, scale, seed),
         "gfm-rag": lambda: write_gfm_rag(target, scale, seed),
         "sage": lambda: write_sage(target, scale, seed),
+        "graphrag": lambda: write_graphrag(target, scale, seed),
         "beir": lambda: write_beir(target, scale, seed),
         "zipf": lambda: write_zipf(target, scale, seed),
         "lightrag": lambda: write_lightrag(target, scale, seed),

@@ -25,6 +25,8 @@ def scan(root: Path, kind: str) -> int:
     connection = duckdb.connect(config={"threads": 2})
     if kind == "arag":
         return _scan_array(connection, root)
+    if kind == "graphrag":
+        return sum(_scan_parquet(connection, path) for path in sorted(root.glob("*.parquet")))
     records = 0
     for pattern, columns in TABLES[kind].items():
         wanted = ", ".join(AGGREGATES[type_].format(name) for name, type_ in columns.items())
@@ -44,6 +46,14 @@ def _table(root: Path, kind: str, pattern: str, columns: dict[str, str]) -> str:
 def _scan_array(connection: duckdb.DuckDBPyConnection, root: Path) -> int:
     query = "select count(*), sum(strlen(json)) from read_json_objects(?, format='array')"
     row = connection.execute(query, [f"{root}/chunks.json"]).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _scan_parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    described = connection.execute("describe select * from read_parquet(?)", [str(path)]).fetchall()
+    kinds = {name: "BIGINT[]" if kind.endswith("]") else kind for name, kind, *_ in described}
+    wanted = ", ".join(AGGREGATES.get(kind, AGGREGATES["BIGINT"]).format(name) for name, kind in kinds.items())
+    row = connection.execute(f"select count(*), {wanted} from read_parquet(?)", [str(path)]).fetchone()
     return int(row[0]) if row else 0
 
 

@@ -20,11 +20,7 @@ _NAMES = {
     **{f"{table.name}{ending}": table.kind for table in TABLES if table.kind != "nodes" for ending in ENDINGS},
     **{f"{PREFIX}{table.name}{ending}": table.kind for table in TABLES for ending in ENDINGS},
 }
-_INDEX = {
-    **_NAMES,
-    "embeddings.*.parquet": VECTORS,
-    "lancedb/*.lance/_versions/latest_version_hint.json": "stores",
-}
+_INDEX = {**_NAMES, "embeddings.*.parquet": VECTORS, "lancedb/*.lance/_versions/latest_version_hint.json": "stores"}
 _SIGNS = (
     tuple(name for name, kind in _NAMES.items() if kind in ("entities", "reports")),
     tuple(name for name, kind in _NAMES.items() if kind in ("relationships", "communities", "text-units")),
