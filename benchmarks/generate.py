@@ -34,7 +34,6 @@ from sets.zipf import write_zipf
 SEED = 7
 KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
-    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "beir", "zipf",
     "lightrag", "lightrag-all-bad", "ragchecker", "raptor", "contextual",
     "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "graphrag", "beir", "zipf",
 )  # fmt: skip

@@ -30,6 +30,7 @@ SAMPLES: dict[str, tuple[str, dict[str, str]]] = {
     "ragchecker": ("ragchecker/valid/outputs", {}),
     "raptor": ("raptor/valid/two-layers", {}),
     "lightrag": ("lightrag/valid/ingested", {}),
+    "graphrag": ("graphrag/valid/parquet", {}),
     "text": ("plain/texts", {}),
     "table": ("plain/notes.csv", {"map": "text=body,id=note_id,title=headline"}),
     "contextual-retrieval": ("contextual-retrieval/valid/cookbook", {}),
