@@ -164,7 +164,7 @@ def test_a_prefix_makes_a_set_of_its_own(tmp_path: Path) -> None:
     assert [(f.rule, f.path, f.message) for f in both.findings] == [
         ("missing-file", str(tmp_path / "queries.jsonl"), both.findings[0].message)
     ]
-    assert "there is no qrels/<split>.tsv beside it" in both.findings[0].message
+    assert "there is no qrels/<split>.tsv next to it" in both.findings[0].message
 
 
 def test_what_only_has_such_a_name_is_left_alone(tmp_path: Path) -> None:

@@ -300,7 +300,7 @@ def test_numbers_that_look_the_same_are_left_out_everywhere() -> None:
             ["README.md", "notes/first.bin"],
             "--exclude other/*: there is no such file next to the datasets.",
         ),
-        (["queries.jsonl"], ["README.md", "notes/first.bin"], "--exclude queries.jsonl: there is no such file beside"),
+        (["queries.jsonl"], ["README.md", "notes/first.bin"], "--exclude queries.jsonl: there is no such file next to"),
     ],
 )
 def test_files_are_left_out(two: tuple[Path, Path], patterns: list[str], left: list[str], told: str) -> None:

@@ -176,7 +176,7 @@ class TestInterrupted:
         second = run_with(hub, tmp_path, *WORDS)
 
         assert first.code == 2
-        assert "the same command again goes on" in first.err
+        assert "run the command again to resume" in first.err
         assert len(first.err.splitlines()) == 1
         assert second.code == 0, second.err
         loaded = [h.get("range") for h in hub.gets("/resolve/")[before:]]

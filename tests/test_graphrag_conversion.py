@@ -155,7 +155,8 @@ def test_communities_of_others_get_numbers_and_reports(tmp_path: Path) -> None:
 
 
 def test_what_names_no_passage_is_told(tmp_path: Path) -> None:
-    chunks, edges = [Chunk("c1", "A B"), Chunk("c1", "again")], [Edge("A", "r", "B", None, None, "c9")]
+    chunks = [Chunk("c1", "A B"), Chunk("c1", "again")]
+    edges = [Edge("A", "r", "B", None, None, "c9"), Edge("A", "s", "B", None, None, "c1")]
 
     _, tables = written(tmp_path, chunks=chunks, edges=edges)
 

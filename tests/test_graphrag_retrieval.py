@@ -67,26 +67,23 @@ def test_global_search_finds_reports() -> None:
     reports = {row["id"]: row for row in rows("community_reports")}
     assert hit["text"] == reports[hit["id"]]["full_content"]
     assert hit["title"] == reports[hit["id"]]["title"]
-    assert list(found["context"]) == ["batch 1"]
 
 
-def test_what_a_model_would_get_is_told() -> None:
-    told = asked(INDEX, "Mara Venn", "local")["context"]
+def test_what_a_model_would_get_is_explained() -> None:
+    found = asked(INDEX, "Mara Venn", "local", "--explain")["candidates"]
     outcome = run("retrieve", "--mode", "graphrag-local", "--explain", INDEX, "Mara Venn")
 
-    assert list(told) == ["reports", "entities", "relationships", "claims", "passages"]
-    assert told["entities"][0] == "MARA VENN"
-    assert "What a model would get" in outcome.out
-    assert f"entities       {len(told['entities']):>5}  MARA VENN" in outcome.out
+    assert list(dict.fromkeys(item["kind"] for item in found)) == ["entity", "relation", "claim", "summary", "chunk"]
+    assert found[0]["name"] == "MARA VENN"
+    assert found[0]["score"] > 0
+    assert "near to the question" in found[0]["why"]
+    assert "entity MARA VENN" in outcome.out
 
 
 def test_lower_communities_are_looked_at_where_they_are_asked_for() -> None:
     levels = {row["level"] for row in rows("community_reports")}
     found = {
-        level: sum(
-            len(titles)
-            for titles in asked(INDEX, "coast", "global", "--community-level", str(level))["context"].values()
-        )
+        level: len(asked(INDEX, "coast", "global", "--explain", "--community-level", str(level))["candidates"])
         for level in sorted(levels)
     }
 

@@ -391,7 +391,7 @@ def test_a_map_to_begin_with_reads_all_files(tmp_path: Path) -> None:
     assert outcome.code == 2
     proposed = outcome.err.rpartition("--map ")[2].strip()
     assert "a.csv: id may be id or doc_id" in outcome.err
-    assert "beside it: b.csv" in outcome.err
+    assert "next to it: b.csv" in outcome.err
     (summary,) = ragdatakit.report(tmp_path, options={"map": shlex.split(proposed)[0]}, examples=0)
     assert [(table.name, table.rows) for table in summary.tables if table.rows] == [("documents", 2)]
 

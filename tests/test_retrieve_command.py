@@ -333,7 +333,7 @@ def test_json(dataset: Path) -> None:
     (query,) = told["queries"]
     (hit,) = query.pop("hits")
     assert math.isfinite(query.pop("seconds"))
-    assert query == {"id": None, "text": "ferry", "seeds": [], "notes": [], "context": {}}
+    assert query == {"id": None, "text": "ferry", "seeds": [], "notes": []}
     assert hit.pop("score") > 0
     assert hit == {
         "rank": 1,

@@ -318,7 +318,7 @@ class NodeLinker:
 
 
 def names_in_texts(names: Sequence[str], texts: Iterable[str]) -> Iterator[list[int]]:
-    """For each text the places of the names that stand in it."""
+    """For each text the places of the names that are in it."""
     return iter(NodeLinker(names, _Atoms()).named(texts))
 
 

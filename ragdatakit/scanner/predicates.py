@@ -61,7 +61,7 @@ class Equal(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class ItemTwice(Predicate):
-    """A list of integers in which one stands twice."""
+    """A list of integers in which one appears twice."""
 
 
 @dataclass(frozen=True, slots=True)

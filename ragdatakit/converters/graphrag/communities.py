@@ -249,7 +249,7 @@ def _asked_reports(
 
 
 def _subject(community: Community, graph: Graph) -> Subject:
-    """What a model is told of a community."""
+    """What a model gets to know about a community."""
     from ragdatakit.retrieval.extraction.reports import Subject
 
     relationships = sorted(

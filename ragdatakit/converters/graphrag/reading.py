@@ -1,6 +1,6 @@
 """Indexes of GraphRAG as rows of the canonical tables.
 
-Claims whose two ends are entities are edges, called by their type; other claims stand among the attributes of their
+Claims whose two ends are entities are edges, called by their type; other claims are among the attributes of their
 subject. Vectors are not read: they can be made again.
 """
 
@@ -76,7 +76,7 @@ class _Reader:
                 yield number, {name: v for name, v in zip(names, row, strict=True) if v is not None and v != ""}
 
     def _members(self, value: Any) -> tuple[str, ...]:
-        """Ids in a list; before 1.0 several may stand in one text, with commas between."""
+        """Ids in a list; before 1.0 several may be in one text, with commas between."""
         if not isinstance(value, list):
             return ()
         texts = [each for each in value if isinstance(each, str)]

@@ -155,7 +155,7 @@ class ArraySource:
         return cuts
 
     def _borders(self, data: bytes) -> list[int]:
-        """The last commas that may stand between elements."""
+        """The last commas that may separate elements."""
         return [m.start(1) for m in self.BORDER.finditer(data, max(0, len(data) - _WINDOW))][: -_CUTS_TRIED - 1 : -1]
 
     def _judge(self, part: Part, values: Any) -> None:

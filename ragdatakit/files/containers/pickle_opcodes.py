@@ -158,7 +158,7 @@ class _Machine:
         return self.stack.pop()
 
     def marked(self, kind: int = LIST) -> list[int]:
-        """The values above the last mark, which are taken off; floats of a run singly, but for a list."""
+        """The values above the last mark, which are taken off; floats of a run singly, except for a list."""
         place = len(self.stack) - 1
         while self.stack[place] != MARK:
             place -= 1

@@ -40,7 +40,7 @@ Made = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a pickle may name. None of it is ever looked up: each is told by its name, as ``module attribute``.
+    """What a pickle may name. None of it is ever looked up: each is recognised by name, as ``module attribute``.
 
     ``noun`` is what such a pickle is, ``oldest`` its first protocol. ``classes`` are those of objects that are made
     without arguments, with their kinds. ``calls`` give what a call of these arguments stands for, None where they are

@@ -41,7 +41,7 @@ class VectorStore:
         self.vector_count, self.chunk_count = values.count(self._vectors), values.count(self._chunks)
 
     def lengths(self) -> Iterator[int | None]:
-        """How many numbers each vector has; None for what is no list of numbers."""
+        """How many numbers each vector has; None for what is not a list of numbers."""
         for value in self._values.items(self._vectors):
             found = self._values.measure(value)
             yield found[0] if found is not None and found[0] else None

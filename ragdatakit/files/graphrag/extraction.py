@@ -19,8 +19,8 @@ _NEEDED = {'"entity"': 4, '"relationship"': 5}
 
 class Record(NamedTuple):
     """One record: ``kind`` is ``entity``, ``relationship`` or empty where the parser drops it; ``fields`` as they are
-    stored (of a relationship the last one is its weight); ``tag`` and ``cells`` as they stand in the text, at the
-    1-based ``line`` and the 0-based ``column``; ``is_last`` that nothing stands behind it."""
+    stored (of a relationship the last one is its weight); ``tag`` and ``cells`` as they are in the text, at the
+    1-based ``line`` and the 0-based ``column``; ``is_last`` that nothing follows it."""
 
     kind: str
     fields: tuple[str, ...]
@@ -77,7 +77,7 @@ def number_of(text: str, otherwise: float) -> float:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int, bool]]:
-    """What stands between the marks that end records, without blanks around it, and where it begins."""
+    """What is between the marks that end records, without blanks around it, and where it begins."""
     start, line, line_start = 0, 1, 0
     while True:
         end = text.find(RECORDS, start)

@@ -1,6 +1,6 @@
 """Asks a language model behind an OpenAI-compatible server for one item after the other.
 
-Replies are kept on disk by the client, so that a run that was stopped goes on where it was and the same run again asks
+Replies are kept on disk by the client, so that a run that was stopped resumes where it was and the same run again asks
 nothing. A reply that cannot be read is asked for once more; then its item counts as failed. Before anything is sent,
 the same calls can be counted instead (``only_count``): what is not in the cache is then left without a reply.
 """

@@ -128,7 +128,7 @@ def named_sentences(text: str) -> Iterator[tuple[list[str], int, int]]:
 
 
 def sentence_around(text: str, begin: int, end: int) -> str:
-    """The sentence that a part of a text stands in, on one line, shortened where it is long."""
+    """The sentence that has a part of a text, on one line, shortened where it is long."""
     first = max(0, begin - _LONGEST_SENTENCE)
     starts = [m.end() for m in _ENDS.finditer(text, first, begin)]
     stop = _ENDS.search(text, end, end + _LONGEST_SENTENCE)

@@ -24,7 +24,7 @@ def sentences(text: str) -> list[str]:
 
 
 def pieces(sentence: str, most: int) -> Iterator[str]:
-    """A sentence as parts of at most so many tokens, cut between words; itself where it is short."""
+    """A sentence as parts of at most this many tokens, cut between words; itself where it is short."""
     if plain_tokens.count(sentence) <= most:
         yield sentence
         return

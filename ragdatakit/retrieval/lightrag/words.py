@@ -34,7 +34,7 @@ class WordTable:
         return found
 
     def best_of(self, words: str, among: Sequence[Any], k: int) -> dict[Any, float]:
-        """The best of some names, those without a word last."""
+        """The best of some names, those that share no word last."""
         scores: dict[Any, float] = {}
         for place, score in self._texts.scores(words).items():
             scores[self._names[place]] = max(score, scores.get(self._names[place], 0.0))

@@ -48,8 +48,8 @@ VECTOR = Record(
     title="Vector",
     description="The vector of a text unit, an entity or a report.",
     fields=(
-        Field(name="id", type="string", description="Id of what the vector is of.", examples=("e1",)),
-        Field(name="embedding", type="array", items="number", description="The numbers.", examples=([0.6, 0.8],)),
+        Field("id: string", "Id of what the vector is of.", examples=("e1",)),
+        Field("embedding: number[]", "The numbers.", examples=([0.6, 0.8],)),
     ),
     examples=({"id": "e1", "embedding": [0.6, 0.8]},),
 )

@@ -61,7 +61,7 @@ _UNREPORTED = """
 
 
 class CommunityChecks:
-    """What the codes tell of communities and reports; tables in ``unreliable`` were not read whole."""
+    """What the codes show about communities and reports; tables in ``unreliable`` were not read whole."""
 
     def __init__(self, codes: Codes, unreliable: set[str], generation: str) -> None:
         self._codes = codes

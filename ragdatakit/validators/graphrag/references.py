@@ -23,7 +23,7 @@ class Found(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A query that gives a row for each fault, and what tells of them where there are any."""
+    """A query that gives a row for each fault, and what reports them where there are any."""
 
     odd: str
     answer: Callable[[], Iterator[Found]]
@@ -85,7 +85,7 @@ def answers(codes: Codes, questions: Iterable[Question]) -> Iterator[Found]:
 
 
 class ReferenceChecks:
-    """What the codes tell of ids, and of what refers to them; tables in ``unreliable`` were not read whole."""
+    """What the codes show about ids, and of what refers to them; tables in ``unreliable`` were not read whole."""
 
     def __init__(self, codes: Codes, unreliable: set[str]) -> None:
         self._codes = codes

@@ -12,7 +12,7 @@ from ragdatakit.schemas.graphrag.tables import Column
 from ragdatakit.validators.graphrag.sql_tables import SqlTable
 
 USUAL_LEVEL = 2
-"""The level up to which queries read unless they are told otherwise."""
+"""The level up to which queries read where nothing else is asked for."""
 _NULL_PASSES = {
     ("entities", "human_readable_id"),
     ("entities", "frequency"),

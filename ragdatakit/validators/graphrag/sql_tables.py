@@ -146,7 +146,7 @@ class SqlTables:
             raise UnreadableTableError(reason_of(error, stored)) from None
 
     def add(self, kind: str, stored: StoredTable, old: bool) -> SqlTable:
-        """A view of a table; ``old``: several ids may stand in one text of a list. Raises `UnreadableTableError`."""
+        """A view of a table; ``old``: several ids may be in one text of a list. Raises `UnreadableTableError`."""
         import duckdb
 
         self._views += 1

@@ -25,7 +25,7 @@ _OF = (
     ("document", "documents"),
     ("relationship", "relationships"),
 )
-"""What stands in the name of a store, and the kind of table that its vectors are of."""
+"""What is in the name of a store, and the kind of table that its vectors are of."""
 
 
 def kind_of(name: str) -> str:
