@@ -165,7 +165,18 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Columns], 
     return gave, took
 
 
+_CLUSTER = {"report_string": "A reef.", "report_json": {}, "title": "Cluster", "edges": [], "nodes": ["ferry"],
+            "chunk_ids": [], "occurrence": 1.0}  # fmt: skip
 MORE_FILES: dict[str, dict[str, Any]] = {
+    "lightrag": {
+        "kv_store_text_chunks.json": {
+            "chunk-1": {"content": "A reef.", "tokens": 3, "chunk_order_index": 0, "full_doc_id": "doc-1"}
+        },
+        "kv_store_community_reports.json": {
+            "0": {**_CLUSTER, "level": 0, "sub_communities": ["1"]},
+            "1": {**_CLUSTER, "level": 1, "sub_communities": []},
+        },
+    },
     "contextual-retrieval": {
         "codebase_chunks.json": [
             {"doc_id": "doc_1", "original_uuid": "a1f0", "content": "def lamp(): pass", "chunks": []}

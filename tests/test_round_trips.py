@@ -129,7 +129,9 @@ class RoundTrip:
     ordered: bool = True
 
 
-FORMATS = [name for name in CONVERTERS if name not in (*PLAIN, "light-splade", "ragchecker", "lightrag")]
+UNDRAWN = ("graphrag",)
+"""GraphRAG stops where no entity names a passage, and drawn graphs have none that do; `tests/test_pairs.py` has them."""
+FORMATS = [name for name in CONVERTERS if name not in (*PLAIN, "light-splade", "ragchecker", "lightrag", *UNDRAWN)]
 ROUND_TRIPS = (
     *(RoundTrip(name, name, anything(), lossy=name == "datamind") for name in FORMATS),
     RoundTrip("arag", "datamind", chunks_with_questions()),
@@ -158,10 +160,6 @@ def read_as(folder: Path, name: str) -> CanonicalTables:
     return read_source(Source(parts), options, Losses())
 
 
-_SAID_OF_THE_SOURCE = {"no-named-text-unit"}
-"""Errors of tables that cannot be written better: GraphRAG has no use for a graph of which no passage has a part."""
-
-
 def written(tables: CanonicalTables, to: str, folder: Path, options: Mapping[str, str]) -> CanonicalTables:
     """The tables, written, checked and read again; those of which nothing can be written do not count."""
     folder.mkdir()
@@ -170,8 +168,7 @@ def written(tables: CanonicalTables, to: str, folder: Path, options: Mapping[str
     except RagdataError:
         assume(False)
     assume(any(folder.iterdir()))
-    found = ragdatakit.validate(folder, format=to).findings
-    errors = [f.message for f in found if f.severity == "error" and f.rule not in _SAID_OF_THE_SOURCE]
+    errors = [f.message for f in ragdatakit.validate(folder, format=to).findings if f.severity == "error"]
     assert not errors, errors
     (folder / RENAMED_IDS).unlink(missing_ok=True)  # what it is called now is what it is called
     return read_as(folder, to)
@@ -254,7 +251,8 @@ def test_there_and_back_by_light_splade_with_a_sidecar_is_the_same(
 
 
 def test_every_exact_pair_is_tried() -> None:
-    assert {(trip.source, trip.target) for trip in ROUND_TRIPS} == EXACT.keys()
+    tried = {(trip.source, trip.target) for trip in ROUND_TRIPS}
+    assert tried | {(name, name) for name in UNDRAWN} == EXACT.keys()
 
 
 @settings(max_examples=examples(30))

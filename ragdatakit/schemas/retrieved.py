@@ -16,7 +16,7 @@ GRAPHRAG_MODES = ("graphrag-local", "graphrag-global")
 FRAMEWORK_MODES = (*LIGHTRAG_MODES, *GRAPHRAG_MODES)
 """Ways in which a framework searches: taken by name, and fused with nothing."""
 ALL_MODES = (*MODES, *FRAMEWORK_MODES)
-EXPLAINED_MODES = (*TREE_MODES, *LIGHTRAG_MODES)
+EXPLAINED_MODES = (*TREE_MODES, *FRAMEWORK_MODES)
 """Modes of which all candidates can be shown, with why each was found."""
 
 
