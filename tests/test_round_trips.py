@@ -130,7 +130,7 @@ class RoundTrip:
 
 
 UNDRAWN = ("graphrag",)
-"""GraphRAG stops where no entity names a passage, and drawn graphs have none that do; `tests/test_pairs.py` has them."""
+"""GraphRAG stops where no entity names a passage, and drawn graphs have none that do: `test_pairs.py` has them."""
 FORMATS = [name for name in CONVERTERS if name not in (*PLAIN, "light-splade", "ragchecker", "lightrag", *UNDRAWN)]
 ROUND_TRIPS = (
     *(RoundTrip(name, name, anything(), lossy=name == "datamind") for name in FORMATS),
