@@ -28,6 +28,7 @@ UNSEARCHABLE = {
     "beir/valid/without-corpus": r"\(it has questions, qrels only\); give the folder that holds the corpus",
     "datamind/valid/results": r"has no passages to search",
     "datamind/valid/skills": r"\(it has assets only\)",
+    "graphrag/valid/extraction": r"has no passages to search",
     "gfm-rag/valid/many": r"holds 3 datasets; give one of them with --dataset: hotpotqa_test",
     "hipporag/valid/two-sets": r"give one of them with --dataset: harbours, reefs",
     "lightrag/valid/extraction": r"has no passages to search",

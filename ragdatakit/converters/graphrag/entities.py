@@ -307,7 +307,7 @@ class Graph:
         """The rows of the relationships; what says nothing of its weight weighs as much as it has text units."""
         if not self.is_own:
             made = sum(each.weight is None for each in self.relationships.values())
-            why = "weights: the number of text units that tell of both ends"
+            why = "weights: the number of text units that mention both ends"
             if made:
                 self.tables.losses.add("derived", "edges", None, why, None, made)
         for number, each in enumerate(self.relationships.values()):

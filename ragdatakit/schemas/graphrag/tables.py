@@ -166,7 +166,7 @@ RELATIONSHIPS = Table(
         _integer("source_degree", "Degree of the source.", 1, until="0.1"),
         _integer("target_degree", "Degree of the target.", 1, until="0.1"),
         _integer("rank", "Sum of the degrees.", 2, until="0.1"),
-        _ids("text_unit_ids", "the text units that tell of it"),
+        _ids("text_unit_ids", "the text units that mention it"),
     ),
 )
 COMMUNITIES = Table(
@@ -192,7 +192,7 @@ COMMUNITIES = Table(
         _text("title", "Name; reports are found by it.", "Community 0", needed="0.1", nullable=False),
         _ids("entity_ids", "its members", ["e1"], since="0.5", needed="0.5"),
         _ids("relationship_ids", "the relationships within it", ["r1"]),
-        _ids("text_unit_ids", "the text units that tell of its members"),
+        _ids("text_unit_ids", "the text units that mention its members"),
         _text("period", "Day on which it was made.", "2026-01-05", needed="0.1"),
         _integer("size", "How many members it has.", 1, needed="0.1", nullable=False),
     ),
