@@ -11,6 +11,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.schemas.canonical import Chunk, Community, Document, Edge, Node, Summary
+from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.graphrag_written_oracle import SOURCES, WRITTEN, loaded_by, rows_digest
@@ -155,13 +156,18 @@ def test_communities_of_others_get_numbers_and_reports(tmp_path: Path) -> None:
 
 
 def test_what_names_no_passage_is_told(tmp_path: Path) -> None:
-    chunks = [Chunk("c1", "A B"), Chunk("c1", "again")]
-    edges = [Edge("A", "r", "B", None, None, "c9"), Edge("A", "s", "B", None, None, "c1")]
+    chunks = [Chunk("c1", "Mara Venn came."), Chunk("c1", "again")]
+    edges = [Edge("Mara Venn", "built", "light", None, None, "c9")]
 
     _, tables = written(tmp_path, chunks=chunks, edges=edges)
 
     assert "it is no passage of the dataset" in losses(tables, "lost")
     assert losses(tables, "dropped") == ["another text has its id"]
+
+
+def test_a_graph_of_other_texts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RagdataError, match="no entity of the graph is in any of the texts"):
+        written(tmp_path, chunks=[Chunk("c1", "Rain.")], edges=[Edge("Mara Venn", "built", "light")])
 
 
 def test_halves_of_characters_are_question_marks(tmp_path: Path) -> None:

@@ -61,6 +61,10 @@ class _Index:
         tables, out = self._tables, self._out
         self._look()
         graph = Graph(tables, out, self._units)
+        if not self._is_own and not any(entity.units for entity in graph.entities.values()):
+            raise RagdataError(
+                "no entity of the graph is in any of the texts, by ids or by names: GraphRAG stops at that"
+            )
         with table_file(out, ENTITIES, self._generation) as file:
             for row in graph.entity_rows():
                 file.write(row)
