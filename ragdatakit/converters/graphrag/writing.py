@@ -138,7 +138,7 @@ class _Index:
         return {
             "id": document.doc_id,
             "human_readable_id": number,
-            "title": document.title if document.title is not None else document.doc_id,
+            "title": document.title or ("" if self._is_own else document.doc_id),
             "text": document.text,
             "text_unit_ids": self._of_document.get(document.doc_id, []),
             "creation_date": own.get("creation_date"),
