@@ -76,13 +76,11 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
         extractor = "names"
     if not wanted.chunking and found[0].format == "text" and converter.needs_graph:
         wanted = replace(wanted, chunking=_UNITS)
-    if converter.needs_graph and not extractor and not options.negatives:
-        prepared = _preparation(found[0].format, wanted, "names", options.extraction or {}, "")
-        prepared = _where_no_graph(prepared) if prepared is not None else None
-    else:
-        prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
-        if converter.needs_graph and prepared is not None and prepared.asker is not None:
-            prepared = _where_no_graph(prepared)  # of a graph that is there, reports are written
+    unasked = converter.needs_graph and not extractor and not options.negatives
+    extractor = "names" if unasked else extractor
+    prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
+    if converter.needs_graph and prepared is not None and (unasked or prepared.asker is not None):
+        prepared = _where_no_graph(prepared)  # a graph that is there is kept; a model then writes its reports only
     if prepared is not None:
         wanted = replace(wanted, prepare=prepared.prepare, asker=prepared.asker, prepared=prepared.words)
     result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)

@@ -14,6 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 LEVEL = 2
 """The lowest level of communities that is looked at, where nothing else is said: that of GraphRAG's command line."""
@@ -182,6 +183,7 @@ class Knowledge:
         """The entities with most relationships: where an empty question starts."""
         return sorted(self.entities.values(), key=lambda entity: entity.rank, reverse=True)[:k]
 
+    @cached_property
     def weights(self) -> dict[int, float]:
         """How much of the text the entities of each community are in, as a part of the most."""
         units: dict[int, set[str]] = {}
@@ -269,8 +271,7 @@ def _tables(knowledge: Knowledge, found: Context, most: int, settings: Settings)
     text = ""
     if entities:
         head = _head(_ENTITIES, ("id", "entity", "description", _RANK))
-        rows = (f"{e.shown}|{e.title}|{e.description}|{e.rank}\n" for e in entities)
-        text, number = _fitting(head, rows, most, settings.count)
+        text, number = _fitting(head, map(entity_row, entities), most, settings.count)
         found.shown_entities = entities[:number]
     used = settings.count(text)
     kept: list[str] = []
@@ -285,6 +286,11 @@ def _tables(knowledge: Knowledge, found: Context, most: int, settings: Settings)
             break
         kept, found.relationships, found.claims = parts, relationships, claims
     return f"{text}\n\n" + "\n\n".join(kept)
+
+
+def entity_row(entity: Entity) -> str:
+    """An entity as a line of its table."""
+    return f"{entity.shown}|{entity.title}|{entity.description}|{entity.rank}\n"
 
 
 def _relationships(
@@ -387,7 +393,7 @@ class Batch:
 
 def batches(knowledge: Knowledge, settings: Settings) -> Iterator[Batch]:
     """The batches of global search: reports are shuffled, always in the same way, and sorted within each batch."""
-    weights = knowledge.weights()
+    weights = knowledge.weights
     reports = [report for report in knowledge.reports if _is_ranked(report)]
     random.Random(_SEED).shuffle(reports)
     columns = ("id", "title", _WEIGHT, "content", "rank")

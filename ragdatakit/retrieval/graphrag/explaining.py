@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragdatakit.retrieval.graphrag.context import Batch, Context, Entity, Knowledge, Settings, ranked_units
+from ragdatakit.retrieval.graphrag.context import Batch, Context, Knowledge, Settings, entity_row, ranked_units
 from ragdatakit.schemas.retrieved import ContextItem
 from ragdatakit.schemas.texts import many, shortened
 
@@ -45,13 +45,8 @@ def _entities(found: Context, scores: Mapping[str, float], settings: Settings) -
         score = scores.get(entity.entity_id)
         links = many(entity.rank, "relationship")
         why = f"near to the question, {links}" if score is not None else f"the question is empty, and it has {links}"
-        yield ContextItem(
-            "entity", entity.title, place, why, score, settings.count(_row(entity)), "" if place <= shown else _FULL
-        )
-
-
-def _row(entity: Entity) -> str:
-    return f"{entity.shown}|{entity.title}|{entity.description}|{entity.rank}\n"
+        cut = "" if place <= shown else _FULL
+        yield ContextItem("entity", entity.title, place, why, score, settings.count(entity_row(entity)), cut)
 
 
 def explained_batches(batches: Sequence[Batch], weights: Mapping[int, float]) -> Iterator[ContextItem]:

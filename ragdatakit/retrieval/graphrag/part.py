@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -100,7 +101,7 @@ class GraphRagPart:
         import numpy as np
 
         texts = {
-            _ENTITIES: {each.entity_id: _told(each) for each in knowledge.entities.values()},
+            _ENTITIES: {each.entity_id: _embedded(each) for each in knowledge.entities.values()},
             _REPORTS: {each.report_id: each.content for each in knowledge.reports},
         }
         counts: dict[str, Any] = {}
@@ -152,8 +153,6 @@ class GraphRagRankers:
         self._finders: dict[str, _Finder] = {}
         asked = part.options.query_vectors
         self._asked = QueryVectors(asked) if asked is not None and part.source == "given" else None
-        self._weights: dict[int, float] | None = None
-        self._batches: list[Batch] | None = None
 
     def of(self, mode: str) -> _Way:
         """The ranker of passages of one way: ``local`` or ``global``."""
@@ -176,7 +175,7 @@ class GraphRagRankers:
         relationships."""
         if not query.text.strip():
             return [(entity, None) for entity in self.knowledge.by_rank(self.settings.entities // 2)]
-        finder = self._finder(_ENTITIES, {e.entity_id: _told(e) for e in self.knowledge.entities.values()})
+        finder = self._finder(_ENTITIES, lambda: {e.entity_id: _embedded(e) for e in self.knowledge.entities.values()})
         found = finder.best(self._vector(query), query.text, self.settings.entities)
         return [(self.knowledge.entities[name], score) for name, score in found if name in self.knowledge.entities]
 
@@ -187,7 +186,7 @@ class GraphRagRankers:
     def explain(self, query: Query, mode: str) -> tuple[ContextItem, ...]:
         """What a model would get for a question, and why."""
         if mode == "global":
-            return tuple(explained_batches(self.batches(), self.knowledge.weights()))
+            return tuple(explained_batches(self.batches, self.knowledge.weights))
         selected = self.scored(query)
         scores = {entity.entity_id: score for entity, score in selected if score is not None}
         found = local(self.knowledge, [entity for entity, _ in selected], self.settings)
@@ -204,32 +203,36 @@ class GraphRagRankers:
 
         GraphRAG has a model look at all reports, and rate what each says about the question.
         """
-        knowledge = self.knowledge
-        if self._weights is None:
-            self._weights = knowledge.weights()
-        weights = self._weights
-        places = {r.report_id: n for n, r in enumerate(knowledge.reports) if r.rank is not None and r.rank >= 0}
-        finder = self._finder(_REPORTS, {r.report_id: f"{r.title}\n{r.content}" for r in knowledge.reports})
+        knowledge, weights, places = self.knowledge, self.knowledge.weights, self._ranked_reports
+        finder = self._finder(_REPORTS, lambda: {r.report_id: f"{r.title}\n{r.content}" for r in knowledge.reports})
         found = finder.best(self._vector(query), query.text, len(places))
         scored = [(places[n], s * weights[knowledge.reports[places[n]].community]) for n, s in found if n in places]
         return sorted((each for each in scored if each[1] > 0), key=lambda each: (-each[1], each[0]))[:k]
 
-    def units_of(self, report: Report, query: Query) -> list[int]:
+    @cached_property
+    def _ranked_reports(self) -> dict[str, int]:
+        """The places of the reports that have a rank, by their ids."""
+        return {r.report_id: n for n, r in enumerate(self.knowledge.reports) if r.rank is not None and r.rank >= 0}
+
+    def units_of(self, report: Report) -> list[int]:
         """The passages in which the members of a report's community are, those first in which most are."""
-        members = (e for e in self.knowledge.entities.values() if report.community in self.members(e))
-        counts = Counter(unit for entity in members for unit in entity.units)
+        counts = Counter(unit for entity in self._members.get(report.community, ()) for unit in entity.units)
         known = ((self.passages.ordinal(unit), count) for unit, count in counts.items())
         return [o for o, _ in sorted(((o, c) for o, c in known if o is not None), key=lambda each: (-each[1], each[0]))]
 
-    def members(self, entity: Entity) -> Sequence[int]:
-        """The communities of an entity."""
-        return self.knowledge.communities[entity.entity_id]
+    @cached_property
+    def _members(self) -> dict[int, list[Entity]]:
+        """The entities of each community."""
+        found: dict[int, list[Entity]] = {}
+        for entity in self.knowledge.entities.values():
+            for number in self.knowledge.communities[entity.entity_id]:
+                found.setdefault(number, []).append(entity)
+        return found
 
+    @cached_property
     def batches(self) -> list[Batch]:
         """The reports as a model would read them, in batches: the first ones."""
-        if self._batches is None:
-            self._batches = list(islice(batches(self.knowledge, self.settings), _MOST_BATCHES))
-        return self._batches
+        return list(islice(batches(self.knowledge, self.settings), _MOST_BATCHES))
 
     def _vector(self, query: Query) -> Any:
         if self._part.source == "words":
@@ -239,10 +242,10 @@ class GraphRagRankers:
             raise RagdataError(f"{self._asked.path} has no vector for {query.text[:60]!r}")
         return found if found is not None else self._part.embedder().embed([query.text], "query")[0]
 
-    def _finder(self, name: str, texts: Mapping[str, str]) -> _Finder:
+    def _finder(self, name: str, texts: Callable[[], Mapping[str, str]]) -> _Finder:
         if name not in self._finders:
             if self._part.source == "words":
-                self._finders[name] = _Words(texts, self._part.tokenizer)
+                self._finders[name] = _Words(texts(), self._part.tokenizer)
             else:
                 self._finders[name] = _Nearest(self._folder, name)
         return self._finders[name]
@@ -272,7 +275,7 @@ class _Way:
             return self.rankers.units(query, k)
         found: dict[int, None] = {}
         for place, _ in self.rankers.reports(query, k):
-            found |= dict.fromkeys(self.rankers.units_of(self.rankers.knowledge.reports[place], query))
+            found |= dict.fromkeys(self.rankers.units_of(self.rankers.knowledge.reports[place]))
             if len(found) >= k:
                 break
         return list(found)[:k]
@@ -290,15 +293,15 @@ class _Way:
         return self.rankers.explain(query, self._mode)
 
 
-class _Finder:
+class _Finder(Protocol):
     """Finds names by a question."""
 
     def best(self, vector: Any, words: str, k: int) -> list[tuple[str, float]]:
         """The ``k`` best with their scores, best first; ties go to the first."""
-        raise NotImplementedError
+        ...
 
 
-class _Words(_Finder):
+class _Words:
     def __init__(self, texts: Mapping[str, str], tokenizer: Tokenizer) -> None:
         self._names = list(texts)
         self._found = Bm25(tokenizer)
@@ -310,7 +313,7 @@ class _Words(_Finder):
         return [(self._names[place], scores[place]) for place in self._found.best(words, k)]
 
 
-class _Nearest(_Finder):
+class _Nearest:
     def __init__(self, folder: Path, name: str) -> None:
         import numpy as np
 
@@ -356,7 +359,7 @@ class _Units(Mapping[str, Unit]):
         return isinstance(unit_id, str) and self._passages.ordinal(unit_id) is not None
 
 
-def _told(entity: Entity) -> str:
+def _embedded(entity: Entity) -> str:
     """What GraphRAG makes the vector of an entity of."""
     return f"{entity.title}:{entity.description}"
 
