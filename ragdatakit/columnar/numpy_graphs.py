@@ -23,7 +23,7 @@ Words = npt.NDArray[np.uint64]
 
 _CHUNK = 1 << 16  # edges looked at together, whose arrays fit the cache
 _SIEVED = 1 << 14  # few enough for their own little table to tell most of a chunk's edges apart
-_DOWNWARD_ROUNDS = 3  # most graphs are done by then; a long chain takes a round for each edge if it goes on so
+_DOWNWARD_ROUNDS = 3  # most graphs are done by then; a long chain takes a round for each edge if it continues so
 _WORDS = 4  # 64 questions each: what one look at a node's row of 32 bytes shows
 _WORTH_SORTING = 3000  # questions from which sorting the edges by node costs less than looking through them again
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio: neighbouring node numbers fall far apart

@@ -1,6 +1,7 @@
 """Convert datasets: read each into canonical tables, write them as another format, account for every difference.
 
-Validating what comes in and what goes out is the caller's part; see `ragdatakit.convert`.
+Validating what comes in and what goes out is the caller's part; see `ragdatakit.convert`. One module: finding, reading
+and writing a source go by the same settings, and the manifest reports what each of them did.
 """
 
 from __future__ import annotations

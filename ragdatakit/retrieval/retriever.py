@@ -54,7 +54,7 @@ LEAST_K, MOST_K = 1, 100_000
 _WHERE_ASKED = ("contextual",)
 """Modes that make something of the dataset: contexts for chunks that have none."""
 _WITH_SUMMARIES = (*TREE_MODES, "graphrag-global")
-"""Modes that find summaries, beside the passages or in their place."""
+"""Modes that find summaries, besides the passages or in their place."""
 _BATCH = 64
 _MOST_WORDS = 8
 _LOOKED_AT, _LOOKED_INTO = 20, 2000

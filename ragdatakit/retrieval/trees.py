@@ -55,8 +55,8 @@ class TreeStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which nodes of a layer a traversal goes on with: the ``k`` nearest (``limit`` is None), those at most so far from
-    the question (1 - cosine), or those farther than that, which RAPTOR's own selection by threshold takes."""
+    """Which nodes of a layer a traversal continues with: the ``k`` nearest (``limit`` is None), those at most so far
+    from the question (1 - cosine), or those farther than that, which RAPTOR's own selection by threshold takes."""
 
     limit: float | None = None
     far: bool = False

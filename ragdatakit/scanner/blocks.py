@@ -137,7 +137,7 @@ def _numbers(view: Any) -> Numbers:
 
 
 def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> Numbers:
-    """Codes of the texts that stand one behind the other in ``data`` (any buffer), between these offsets: those that
+    """Codes of the texts that are one behind the other in ``data`` (any buffer), between these offsets: those that
     `BlockScanner` gives the same texts. Raises `ScannerError`."""
     found = library()
     if found is None:

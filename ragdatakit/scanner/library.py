@@ -1,4 +1,4 @@
-"""The compiled library: found beside this module, checked, and called through ctypes. Without it all works, in Python.
+"""The compiled library: found next to this module, checked, and called through ctypes. Without it all works, in Python.
 
 ``RAGDATA_SCANNER=off`` in the environment leaves it out.
 """

@@ -13,7 +13,7 @@ class HierarchyNode:
     """A node that is shown: a community with its report, a summary, or a chunk at the bottom of a tree.
 
     ``text`` and ``title`` are cut. ``size`` counts the members of a community, ``rank`` is how important its report
-    says that it is; both are null where the dataset does not tell. ``children`` are all nodes directly below it and
+    says that it is; both are null where the dataset does not show. ``children`` are all nodes directly below it and
     ``leaves`` the chunks that it names itself. ``parent`` is the position of the node that it is drawn below (null: it
     is a root), ``parents`` how many it has.
     """

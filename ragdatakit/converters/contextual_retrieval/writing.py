@@ -237,7 +237,7 @@ class _CorpusWriter:
 
 
 def _golden_copy(uuid: str, chunk: dict[str, Any]) -> dict[str, Any]:
-    """A chunk as golden documents have it; ``meta`` is what it has beside its text, such as ``hash_id``."""
+    """A chunk as golden documents have it; ``meta`` is what it has besides its text, such as ``hash_id``."""
     meta = {name: value for name, value in chunk.items() if name not in _OF_CHUNK}
     copy = {"doc_uuid": uuid, "index": chunk["original_index"], "content": chunk["content"]}
     return {**copy, "meta": meta} if meta else copy

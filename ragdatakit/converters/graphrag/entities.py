@@ -256,7 +256,7 @@ class Graph:
                 each.units |= {unit: None for unit in by_title[each.source].units if unit in both}
 
     def _find_in_texts(self) -> None:
-        """Nothing tells where an entity is: it is where its name stands."""
+        """Nothing says where an entity is: it is where its name is."""
         from ragdatakit.retrieval.linking import names_in_texts
 
         entities = list(self.entities.values())

@@ -1,7 +1,7 @@
 """What a model extracted as rows of the canonical tables, merged as GraphRAG does it.
 
 Entities of one title are one, whose first type counts; relationships of one source and target are one, with the sum of
-the weights. Descriptions stand one below the other: GraphRAG has a model make one of them.
+the weights. Descriptions are one below the other: GraphRAG has a model make one of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def nodes_of(texts: Texts) -> Iterator[Node]:
 
 
 def edges_of(texts: Texts, relation: str) -> Iterator[Edge]:
-    """The relationships, in the directions in which they were told."""
+    """The relationships, in the directions in which they were reported."""
     weights: dict[tuple[str, str], float] = {}
     told: dict[tuple[str, str], dict[str, list[str]]] = {}
     for unit, record in _kept(texts, "relationship"):

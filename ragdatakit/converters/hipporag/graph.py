@@ -78,7 +78,7 @@ def write_results(tables: CanonicalTables, out: Output, corpus: Corpus, name: st
 
 
 Mentions = dict[str, dict[int, None]]
-"""The passages of names, as far as edges and nodes tell."""
+"""The passages of names, as far as edges and nodes show."""
 
 
 def _mentions(tables: CanonicalTables, corpus: Corpus) -> Mentions:
@@ -91,7 +91,7 @@ def _mentions(tables: CanonicalTables, corpus: Corpus) -> Mentions:
 
 
 def _named_in_texts(tables: CanonicalTables, corpus: Corpus, mentions: Mentions) -> Mentions:
-    """In which passages the ends of edges stand that nothing tells a passage of."""
+    """In which passages the ends of edges are that nothing shows a passage of."""
     from ragdatakit.retrieval.linking import names_in_texts
 
     homeless = {
@@ -114,7 +114,7 @@ def _named_in_texts(tables: CanonicalTables, corpus: Corpus, mentions: Mentions)
 
 def _triples_by_passage(tables: CanonicalTables, corpus: Corpus, mentions: Mentions) -> dict[int, list[Triple]]:
     """Triples by the passage that they come from; else by the first one that mentions both their ends, or in whose text
-    both stand, which is a mention then."""
+    both are, which is a mention then."""
     in_texts = _named_in_texts(tables, corpus, mentions)
     found: dict[int, dict[Triple, None]] = {}
     names: dict[str, str] = {}

@@ -164,7 +164,7 @@ class _Reader:
 
 
 def _report(name: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """What a report says of itself beside its text."""
+    """What a report says of itself besides its text."""
     report = loads(fields.get("report_json", b"null"))
     told = {"title": report.get("title"), "rank": report.get("rating")} if isinstance(report, dict) else {}
     return {key: value for key, value in {"community": name, **told}.items() if value is not None}

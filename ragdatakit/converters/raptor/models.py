@@ -28,7 +28,7 @@ class AskedSummaries:
     _layer: int = 0
 
     def __call__(self, groups: Sequence[Sequence[str]]) -> list[str]:
-        """The summaries of the next layer. Raises `RagdataError` where going on is of no use."""
+        """The summaries of the next layer. Raises `RagdataError` where continuing is of no use."""
         from ragdatakit.retrieval.extraction.texts import Cluster, summary_task
 
         self._layer += 1

@@ -139,7 +139,8 @@ class ArraySource:
     def _alike(self, data: bytes) -> list[int]:
         """Where the last elements begin that begin as the first one does: the commas before them.
 
-        The first name in it and the mark behind it, or the blanks before the element, tell it from a value in one.
+        The first name in it and the mark behind it, or the blanks before the element, distinguish it from a value in
+        one.
         """
         found = self.BEGINNING.match(data)
         if found is None or not (found["blanks"] or found["name"]):

@@ -26,7 +26,7 @@ _CLOSING = {b"{": b"}", b"[": b"]"}
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _BLANKS = b" \t\r\n"
 _SHOWN = 80
-_AHEAD = 1 << 12  # bytes within which the next line decides whether an array goes on after a broken element
+_AHEAD = 1 << 12  # bytes within which the next line decides whether an array continues after a broken element
 MOST_IN_VAIN = 1 << 24
 """Brackets of broken values that are looked at before the rest of a file is given up: some seconds."""
 LONG_ELEMENT = 1 << 24

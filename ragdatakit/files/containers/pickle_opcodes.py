@@ -115,7 +115,7 @@ class _Machine:
                 behind += step(self, operand) or 0
             except (IndexError, ValueError):
                 raise PickleError("broken", self.place, f"{_opcode_name(opcode)} without what it needs") from None
-            if behind > len(self._data):  # a text or bytes that go on behind what was read
+            if behind > len(self._data):  # a text or bytes that continue after what was read
                 self._go_on(self._base + behind)
             else:
                 self._position = behind
@@ -198,7 +198,7 @@ class _Machine:
         self.push(self.values.of_name(names.index(name)))
 
     def reduce(self, _: int) -> None:
-        """What a call stands for, told by the name of what would be called and the shape of its arguments."""
+        """What a call stands for, recognised by the name of what would be called and the shape of its arguments."""
         arguments, function = self.pop(), self.pop()
         if MARK in (arguments, function):
             raise ValueError

@@ -254,7 +254,7 @@ class PickledValues:
         return None if number is None else (1, number - number == 0, number != 0)
 
     def numbers(self, value: int) -> npt.NDArray[np.float64]:
-        """The numbers of a list or tuple that has nothing else, as `measure` tells."""
+        """The numbers of a list or tuple that has nothing else, as `measure` shows."""
         found: list[npt.NDArray[np.float64]] = []
         for item in self.items(value):
             if self.kind(item) == RUN:
@@ -377,4 +377,4 @@ class PickledValues:
 
 
 _WIDTHS = {0x58: 4, 0x8C: 1, 0x8D: 8, 0x42: 4, 0x43: 1, 0x8E: 8, 0x96: 8, 0x8A: 1, 0x8B: 4}
-"""By opcode of a text, of bytes or of a long integer: how many bytes tell its length. Others end with their line."""
+"""By opcode of a text, of bytes or of a long integer: how many bytes show its length. Others end with their line."""

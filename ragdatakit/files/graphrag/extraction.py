@@ -1,4 +1,4 @@
-"""The text of an extraction as GraphRAG's parsers read it: records, what becomes of each, and where they stand.
+"""The text of an extraction as GraphRAG's parsers read it: records, what becomes of each, and where they are.
 
 Source: ``extract_graph/graph_extractor.py: _process_result`` and ``extract_covariates/claim_extractor.py``.
 """

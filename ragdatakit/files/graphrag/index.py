@@ -15,7 +15,7 @@ CORE = ("entities", "relationships", "communities", "reports", "text-units")
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A trait of the tables that tells the release: ``what`` in words, and the ``generations`` that have it.
+    """A trait of the tables that shows the release: ``what`` in words, and the ``generations`` that have it.
 
     ``decides``: readers of other generations stop or take something else; else it may be left over from before.
     """
@@ -27,7 +27,7 @@ class Sign:
 
 
 class Index:
-    """The tables in use, by kind; ``aside`` are files that GraphRAG does not read beside them."""
+    """The tables in use, by kind; ``aside`` are other files there that GraphRAG does not read."""
 
     def __init__(self, dataset: Dataset, stored: dict[DataFile, StoredTable] | None = None) -> None:
         known = stored or {f: StoredTable(f) for f in dataset.files if f.kind in BY_KIND}
@@ -44,7 +44,7 @@ class Index:
                     self.aside.append(table)
 
     def signs(self) -> list[Sign]:
-        """What tells by which release the tables were written."""
+        """What shows by which release the tables were written."""
         found: list[Sign] = []
         for kind, table in self.tables.items():
             found += _signs_of(kind, table)
@@ -85,7 +85,7 @@ _COLUMN_SIGNS: dict[str, tuple[tuple[str, str, str, str, bool], ...]] = {
     ),
     "nodes": (("degree", "", "0.1", "1.0", True),),
 }
-"""By kind: a column that tells, one in whose company it does not, from and until when it is written, whether it
+"""By kind: a column that shows, one in whose company it does not, from and until when it is written, whether it
 decides."""
 
 

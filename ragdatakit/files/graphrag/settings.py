@@ -31,7 +31,7 @@ class SettingsError(Exception):
 @dataclass(slots=True)
 class Settings:
     """``base_dir`` is the folder of the tables, with its ``line``; ``release`` what the keys speak for: 3.0, 2.0 or 0.1
-    (which stands for all before 2.0); each empty where nothing tells. ``keys`` are the lines of the top-level keys."""
+    (which stands for all before 2.0); each empty where nothing shows. ``keys`` are the lines of the top-level keys."""
 
     base_dir: str = ""
     line: int | None = None

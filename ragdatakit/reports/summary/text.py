@@ -1,4 +1,7 @@
-"""Summaries for people at a terminal: what is here, its shares and distributions, what to look at."""
+"""Summaries for people at a terminal: what is here, its shares and distributions, what to look at.
+
+One module: each section is a method of one class, and all share its width, signs and colours.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _CHAT = "chat/completions"
 _HOPELESS = 20
 """Items of which none could be used, one after the other: the server is not there, or the model is unfit."""
 _LEAST_JUDGED = 50
-"""Items after which the share of failures counts while the run goes on."""
+"""Items after which the share of failures counts while the run continues."""
 _SHOWN_OF_REPLY = 2000
 """Characters of an unreadable reply that the model is shown again."""
 
@@ -234,7 +234,7 @@ class Asking(Generic[Item, Reply]):
     def answers(self, items: Iterable[Item]) -> Iterator[Answer[Item, Reply]]:
         """What becomes of each item, in their order; several are under way at once.
 
-        Raises `RagdataError` where going on is of no use, or too many items failed.
+        Raises `RagdataError` where continuing is of no use, or too many items failed.
         """
         options = self._asker.options
         answers = (

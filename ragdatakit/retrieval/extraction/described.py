@@ -178,7 +178,7 @@ def described_task(asker: Asker) -> Task[Document, DescribedReply]:
 
 def describe_by_model(tables: CanonicalTables, asker: Asker) -> DescribedGraph:
     """What the model finds in the passages, with one description made of many. Passages that failed are counted as
-    losses. Raises `RagdataError` where going on is of no use, or too many failed."""
+    losses. Raises `RagdataError` where continuing is of no use, or too many failed."""
     graph = DescribedGraph()
     asking = asker.begin(described_task(asker), sum(1 for _ in tables.peek_passages()))
     for answer in asking.answers(tables.peek_passages()):

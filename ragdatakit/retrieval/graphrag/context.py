@@ -354,7 +354,7 @@ def _claims(knowledge: Knowledge, entities: Sequence[Entity], most: int, setting
 
 
 def ranked_units(knowledge: Knowledge, entities: Iterable[Entity]) -> list[str]:
-    """The text units of some entities: by the first that names them, then by how many of its relationships they tell.
+    """The text units of some entities: by the first that names them, then by how many relationships of it they mention.
 
     GraphRAG counts them by the list of the unit, which mirrors those of the relationships that are counted here.
     """

@@ -52,7 +52,7 @@ class ContextualRetrievalChecks(FormatChecks):
         return self._compared(file.kind, value)
 
     def _compared(self, kind: str, value: dict[str, Any]) -> Iterator[Problem]:
-        """What is wrong with a question, or a chunk with its context, also beside the corpus."""
+        """What is wrong with a question, or a chunk with its context, also next to the corpus."""
         known = self._known()
         found = question_problems(value, known) if kind == "questions" else context_problems(value)
         stored = () if known is None or kind == "questions" else stored_problems(value, known, self._stored)

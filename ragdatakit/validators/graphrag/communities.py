@@ -145,7 +145,7 @@ class CommunityChecks:
 
     def _outsiders(self, query: str) -> Iterator[Found]:
         if not self._tables.one("select count(*) from members")[0]:
-            return  # all are: that is told of the members
+            return  # all are: that is reported of the members
         for row, line, value in self._tables.rows(query):
             yield Found("entities", "entity-without-community", "id", row, line, value, {})
 

@@ -29,7 +29,7 @@ _OF = (
 
 
 def kind_of(name: str) -> str:
-    """The kind of table that the vectors of a store are of, by the name of the store; empty where it does not tell."""
+    """The kind of table that the vectors of a store are of, by the name of the store; empty where it does not show."""
     plain = name.replace("-", "_")
     return next((kind for word, kind in _OF if word in plain), "")
 
