@@ -25,13 +25,8 @@ if hasattr(signal, "SIGHUP"):  # a run under nohup would hand "ignored" down to 
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-def pytest_configure() -> None:
-    """The seed is settled before workers start: they take it from the environment."""
-    broad.seed()
-
-
 def pytest_report_header() -> str:
-    return "broad tests: all" if broad.ALL else f"broad tests: a tenth, RAGDATA_SEED={broad.seed()}"
+    return "broad tests: all" if broad.ALL else f"broad tests: a tenth, RAGDATA_SEED={broad.SEED}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -72,6 +73,22 @@ def test_names_are_those_of_a_saved_database(folder: Path, tmp_path: Path) -> No
         listed = [name for (name,) in connection.execute('select "schema" from datasets').fetchall()]
         assert listed == names(folder) == ["old reef", "table"]
         assert connection.execute('select count(*) from "old reef".documents').fetchall() == [(2,)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are text on Windows")
+def test_a_name_that_is_not_utf8(folder: Path) -> None:
+    (folder / "table").rename(folder / os.fsdecode(b"caf\xe9"))
+    for name in (b"\xe9", b"\xe8"):
+        shutil.copytree(FIXTURES / "hipporag" / "valid" / "generic", folder / os.fsdecode(name))
+        for file in (folder / os.fsdecode(name)).iterdir():
+            file.rename(file.with_name(file.name.replace("reefs", os.fsdecode(name))))
+    sql = 'select (select count(*) from "caf\ufffd".documents) as n, count(*) as m from "old reef".documents'
+    assert json.loads(run("query", str(folder), sql, "--output-format", "ndjson").out) == {"n": 2, "m": 2}
+    for name in ("caf\ufffd", os.fsdecode(b"caf\xe9")):
+        asked = run(
+            "query", str(folder), "select doc_id from documents", "--dataset", name, "--output-format", "ndjson"
+        )
+        assert asked.out == '{"doc_id":"d2"}\n{"doc_id":"d3"}\n'
 
 
 def test_a_query_joins_datasets_and_their_files(folder: Path) -> None:

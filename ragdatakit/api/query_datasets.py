@@ -13,6 +13,7 @@ from ragdatakit.api.arguments import reading
 from ragdatakit.api.sources import meant_datasets
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import Progress, QueryOptions
+from ragdatakit.schemas.texts import as_text
 
 if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
@@ -65,7 +66,7 @@ def _hidden_folders(path: Path, found: Sequence[FoundDataset]) -> dict[str, Path
 
     known = {folder for each in found for part in each.source.parts for folder in part.unreadable}
     hidden = [folder for folder in unreadable_folders(path) if str(folder) not in known]
-    return {folder.relative_to(path).as_posix(): folder for folder in hidden}
+    return {as_text(folder.relative_to(path).as_posix()): folder for folder in hidden}
 
 
 def _not_opened(folder: Path, _shared: SharedConnection) -> DatasetDatabase:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.texts import as_text
 
 if TYPE_CHECKING:
     from ragdatakit.converters.run import ConversionSettings, Source
@@ -171,7 +172,7 @@ def _named(found: Iterable[tuple[str, Source, ConversionSettings]]) -> list[Foun
     named = []
     for (place, source, wanted), name in zip(given, short, strict=True):
         called = place if often[name.lower()] > 1 and place else name
-        called = _free(called, source.format, taken)
+        called = _free(as_text(called), source.format, taken)
         taken.add(called.lower())
         named.append(FoundDataset(called, place, source, wanted))
     return named
@@ -188,10 +189,11 @@ def _free(name: str, format_name: str, taken: set[str]) -> str:
 
 def _called(dataset: str, found: Sequence[FoundDataset], path: Path | str) -> FoundDataset:
     wanted = dataset.removeprefix("./").rstrip("/")
+    called = as_text(wanted)
     ways = (
-        lambda each: wanted == each.name,
+        lambda each: called == each.name,
         lambda each: wanted == each.place,
-        lambda each: wanted.lower() == each.name.lower(),
+        lambda each: called.lower() == each.name.lower(),
         lambda each: f"/{each.source.display}".endswith(f"/{wanted}"),
         lambda each: Path(dataset).resolve() == each.source.root.resolve(),
     )

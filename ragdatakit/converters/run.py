@@ -22,7 +22,7 @@ from ragdatakit.files.detection.find import detect
 from ragdatakit.files.detection.left_out import what_lies_there
 from ragdatakit.files.detection.plain_sources import NUMBERED, PASSED_OVER, READ_TOGETHER
 from ragdatakit.files.machine import machine_fault
-from ragdatakit.files.paths.boundary import Boundary, as_text, not_followed, real_path, refuse_link_out
+from ragdatakit.files.paths.boundary import Boundary, not_followed, real_path, refuse_link_out
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.paths.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
@@ -35,6 +35,7 @@ from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import MachineError, NotMeantError, RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import ConvertOptions
+from ragdatakit.schemas.texts import as_text
 from ragdatakit.version import __version__
 
 if TYPE_CHECKING:

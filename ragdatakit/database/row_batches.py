@@ -13,7 +13,7 @@ from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
-from ragdatakit.schemas.texts import many
+from ragdatakit.schemas.texts import as_text, many
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,13 +127,9 @@ def _mended(value: Any, table: str, field: pa.Field, losses: Losses) -> Any:
         return value
     if isinstance(value, str):
         losses.add("coerced", table, field.name, HALVES, value)
-        return _whole(value)
+        return as_text(value)
     if isinstance(value, tuple | list):
         losses.add("coerced", table, field.name, HALVES, value)
-        return [_whole(str(item)) for item in value]
+        return [as_text(str(item)) for item in value]
     losses.add("lost", table, field.name, f"it is not of type {field.type}", value)
     return None
-
-
-def _whole(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

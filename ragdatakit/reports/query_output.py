@@ -14,9 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.files.paths.boundary import as_text
 from ragdatakit.reports.terminal import Painter, cut_to, painter, width_of
-from ragdatakit.schemas.texts import many
+from ragdatakit.schemas.texts import as_text, many
 from ragdatakit.visible_text import visible_text
 
 if TYPE_CHECKING:

@@ -33,6 +33,12 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def as_text(text: str) -> str:
+    """``text``, or the name of a file, with U+FFFD for what is no character in it: half of one, a byte that is not
+    UTF-8."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def text_hash(text: str) -> int:
     """64 bits of a text, the same in every process; a text that holds half a character has one, too."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

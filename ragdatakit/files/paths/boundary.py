@@ -170,11 +170,6 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def as_text(name: str) -> str:
-    """A name of a file as it may be written to a file: what is not UTF-8 in it is replaced."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def not_followed(path: Path | str) -> str:
     """That a file was not read, in words."""
     return f"{path} was not read: {LEADS_OUT} (--follow-links reads it)"

@@ -11,10 +11,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 import orjson
 
-from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, as_text, boundary_of
+from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.files.paths.own_files import MANIFEST as NAME
 from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import as_text
 
 VERSION = 1
 _MOST_BYTES = 1 << 26
