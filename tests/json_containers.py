@@ -105,7 +105,7 @@ def run(
         if columnar:
             patch.setattr(dataset_run, "SMALL_DATASET", -1)
         done = DatasetRun(
-            *(dataset, Shouting(dataset, ()), (), Selection(max_per_rule=0), RunOptions(threads=1)), carried=Counter()
+            *(dataset, Shouting(dataset, ()), (), Selection(max_per_rule=0), RunOptions(jobs=1)), carried=Counter()
         )
         done.run()
     done.collector.kept.sort(key=lambda f: (f.path, f.line or 0, f.column or 0, f.code))

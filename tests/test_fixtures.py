@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.rules import evaluation as evaluation_rules
 from ragdatakit.schemas.rules import quality as quality_rules
 from ragdatakit.validators import dataset_run
-from ragdatakit.validators.run_options import RunOptions
 from tests.broad import chosen
 from tests.command_line import FIXTURES, GOOD, run
 
@@ -161,20 +159,19 @@ def test_broken_through_the_command_line(case: Case, tmp_path: Path) -> None:
 
 
 BIG = {"columns of small blocks": (150, 1), "columns": (1 << 20, 2)}
-"""The bytes of a block, and how many threads; all but the first are tried on one in ten."""
+"""The bytes of a block, and how many at a time; all but the first are tried on one in ten."""
 
 
 def same_as_a_big_dataset(case: Case, folder: Path, plain: Report) -> None:
     """Small datasets are read in plain Python, big ones in columns: the findings must be the same to the letter."""
-    for number, (way, (block, threads)) in enumerate(BIG.items()):
+    for number, (way, (block, jobs)) in enumerate(BIG.items()):
         if number and not chosen(f"{case.id} {way}"):
             continue
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(dataset_run, "SMALL_DATASET", -1)
             patch.setattr(dataset_run, "BLOCK_BYTES", block)
             patch.setattr(dataset_run, "TEXT_BLOCK_BYTES", block)
-            patch.setattr(dataset_run, "RunOptions", partial(RunOptions, threads=threads))
-            big = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0)
+            big = validate(folder / case.target, profile=profiles(case.args), max_per_rule=0, jobs=jobs)
 
         assert list(map(str, big.findings)) == list(map(str, plain.findings)), way
         assert big.as_dict() == plain.as_dict(), way

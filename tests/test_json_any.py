@@ -165,7 +165,7 @@ def test_one_record_longer_than_the_memory_limit_is_told(tmp_path: Path, monkeyp
 def _options() -> Any:
     from ragdatakit.validators.run_options import RunOptions
 
-    return RunOptions(threads=1, memory_limit=1 << 20)
+    return RunOptions(jobs=1, memory_limit=1 << 20)
 
 
 def kind(container: str, *keys: str) -> File:

@@ -122,7 +122,7 @@ def findings_of(path: Path, layout: Any, columnar: bool) -> list[Finding]:
         patch.setattr(blocks, "PART_BYTES", layout.part_bytes)
         if columnar:
             patch.setattr(dataset_run, "SMALL_DATASET", -1)
-        options = RunOptions(threads=layout.threads)
+        options = RunOptions(jobs=layout.threads)
         return validate_paths([path], selection=Selection(max_per_rule=0), options=options).findings
 
 

@@ -37,6 +37,7 @@ def check(path: PathLike | Iterable[PathLike], options: ValidateOptions) -> tupl
 def _run(path: PathLike | Iterable[PathLike], options: ValidateOptions) -> tuple[Any, ...]:
     """The arguments of a run."""
     from ragdatakit.api.quality import checked_quality
+    from ragdatakit.files.machine import usual_jobs
     from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.run_options import RunOptions
 
@@ -49,6 +50,7 @@ def _run(path: PathLike | Iterable[PathLike], options: ValidateOptions) -> tuple
     )
     run = RunOptions(
         memory_limit=options.memory_limit,
+        jobs=options.jobs or usual_jobs(),
         follow_links=options.follow_links,
         strict_files=options.strict_files,
         max_hops=options.max_hops,

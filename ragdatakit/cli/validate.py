@@ -52,6 +52,9 @@ _option = options_of(ValidateOptions)
     help="About how much memory to use: smaller blocks, and a limit for the longest record.",
 )
 @_option(
+    "--jobs", metavar="N", help="Check N blocks of a large file at a time (default: one for each processor, at most 8)."
+)
+@_option(
     "--max-hops",
     show_default=True,
     help="In graphs: how many edges the target nodes of a question may be away from its start nodes.",

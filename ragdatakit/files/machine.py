@@ -32,6 +32,19 @@ _LEAST_SPACE: Mapping[str, int] = {"columns": 3 << 29, "numbers": 256 << 20}
 """Bytes of address space below which a library ends the process while it is loaded, by what it is for."""
 
 
+_MOST_USUAL_JOBS = 8
+
+
+def processors() -> int:
+    """How many processors the process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def usual_jobs() -> int:
+    """How many workers a validation has unless it is told: one for each processor, at most 8."""
+    return min(processors(), _MOST_USUAL_JOBS)
+
+
 def machine_fault(error: BaseException) -> str:
     """What ran out and what to do, in words; empty where the error is of the data, of the options or of the code."""
     if isinstance(error, MachineError):

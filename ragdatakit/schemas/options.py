@@ -107,8 +107,10 @@ class ValidateOptions(Options):
     ``format`` (None: auto-detected) and ``profile`` are those of ``ragdata formats``; ``select`` and ``ignore`` take
     codes, prefixes of codes and rule names. ``severity`` is the least severe level that counts. ``max_per_rule`` limits
     the findings that are kept (0: none are dropped), never the counts. ``memory_limit`` is in bytes, at least 16 MiB.
-    ``follow_links``: files that links lead to out of the path are read, too. ``strict_files``: the report is not ``ok``
-    either where data files below the path belong to no dataset and were not checked (``unrecognised`` names them).
+    ``jobs``: how many blocks of a large file are checked at a time (None: one for each processor that the process may
+    use, at most 8); the report is the same for any number. ``follow_links``: files that links lead to out of the path
+    are read, too. ``strict_files``: the report is not ``ok`` either where data files below the path belong to no
+    dataset and were not checked (``unrecognised`` names them).
     ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of a question may be away from its start nodes.
     ``quality``: also look for what loads but lowers the quality (rules QU…), with thresholds by name in place of True;
     selecting such rules asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may
@@ -123,6 +125,7 @@ class ValidateOptions(Options):
     severity: Severity = _one_of("info", SEVERITIES, "severity")  # noqa: RUF009 - it makes a field
     max_per_rule: int = _number(20, 0)
     memory_limit: int = _bytes(1 << 30)
+    jobs: int | None = _number(None, 1, 256)
     follow_links: bool = False
     strict_files: bool = False
     max_hops: int = _number(3, 1, 64)

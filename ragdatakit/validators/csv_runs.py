@@ -185,16 +185,16 @@ class CsvRun(FileRun):
         self._end_chunk()
 
     def _checked(self) -> Iterator[tuple[CsvBlock, CsvPart]]:
-        if not self.run_.big or self.run_.options.threads < 2:
+        if not self.run_.big or self.run_.options.jobs < 2:
             for block in self.reader.blocks():
                 yield block, self.check(block)
             return
-        threads = self.run_.options.threads
+        jobs = self.run_.options.jobs
         waiting: deque[tuple[CsvBlock, Future[CsvPart]]] = deque()
-        with ThreadPoolExecutor(threads, initializer=pin_worker) as pool:
+        with ThreadPoolExecutor(jobs, initializer=pin_worker) as pool:
             for block in self.reader.blocks():
                 waiting.append((block, pool.submit(self.check, block)))
-                while len(waiting) > threads:
+                while len(waiting) > jobs:
                     done, future = waiting.popleft()
                     yield done, future.result()
                 del block

@@ -296,7 +296,7 @@ class DatasetRun:
     def source(self, file: DataFile) -> Source:
         """The file, to be read from its beginning."""
         limit = max(self.options.memory_limit // 4, 1 << 16)
-        most = max(self.options.memory_limit // 128, 1 << 16)
+        most = max(self.options.memory_limit // (64 * max(self.options.jobs, 2)), 1 << 16)
         texts = any(f.type != "integer" for r in self.kind(file).records for f in r.fields)
         size = TEXT_BLOCK_BYTES if texts and self.big else BLOCK_BYTES
         if self.container(file) in ("json-array", "json-object", "json-single", "json-wrapped"):

@@ -166,17 +166,17 @@ class LinesRun(FileRun):
         return BlockChecker(self.checker, decoder, candidates, self.run_.collector.selection.max_per_rule)
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
-        if not self.run_.big or self.run_.options.threads < 2:
+        if not self.run_.big or self.run_.options.jobs < 2:
             for block in self.source.blocks():
                 yield block, self._work(checker, block)
             return
-        threads = self.run_.options.threads
+        jobs = self.run_.options.jobs
         waiting: deque[tuple[Block, Future[CheckedBlock]]] = deque()
         pinned = pin_worker if checker.pinned else None
-        with ThreadPoolExecutor(threads, initializer=pinned) as pool:
+        with ThreadPoolExecutor(jobs, initializer=pinned) as pool:
             for block in self.source.blocks():
                 waiting.append((block, pool.submit(self._work, checker, block)))
-                while len(waiting) > threads + 1 or (waiting and len(block.data) > LONG_BLOCK):
+                while len(waiting) > jobs + 1 or (waiting and len(block.data) > LONG_BLOCK):
                     done, future = waiting.popleft()
                     yield done, future.result()
                 del block

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.machine import usual_jobs
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import Progress, ValidateOptions
 from ragdatakit.validators.collector import Collector, Selection
@@ -32,14 +33,15 @@ class QualityCheck(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held.
+    """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held;
+    ``jobs`` is how many blocks of a large file are checked at a time.
 
     ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question. ``quality``:
     what checks the quality of the data, too. ``strict_files``: the report is not ``ok`` where files were not checked.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
-    threads: int = 2
+    jobs: int = field(default_factory=usual_jobs)
     follow_links: bool = False
     strict_files: bool = False
     max_hops: int = ValidateOptions.max_hops

@@ -19,6 +19,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, BinaryIO, Generic, Self, TypeVar
 
+from ragdatakit.files.machine import processors
+
 T = TypeVar("T")
 
 # -I: what lies in the current folder, or is said in the environment, is nothing to be imported; then as it is here.
@@ -30,8 +32,7 @@ _CODE = (
 
 def has_room() -> bool:
     """Whether there is a second processor, and a Python that can be started."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return processors > 1 and bool(sys.executable) and not getattr(sys, "frozen", False)
+    return processors() > 1 and bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 class SideProcess(Generic[T]):

@@ -144,7 +144,7 @@ class Bench:
                     [place],
                     self.draft.notes.get("format"),
                     selection=Selection(max_per_rule=0),
-                    options=RunOptions(threads=threads),
+                    options=RunOptions(jobs=threads),
                 )
         finally:
             if injection is not None:
