@@ -35,6 +35,9 @@ BANNED = {
     r"\bthe same command again\b": "run the command again",
     r"\blies? apart\b": "in a separate file",
     r"\bat most so many\b": "at most this many",
+    r"\bnothing notices\b": "is not noticed",
+    r"\btoo good\b": "inflated",
+    r"\bmeets no\b": "never matches",
     r"\bmended\b": "fixed, repaired",
 }
 PACKAGE = ROOT / "ragdatakit"

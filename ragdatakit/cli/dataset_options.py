@@ -1,4 +1,4 @@
-"""Options that `ragdata index`, `retrieve` and `eval` share: how to read the dataset, how to index and search it."""
+"""Options that commands share: how to read the dataset, how to index and search it."""
 
 from __future__ import annotations
 

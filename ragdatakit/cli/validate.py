@@ -80,7 +80,9 @@ _option = options_of(ValidateOptions)
 @follow_links_option
 @_option("--strict-files", help="Exit with 1 when data files below PATH were not checked.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
-@click.option("-v", "--verbose", is_flag=True, help="Also the files, info findings and every hint.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Also the files, info findings, and consequence and hint of every finding."
+)
 def command(**words: Any) -> int:
     """Check every dataset at PATH (folders or files).
 

@@ -1,6 +1,6 @@
-"""Converters: one module per format, which reads it into the canonical tables and writes it out of them.
+"""Converters: one folder per format, whose `converter.py` reads it into the canonical tables and writes it from them.
 
-The list is explicit; a new converter is one line here. A module has a `Converter` named ``CONVERTER``.
+The list is explicit; a new converter is one line here. A module in it has a `Converter` named ``CONVERTER``.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def processors() -> int:
 
 
 def usual_jobs() -> int:
-    """How many workers a validation has unless it is told: one for each processor, at most 8."""
+    """How many workers a validation has by default: one for each processor, at most 8."""
     return min(processors(), _MOST_USUAL_JOBS)
 
 

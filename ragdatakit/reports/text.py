@@ -17,7 +17,8 @@ from ragdatakit.visible_text import visible_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    """How to print: ``colour`` with ANSI codes; ``verbose`` adds files, info and hints of every finding.
+    """How to print: ``colour`` with ANSI codes; ``verbose`` adds files, info findings, and the consequence and the hint
+    of every finding, not only of the first of its rule in a file.
 
     ``rest`` says where the findings are shown that were left out; lines of the data are cut to ``width`` columns
     (0: they are not).
@@ -75,23 +76,25 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
     yield from _summary(report, shown, paint, options.quiet)
 
 
-def _finding_lines(finding: Finding, paint: Painter, with_hint: bool, width: int) -> Iterator[str]:
+def _finding_lines(finding: Finding, paint: Painter, is_first: bool, width: int) -> Iterator[str]:
     place = ""
     if finding.line is not None:
         place = f"{finding.line}" + (f":{finding.column}" if finding.column is not None else "") + " "
     elif finding.record is not None:  # of a table without lines
         place = f"row {finding.record} "
     severity = paint(finding.severity, finding.severity)
-    yield f"  {place}{paint('bold', finding.code)} {severity} {finding.message}"
+    yield f"  {place}{paint('bold', finding.code)} {severity} {finding.fault}"
     if finding.excerpt is not None and finding.line is not None:
         room = width - len(f"    {finding.line} | ") if width else 0
         yield from _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)
+    if is_first and finding.consequence:
+        yield f"    {paint('dim', '=')} {finding.consequence}"
     for other in finding.related:
         where = visible_text(other.path) if other.path != finding.path else ""
         line = f"line {other.line}" if other.line is not None else ""
         at = f"{where}:{other.line}" if where and other.line is not None else where or line
         yield f"    {paint('dim', '=')} {other.message}: {at}"
-    if with_hint and finding.hint:
+    if is_first and finding.hint:
         yield f"    {paint('good', '→')} {finding.hint}"
 
 

@@ -44,6 +44,7 @@ class Finding:
 
     ``line`` and ``column`` are 1-based, physical, and count characters; ``byte_offset`` and ``record`` are 0-based,
     the offset being that of the record in the uncompressed file; ``pointer`` is a JSON Pointer into the record.
+    ``message`` is what is wrong; then, after a semicolon, the ``consequence``: what the framework does about it.
     """
 
     code: RuleCode
@@ -61,6 +62,12 @@ class Finding:
     fixable: bool = False
     related: tuple[Related, ...] = ()
     excerpt: Excerpt | None = field(default=None, compare=False)
+    consequence: str = ""
+
+    @property
+    def fault(self) -> str:
+        """The message without the consequence."""
+        return self.message.removesuffix(f"; {self.consequence}") if self.consequence else self.message
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form (DESIGN: one entry of ``findings``)."""
@@ -69,6 +76,7 @@ class Finding:
             "rule": self.rule,
             "severity": self.severity,
             "message": self.message,
+            "consequence": self.consequence,
             "path": self.path,
             "line": self.line,
             "column": self.column,

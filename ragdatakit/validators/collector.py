@@ -256,6 +256,7 @@ class Collector:
             rule=rule.name,
             severity=state.severity,
             message=f"{message}; {state.upstream}" if state.upstream else message,
+            consequence=state.upstream,
             path=file.display,
             line=place.line,
             column=place.column,

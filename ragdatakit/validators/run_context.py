@@ -1,4 +1,4 @@
-"""What the run of a dataset is to those who read its files."""
+"""What those who read the files of a dataset see of its run."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The page: its frame, its parts, its scripts."""
+"""The HTML page of `ragdata report`: frame, parts, pictures, scripts."""

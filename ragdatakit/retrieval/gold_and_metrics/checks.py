@@ -137,7 +137,14 @@ def _worded(fault: _Fault, costs: Mapping[str, str], path: str, source: str) -> 
     value = None if fault.value is None else encodable(fault.value)
     severity = fault.severity or rule.severity
     return Finding(
-        rule.code, rule.name, severity, f"{message}; {consequence}", path, value=value, hint=_hint(rule, source)
+        rule.code,
+        rule.name,
+        severity,
+        f"{message}; {consequence}",
+        path,
+        value=value,
+        hint=_hint(rule, source),
+        consequence=consequence,
     )
 
 

@@ -219,7 +219,7 @@ NODE_RULES: tuple[Rule, ...] = (
         "GF419 unknown-target-node error",
         summary="One of a question's target nodes is not in the graph.",
         message="there is no node {value}",
-        upstream="both loaders drop it silently: what is to be found is lost, and every score is too good or too bad",
+        upstream="both loaders drop it silently: a target is lost, and every score is wrong",
         hint="write the name as nodes.csv does, to the letter",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log"], "entity": ["Lena"]}')}]""",
         good=_GOOD,

@@ -172,8 +172,8 @@ VALUE_RULES: tuple[Rule, ...] = (
         "SP121 id-not-integer error",
         summary="An id that is not an integer: text, a decimal, a boolean, null, a list.",
         message="{field} is {value}, expected an integer",
-        upstream="text meets no integer id of another file, 1.0 and true count as 1 but evaluation never finds them, "
-        "lists stop the loader",
+        upstream="a text never matches the integer id of another file, 1.0 and true count as 1 in training and are "
+        "never found in evaluation, a list crashes the loader",
         hint="write the id as an integer, without quotes or decimal point",
         bad='{"qid": "1", "text": "x"}',
         good='{"qid": 1, "text": "x"}',
@@ -474,7 +474,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         "SP311 query-leak warning",
         summary="A query id or a query text in both train and validation.",
         message="the {field} {value} is also in the training split",
-        upstream="nothing notices; the validation metric is too good",
+        upstream="the loader does not notice; the validation metric is inflated",
         hint="remove the query from one of the splits",
         source="ragdata's own check: light-splade's loader reads it",
         bad=(

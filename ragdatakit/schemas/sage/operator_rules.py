@@ -135,7 +135,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         message="the refined texts are {value}, the same as references, and no other stage has a text",
         upstream={
             "unified": "the refiner took the references for documents: the gold answers are in the context, and "
-            "every score is too good"
+            "every score is inflated"
         },
         hint="run the retriever before the refiner, or leave the refiner out",
         bad='{"query": "q", "references": ["Paris"], "refining_docs": ["Paris"]}',
