@@ -154,8 +154,18 @@ impl Plan {
             fields.push(field);
         }
         let all = u64::MAX >> (64 - count);
-        let mut plan =
-            Self { fields, closed, required, all, first: None, unlike_number: None, equal: Vec::new(), seeds, liked: None, tallies: 0 };
+        let mut plan = Self {
+            fields,
+            closed,
+            required,
+            all,
+            first: None,
+            unlike_number: None,
+            equal: Vec::new(),
+            seeds,
+            liked: None,
+            tallies: 0,
+        };
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
         }
