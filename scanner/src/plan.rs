@@ -39,6 +39,7 @@ impl Type {
 }
 
 /// One declared field.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Field {
     pub name: Vec<u8>,
     pub kind: Type,
