@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner.blocks import BlockScanner, can_scan
 from ragdatakit.scanner.library import library
-from ragdatakit.scanner.predicates import Predicate
+from ragdatakit.scanner.predicates import Predicate, Spelled
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import File, Record
 from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, ScannedChecker, Segment
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.coded_columns import coded_scan, coded_values
-from ragdatakit.validators.columns import Derive, KeyColumns
+from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import Extra, RecordChecker
+from ragdatakit.validators.set_plan import key_columns
 
 needs_scanner = pytest.mark.skipif(library() is None, reason="the compiled scanner is not built (make env, with cargo)")
 
@@ -46,24 +49,32 @@ class BothWays:
         extra: Extra | None = None,
         checks: FormatChecks | None = None,
     ) -> None:
-        texts = checks.texts_of_fields(kind.kind) if checks is not None else {}
-        derive: Derive = checks.derive if checks is not None else lambda kind, value: {}
-        self.columns = KeyColumns(kind, (*keys_of(kind.record), *texts), derive)
+        self.checks = checks if checks is not None else FormatChecks(Dataset(Path(), "", all_formats()[0], "", []), ())
+        fmt = self.checks.dataset.format
+        texts, made_of = self.checks.texts_of_fields(kind.kind), self.checks.fields_of_derived(kind.kind)
+        derived = [name for name in key_columns(fmt, kind.kind) if name.startswith("@")] if checks is not None else []
+        spelled = [f for v in fmt.variants if v.kind == kind.kind for f in v.fields] if checks is not None else []
+        self.columns = KeyColumns(kind, (*keys_of(kind.record), *derived), self.checks.derive, spelled)
         checker = RecordChecker(kind.records, extra)
         self._plain = BlockChecker(checker)
-        keys = self.columns.fields(texts)
+        keys = self.columns.fields(texts, made_of)
         assert keys is not None
-        self.scanners = [BlockScanner(kind.record, keys, predicates, portable=p) for p in (False, True)]
-        self._scanned = [ScannedChecker(checker, scanner) for scanner in self.scanners]
+        asked = (*predicates, *map(Spelled, spelled))
+        self.scanners = [BlockScanner(kind.record, keys, asked, portable=p) for p in (False, True)]
+        self._scanned = [ScannedChecker(checker, scanner, 0, self.checks.counted) for scanner in self.scanners]
+        self._file = DataFile(Path("x"), "x", "x", kind.kind)
 
     def differences(self, data: bytes) -> Iterator[str]:
         """What the scanner's way finds, or takes for a key, that line by line is another."""
         segments: list[Segment] = []
         plain = self._plain.check(data, segments.append)
+        counted = self._counted()
         codes = as_lists(coded_values(self.columns, [value for segment in segments for value in segment.values]))
         for checker in self._scanned:
             found: list[Segment] = []
             other = checker.check(data, found.append)
+            if (others := self._counted()) != counted:
+                yield f"counts {others} instead of {counted}"
             if repr(told(other)) != repr(told(plain)):  # NaN is not equal to itself
                 yield f"{told(other)} instead of {told(plain)}"
             batches = [self._coded(segment) for segment in found]
@@ -73,7 +84,11 @@ class BothWays:
     def _coded(self, segment: Segment) -> Any:
         if segment.scanned is None:
             return coded_values(self.columns, segment.values)
-        return coded_scan(self.columns, segment.scanned, segment.values)
+        return coded_scan(self.columns, segment.scanned, segment.values, self.checks.derive_scanned)
+
+    def _counted(self) -> str:
+        """What the checks say of the records seen since they were asked last."""
+        return repr([*self.checks.finish_file(self._file, 0)])
 
 
 def told(block: CheckedBlock) -> tuple[Any, ...]:
@@ -90,6 +105,8 @@ def as_lists(batch: Any) -> dict[str, Any]:
     for name, (codes, owners) in batch.lists.items():
         headed = batch.headed.get(name)
         found[name] = codes.tolist(), owners.tolist(), np.unique(owners if headed is None else headed).tolist()
+    for name, codes in batch.spelled.items():
+        found[f"{name} spelled"] = [c if found[name][i] is not None else None for i, c in enumerate(codes.tolist())]
     return found
 
 

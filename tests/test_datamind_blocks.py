@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.columnar.numpy_keys import NumpyBatch
-from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.validators.datamind.chunks import chunk_problems, v2_hash, v2_id
-from ragdatakit.validators.datamind.columns import Strings, chunk_candidates, column_traits, triple_candidates
-from ragdatakit.validators.datamind.images import ImageFolder
-from ragdatakit.validators.datamind.keys import fill_keys
-from ragdatakit.validators.datamind.tallies import Trait, record_traits
-from ragdatakit.validators.datamind.triples import triple_problems
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.schemas.datamind.format import DATAMIND
+from ragdatakit.validators.datamind.checks import DataMindChecks
+from tests.scanner_tools import BothWays, needs_scanner
 
-NOWHERE = ImageFolder(None)
-EDGES = ["", " ", "\t", "\x1c", "\x85", "\xa0", "\u1680", "\u2003", "\u2028", "\u3000", "é", "漢", "。", "“", "\u200b"]
-
-
-def table(records: list[dict[str, Any]]) -> pa.Table:
-    """A block as the columnar decoder makes it: one column per field, nulls where it is missing."""
-    fields = list(dict.fromkeys(k for r in records for k in r))
-    return pa.table({f: pa.array([r.get(f) for r in records]) for f in fields})
+EDGES = ["", " ", "A ", '"', "\t", "\x1c", "\x85", "\xa0", "\u1680", "\u2003", "\u2028", "\u3000", "é", "漢", "。", "“", "\u200b", "É", "e\u0301", "ａ", "한", "\u1161", "İ", "ß"]
 
 
 TEXTS = st.builds(
@@ -40,14 +26,14 @@ CHUNKS = st.lists(
     st.fixed_dictionaries(
         {"text": TEXTS},
         optional={
-            "id": st.sampled_from(["", "a", "b"]),
-            "source": st.sampled_from(["", "x.md", "a.jsonl"]),
+            "id": st.sampled_from(["", "a", "b", "17", 17, 0, "0", None, 0.5, True]),
+            "source": st.sampled_from(["", "x.md", "a.jsonl", "\\", None, 5, ["x"]]),
             "modality": st.sampled_from(["text", "image", "text_image"]),
             "image_path": st.sampled_from(["a.png", "../b.png"]),
             "metadata": st.fixed_dictionaries(
                 {},
                 optional={
-                    "source": st.sampled_from(["x.md", "a.jsonl"]),
+                    "source": st.sampled_from(["x.md", "a.jsonl", "\\", "", 5, None]),
                     "_x": st.integers(0, 5),
                     "doc_id": st.text(max_size=3),
                     "score": st.sampled_from([0.5, 1e19]),
@@ -66,7 +52,7 @@ TRIPLES = st.lists(
         optional={
             "confidence": st.floats(0, 1),
             "source": st.text(max_size=3),
-            "subject_properties": st.just({"image": "../a.png"}),
+            "subject_properties": st.sampled_from([{"image": "../a.png"}, {"born": [1969]}, {}]),
             "properties": st.just({"k": 1}),
         },
     ),
@@ -75,71 +61,30 @@ TRIPLES = st.lists(
 )
 
 
-@given(TEXTS)
-def test_edges_of_texts_are_seen_as_python_strips_them(text: str) -> None:
-    edged = Strings(pa.chunked_array([pa.array(["x", text])])).edged()
-
-    # A control character such as ESC may be taken for white space: the record check then says nothing.
-    assert edged[1] or text == text.strip() != ""
-    assert not edged[1] or not text or min(text[0], text[-1]) <= " " or text != text.strip()
-
-
-@given(CHUNKS)
-def test_no_faulty_chunk_is_overlooked(chunks: list[dict[str, Any]]) -> None:
-    rows = chunk_candidates(table(chunks))
-
-    for row, chunk in enumerate(chunks):
-        assert row in rows or not list(chunk_problems(chunk, NOWHERE))
+def ways(kind: str) -> BothWays:
+    """Chunks or triples of a lone file, read in both ways."""
+    file = DataFile(Path("a.jsonl"), "a.jsonl", "a.jsonl", kind)
+    checks = DataMindChecks(Dataset(Path(), "", DATAMIND, "file", []), ())
+    checks.start_file(file)
+    predicates = tuple(checks.predicates(kind) or ())
+    return BothWays(DATAMIND.file(kind), predicates, lambda value: checks.record(file, value), checks)
 
 
-@given(TRIPLES)
-def test_no_faulty_triple_is_overlooked(triples: list[dict[str, Any]]) -> None:
-    rows = triple_candidates(table(triples))
-
-    for row, triple in enumerate(triples):
-        assert row in rows or not list(triple_problems(triple, NOWHERE))
+@pytest.fixture(scope="module")
+def of_kind() -> dict[str, BothWays]:
+    """Both ways of each kind."""
+    return {kind: ways(kind) for kind in ("chunks", "triplets")}
 
 
-@given(CHUNKS | TRIPLES, st.data())
-def test_tallies_are_the_same_by_column_and_by_record(records: list[dict[str, Any]], data: st.DataObject) -> None:
-    kind = "chunks" if "text" in records[0] else "triplets"
-    # A chunk without text goes to the record check in any case, and an empty object is nothing for Arrow.
-    records = [r for r in records if kind == "triplets" or (r["text"] and r.get("metadata", True))] or [{"text": "x"}]
-    looked_at = data.draw(st.lists(st.integers(0, len(records) - 1), unique=True))
+@needs_scanner
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(records=CHUNKS | TRIPLES, ascii_only=st.booleans())
+def test_findings_keys_and_counts_are_those_of_line_by_line(
+    of_kind: dict[str, BothWays], records: list[dict[str, Any]], ascii_only: bool
+) -> None:
+    data = "\n".join(json.dumps(record, ensure_ascii=ascii_only) for record in records).encode()
 
-    by_record: Counter[Trait] = Counter()
-    for record in records:
-        by_record.update(record_traits(kind, record, "a.jsonl"))
-    by_column = column_traits(kind, table(records), np.array(sorted(looked_at), dtype=np.intp), "a.jsonl")
-    for row in looked_at:
-        by_column.update(record_traits(kind, records[row], "a.jsonl"))
-    assert by_column == by_record
-
-
-@given(CHUNKS, st.booleans())
-def test_keys_are_the_same_by_column_and_by_record(chunks: list[dict[str, Any]], all_texts: bool) -> None:
-    batch = NumpyBatch(len(chunks), 0)
-
-    assert fill_keys(table(chunks), batch, "a.jsonl", all_texts)
-
-    for row, chunk in enumerate(chunks):
-        chunk_id, text = v2_id(chunk), chunk["text"]
-        wants_text = text.strip() and (all_texts or chunk_id is not None)
-        expected = {"@v2_id": chunk_id, "@v2_hash": v2_hash(chunk, "a.jsonl"), "@text": text if wants_text else None}
-        for name, value in expected.items():
-            valid = batch.valid[name]
-            assert (valid is None or bool(valid[row])) == (value is not None), name
-            if value is not None:
-                assert batch.columns[name][row] == hash_strings(pa.array([value]))[0], name
-
-
-def test_numeric_ids_are_keys_as_text() -> None:
-    batch = NumpyBatch(2, 0)
-
-    assert fill_keys(pa.table({"text": ["a", "b"], "id": [0, 17]}), batch, "a.jsonl", all_texts=False)
-
-    assert np.array_equal(batch.valid["@v2_id"], [False, True])  # type: ignore[arg-type]
-    assert batch.columns["@v2_id"][1] == hash_strings(pa.array(["17"]))[0]
+    assert not [*of_kind["chunks" if "text" in records[0] else "triplets"].differences(data)]
 
 
 def write(root: Path, files: dict[str, list[dict[str, Any]]]) -> None:

@@ -33,10 +33,13 @@ from ragdatakit.scanner.predicates import (
     NotFirst,
     OneUnlikeNumber,
     Predicate,
+    is_plain,
+    plain_ranges,
 )
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import Field, File, Record
 from ragdatakit.validators import checks_of, dataset_run
+from ragdatakit.validators.python_keys import spelling
 from tests.columnar_mutations import TOKENS, block, mutated, tries
 from tests.command_line import run
 from tests.scanner_tools import KINDS, BothWays, cut_anywhere, needs_scanner
@@ -49,6 +52,8 @@ WITH_PREDICATES = [
     ("beir", "queries"),
     ("beir", "corpus"),
     ("sage", "documents"),
+    ("datamind", "chunks"),
+    ("datamind", "triplets"),
 ]
 DOCUMENTS = get_format("light-splade").file("documents")
 POSITIVES = get_format("light-splade").file("positives")
@@ -171,6 +176,15 @@ def test_predicates_name_the_texts_that_their_rules_look_for(text: str) -> None:
     assert len(text) <= 20 or named(Longer("text", 20), record)
 
 
+def test_characters_that_spelling_leaves_as_they_are() -> None:
+    ends = plain_ranges()
+    codes = (c for first, last in zip(ends[::2], ends[1::2], strict=True) for c in range(ord(first), ord(last) + 1))
+
+    for character in map(chr, codes):
+        assert is_plain(character)
+        assert spelling(f"A{character}") == f"a{character}"
+
+
 def test_white_space_is_what_python_strips() -> None:
     assert set(WHITE_SPACE) == {chr(c) for c in range(0x110000) if chr(c).isspace()}
 
@@ -255,15 +269,15 @@ def test_what_is_misused_is_refused() -> None:
     found = library()
     assert found is not None
     scanner = BlockScanner(DOCUMENTS.record, {"text": "text"})
-    view = (loading.View * 8)()
+    view = (loading.View * 13)()
     block_ = found.rd_block_new()
 
-    assert found.rd_scan(None, block_, b"", 0, 0, view, 8) < 0
-    assert found.rd_scan(scanner._plan, None, b"", 0, 0, view, 8) < 0
-    assert found.rd_scan(scanner._plan, block_, None, 5, 0, view, 8) < 0
-    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, view, 7) < 0
-    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, None, 8) < 0
-    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, view, 8) == 0
+    assert found.rd_scan(None, block_, b"", 0, 0, view, 13) < 0
+    assert found.rd_scan(scanner._plan, None, b"", 0, 0, view, 13) < 0
+    assert found.rd_scan(scanner._plan, block_, None, 5, 0, view, 13) < 0
+    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, view, 12) < 0
+    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, None, 13) < 0
+    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, view, 13) == 0
     offsets = (ctypes.c_int32 * 3)(0, 5, 3)
     codes = (ctypes.c_uint64 * 2)()
     assert found.rd_hash(1, ctypes.cast(b"abcde", ctypes.c_void_p), 5, offsets, 2, codes) < 0

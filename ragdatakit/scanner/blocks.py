@@ -5,34 +5,39 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.scanner.library import ScannerError, View, library, run_seed
-from ragdatakit.scanner.plan import plan_blob
+from ragdatakit.scanner.plan import counts_of, plan_blob
 from ragdatakit.scanner.predicates import Predicate
 from ragdatakit.schemas.declarations import Field, Record
 
 Numbers = npt.NDArray[np.uint64]
 
 _LONE_RETURN = 1
-_NOTE_WIDTH = 5
+_NOTE_WIDTH, _ODD_WIDTH = 5, 3
+_OF_BLOCK, _OF_FIELD = 3, 5
 
 
 @dataclass(frozen=True, slots=True)
 class ScannedColumn:
     """Codes of a key field: of each row, or of all items of its lists (then ``owners`` are their rows).
 
-    ``missing`` are rows without a value. Rows that were refused have no code yet, or 0.
+    ``missing`` are rows without a value. Rows that were refused have no code yet, or 0. ``spelled`` are codes of what
+    spelling does not change, where they were asked for, ``odd`` the texts of which Python must make it: row, first byte,
+    byte behind the last (with their quote marks).
     """
 
     codes: Numbers
     missing: npt.NDArray[np.int64]
     owners: npt.NDArray[np.int64]
+    spelled: Numbers
+    odd: list[list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,8 @@ class ScannedBlock:
     """What a block holds.
 
     ``notes`` are the noted lines in order: why (see `notes`), row, line, first byte, byte behind the last. ``lf`` and
-    ``crlf`` are how often each line end occurs, its first line and that line's offset.
+    ``crlf`` are how often each line end occurs, its first line and that line's offset. ``counts`` has how many of the
+    clean records have what is counted, by the names in the predicates.
     """
 
     rows: int
@@ -49,6 +55,7 @@ class ScannedBlock:
     crlf: tuple[int, int, int]
     notes: list[list[int]]
     columns: dict[str, ScannedColumn]
+    counts: dict[Hashable, int] = field(default_factory=dict)
 
 
 def can_scan(record: Record) -> bool:
@@ -56,14 +63,14 @@ def can_scan(record: Record) -> bool:
     return library() is not None and record.shape == "object" and all(map(_is_known, record.fields))
 
 
-def _is_known(field: Field) -> bool:
-    bounded = field.minimum is not None or field.maximum is not None
+def _is_known(declared: Field) -> bool:
+    bounded = declared.minimum is not None or declared.maximum is not None
     return not (
-        (field.items is not None and field.type != "array")
-        or (field.values is not None and (field.type != "object" or bounded))
-        or (field.enum and field.type != "string")
-        or field.items == "array"
-        or field.values == "array"
+        (declared.items is not None and declared.type != "array")
+        or (declared.values is not None and (declared.type != "object" or bounded))
+        or (declared.enum and declared.type != "string")
+        or declared.items == "array"
+        or declared.values == "array"
     )
 
 
@@ -81,14 +88,16 @@ class BlockScanner:
         if found is None:
             raise ScannerError("there is no compiled scanner")
         self._library = found
-        blob = plan_blob(record, set(keys.values()), predicates)
+        asked = list(predicates)
+        blob = plan_blob(record, set(keys.values()), asked)
+        self._counts = counts_of(asked)
         self._plan = found.rd_plan_new(blob, len(blob))
         if not self._plan:
             raise ScannerError(f"the scanner cannot read {record.name}")
         weakref.finalize(self, found.rd_plan_free, self._plan).atexit = False
         numbers = {f.name: number for number, f in enumerate(record.fields)}
-        self._places = {column: numbers[field] for column, field in keys.items()}
-        self._views = 2 + 3 * len(record.fields)
+        self._places = {column: numbers[name] for column, name in keys.items()}
+        self._views = _OF_BLOCK + _OF_FIELD * len(record.fields)
         self._portable = int(portable)
         self._local = threading.local()
 
@@ -104,8 +113,10 @@ class BlockScanner:
             raise ScannerError(f"the scanner failed ({status})")
         rows, lines, *ends = _numbers(views[0]).tolist()
         notes = _numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
-        columns = {name: _column(views, 2 + 3 * number) for name, number in self._places.items()}
-        return ScannedBlock(rows, lines, (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5]), notes, columns)
+        counts = {name: n for name, n in zip(self._counts, _numbers(views[2]).tolist(), strict=True) if n}
+        columns = {name: _column(views, _OF_BLOCK + _OF_FIELD * number) for name, number in self._places.items()}
+        lf, crlf = (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5])
+        return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts)
 
     def _new_block(self) -> _Block:
         self._local.block = block = _Block(self._library, self._views)
@@ -124,8 +135,9 @@ class _Block:
 
 
 def _column(views: Any, at: int) -> ScannedColumn:
-    codes, missing, owners = (_numbers(views[i]) for i in range(at, at + 3))
-    return ScannedColumn(codes, missing.view(np.int64), owners.view(np.int64))
+    codes, missing, owners, spelled, odd = (_numbers(views[i]) for i in range(at, at + _OF_FIELD))
+    odd_texts = odd.reshape(-1, _ODD_WIDTH).tolist()
+    return ScannedColumn(codes, missing.view(np.int64), owners.view(np.int64), spelled, odd_texts)
 
 
 def _numbers(view: Any) -> Numbers:

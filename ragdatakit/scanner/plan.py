@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 
 from ragdatakit.scanner.library import ABI, run_seed
 from ragdatakit.scanner.predicates import (
     Blank,
+    Counted,
+    CountedMember,
+    CountedUnlike,
     Edged,
     Equal,
     Given,
     Holds,
     ItemTwice,
     Longer,
+    MemberBeginning,
+    MemberCalled,
+    Nested,
     NotFirst,
     OneUnlikeNumber,
+    OpenIfEdged,
+    OpenUnlessText,
     Predicate,
+    Shorter,
+    Spelled,
+    Unequal,
+    plain_ranges,
 )
 from ragdatakit.schemas.declarations import Field, Record
 
@@ -32,7 +44,23 @@ _KINDS: dict[type[Predicate], int] = {
     OneUnlikeNumber: 7,
     Given: 8,
     Equal: 9,
+    OpenIfEdged: 10,
+    OpenUnlessText: 11,
+    Shorter: 12,
+    Unequal: 13,
+    Counted: 14,
+    Nested: 15,
+    MemberCalled: 16,
+    MemberBeginning: 17,
+    CountedMember: 18,
+    CountedUnlike: 19,
+    Spelled: 20,
 }
+
+
+def counts_of(predicates: Iterable[Predicate]) -> list[Hashable]:
+    """The names of all counts, by their numbers."""
+    return list(dict.fromkeys(one.count for one in predicates if isinstance(one, Counted)))
 
 
 def plan_blob(record: Record, keys: Collection[str], predicates: Iterable[Predicate]) -> bytes:
@@ -42,7 +70,8 @@ def plan_blob(record: Record, keys: Collection[str], predicates: Iterable[Predic
     parts += [_field(field, field.name in keys) for field in record.fields]
     asked = list(predicates)
     parts.append(struct.pack("<H", len(asked)))
-    parts += [_predicate(one, names) for one in asked]
+    counts = counts_of(asked)
+    parts += [_predicate(one, names, counts) for one in asked]
     return b"".join(parts)
 
 
@@ -55,10 +84,30 @@ def _field(field: Field, is_key: bool) -> bytes:
     return _text(field.name) + head + struct.pack("<H", len(field.enum)) + allowed
 
 
-def _predicate(one: Predicate, names: list[str]) -> bytes:
-    limit = one.limit if isinstance(one, Longer) else names.index(one.other) if isinstance(one, Equal) else 0
-    characters = one.characters if isinstance(one, Blank | Edged | Holds) else ""
-    return struct.pack("<BHQ", _KINDS[type(one)], names.index(one.field), limit) + _text(characters)
+def _predicate(one: Predicate, names: list[str], counts: list[Hashable]) -> bytes:
+    limit, text = 0, ""
+    match one:
+        case Longer() | Shorter():
+            limit = one.limit
+        case Equal():
+            limit = names.index(one.other)
+        case Blank() | Edged() | OpenIfEdged() | Holds():
+            text = one.characters
+        case Unequal():
+            text = one.text
+        case MemberCalled():
+            text = one.name
+        case MemberBeginning():
+            text = one.character
+        case CountedUnlike():
+            limit, text = counts.index(one.count) | names.index(one.other) << 16, one.otherwise
+        case CountedMember():
+            limit, text = counts.index(one.count), one.name
+        case Counted():
+            limit = counts.index(one.count)
+        case Spelled():
+            text = plain_ranges()
+    return struct.pack("<BHQ", _KINDS[type(one)], names.index(one.field), limit) + _text(text)
 
 
 def _text(text: str) -> bytes:

@@ -6,6 +6,9 @@ words. One that is too narrow loses findings; one that is too wide costs time.
 
 from __future__ import annotations
 
+import functools
+import unicodedata
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 WHITE_SPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
@@ -41,6 +44,32 @@ class Edged(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class OpenIfEdged(Predicate):
+    """The same, where keys are made of the text: Python makes those of such a record."""
+
+    characters: str = WHITE_SPACE
+
+
+@dataclass(frozen=True, slots=True)
+class OpenUnlessText(Predicate):
+    """A value that is neither a text nor null, of a field of any type: Python makes the keys of such a record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shorter(Predicate):
+    """A text of fewer than ``limit`` characters."""
+
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unequal(Predicate):
+    """Any other text than this one."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Holds(Predicate):
     """A text that has one of ``characters``, all of them ASCII."""
 
@@ -72,3 +101,84 @@ class NotFirst(Predicate):
 @dataclass(frozen=True, slots=True)
 class OneUnlikeNumber(Predicate):
     """For rules about files whose texts all are numbers: of each block one record whose text is none, or all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nested(Predicate):
+    """An object with a list, an object or null among its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberCalled(Predicate):
+    """An object with a member of this name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberBeginning(Predicate):
+    """An object with a member whose name begins with this character, which is ASCII."""
+
+    character: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counted(Predicate):
+    """How many records have what is asked for is counted under this name, of those that no predicate shows to a rule.
+
+    This one counts records with a value that is there and not null; several fields may have one count.
+    """
+
+    count: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class CountedMember(Counted):
+    """Objects with a member of this name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountedUnlike(Counted):
+    """Objects in which the member with the name of the field ``other`` has another text than it, or (where that field is
+    not there, null or empty) another than ``otherwise``."""
+
+    other: str
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled(Predicate):
+    """Of a key field codes are wanted of what spelling does not change in its texts, too (see `plain_ranges`)."""
+
+
+@functools.cache
+def plain_ranges() -> str:
+    """Characters beyond ASCII that stay as they are whatever Unicode form, case and white space are reduced to, and
+    whatever is next to them: the first and the last of each range, one pair behind the other."""
+    found = [(first, last) for first, last in _runs(range(0x80, 0x3000)) if last]
+    return "".join(map(chr, (end for pair in (*found, *_SURELY_PLAIN) for end in pair)))
+
+
+_SURELY_PLAIN = ((0x3041, 0x3096), (0x30A1, 0x30FA), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xAC00, 0xD7A3))
+"""Kana, Chinese characters, Korean syllables: too many to look at each."""
+
+
+def _runs(codes: range) -> Iterator[tuple[int, int]]:
+    first = last = 0
+    for code in codes:
+        if is_plain(chr(code)):
+            first, last = (first, code) if last == code - 1 and last else (code, code)
+        elif last:
+            yield first, last
+            first = last = 0
+    if last:
+        yield first, last
+
+
+def is_plain(character: str) -> bool:
+    """Whether a character is one of `plain_ranges`."""
+    joins = unicodedata.category(character)[0] in "MC" or "\u1100" <= character <= "\u11ff"
+    stays = unicodedata.normalize("NFKC", character) == character == character.lower()
+    return stays and not joins and not character.isspace()

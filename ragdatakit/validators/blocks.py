@@ -1,9 +1,9 @@
-"""One block of an NDJSON file checked: by the scanner, by columns, or line by line where neither proves it clean."""
+"""One block of an NDJSON file checked: by the scanner, or line by line."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,10 @@ from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:
-    from ragdatakit.columnar.blocks import ColumnarDecoder, ColumnBlock
     from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
-    from ragdatakit.validators.checks import Candidates
 
 PART_BYTES = 1 << 16
-"""A block that is refused is halved down to parts of this size; only those refused again go line by line."""
+"""Bytes of a block that are held as values at once, where it goes line by line."""
 
 
 Faulty = tuple[Located, list[Problem]]
@@ -55,13 +53,10 @@ class LineEnds:
 
 @dataclass(slots=True)
 class Segment:
-    """Part of a block: either columns (all clean, except for the ``faulty`` rows), or decoded values, line by line.
-
-    Of a ``scanned`` block the values are those of the rows that the scanner has left open.
-    """
+    """Part of a block: decoded values, line by line. Of a ``scanned`` block those of the rows that the scanner has left
+    open."""
 
     length: int
-    columns: ColumnBlock | None = None
     values: list[Any] = field(default_factory=list)
     scanned: ScannedBlock | None = None
 
@@ -83,8 +78,8 @@ class CheckedBlock:
     kept: Counter[str] = field(default_factory=Counter)
 
 
-FindCandidates = Callable[[Any], "Candidates | None"]
 Take = Callable[[Segment], None]
+Count = Callable[[Mapping[Any, int]], None]
 
 
 def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str], most: int) -> list[Problem]:
@@ -102,59 +97,20 @@ def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str
 
 
 class BlockChecker:
-    """Checks blocks of one file; `check` may run in any thread.
+    """Checks blocks of one file, line by line; `check` may run in any thread. ``most`` is how many faults of one rule
+    are kept per block (0: all)."""
 
-    ``decoder`` is the columnar one (None: always line by line), ``candidates`` finds the rows of clean columns that
-    the format's own checks must see. ``most`` is how many faults of one rule are kept per block (0: all).
-    """
-
-    pinned = True
-    """Whether each worker needs a processor of its own, as those do that pass the interpreter to each other."""
-
-    _PATIENCE, _PAUSE = 16, 32
-
-    def __init__(
-        self,
-        checker: RecordChecker,
-        decoder: ColumnarDecoder | None = None,
-        candidates: FindCandidates | None = None,
-        most: int = 0,
-    ) -> None:
+    def __init__(self, checker: RecordChecker, most: int = 0) -> None:
         self._checker = checker
-        self._decoder = decoder
-        self._candidates = candidates
         self._most = most
         self._blank = checker.records[0].rules.get("blank", "")
-        self._refused = 0
-        self._paused = 0
 
-    def check(self, data: bytes, take: Take, columns: bool = True) -> CheckedBlock:
-        """All records of a block of whole lines, given to ``take`` in order; ``columns`` false: line by line.
-
-        After many refused blocks in a row the columnar way is not even tried for a while.
-        """
+    def check(self, data: bytes, take: Take, at_once: bool = True) -> CheckedBlock:
+        """All records of a block of whole lines, given to ``take`` in order; ``at_once`` false: a block so long that
+        it must go line by line."""
         block = CheckedBlock()
-        if self._decoder is None or not columns or self._paused > 0:
-            self._paused -= 1
-            self._by_parts(data, block, take)
-        elif self._try_columns(data, 0, block, take):
-            self._refused = 0
-        else:
-            self._refused += 1
-            if self._refused > self._PATIENCE:
-                self._refused, self._paused = 0, self._PAUSE
-            self._by_halves(data, 0, block, take)
+        self._by_parts(data, block, take)
         return block
-
-    def _by_halves(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> None:
-        """What was refused as a whole, half by half, so that only a small part around a fault goes line by line."""
-        middle = data.rfind(b"\n", 0, len(data) // 2) + 1 or data.find(b"\n", len(data) // 2) + 1
-        if len(data) <= PART_BYTES or not 0 < middle < len(data):
-            self._by_line(data, offset, block, take)
-            return
-        for part, begin in ((data[:middle], offset), (data[middle:], offset + middle)):
-            if not self._try_columns(part, begin, block, take):
-                self._by_halves(part, begin, block, take)
 
     def _by_parts(self, data: bytes, block: CheckedBlock, take: Take) -> None:
         """Line by line, a part at a time, so that little is held at once."""
@@ -166,29 +122,6 @@ class BlockChecker:
             part = data if cut == len(data) and not offset else data[offset:cut]
             self._by_line(part, offset, block, take)
             offset = cut
-
-    def _try_columns(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> bool:
-        if self._decoder is None:
-            return False
-        columns = self._decoder.decode(data)
-        if columns is None:
-            return False
-        candidates = self._candidates(columns.table) if self._candidates is not None else None
-        if candidates is None and self._candidates is not None:
-            return False
-        for row in candidates.rows if candidates is not None else ():
-            raw = columns.line(data, int(row))
-            _, problems = self._checker.examine(raw)
-            start = offset + columns.start(int(row))
-            self._add(block, Located(block.records + int(row), block.lines + int(row), start, raw), problems)
-        ends = LineEnds()
-        if ended := columns.length - (not data.endswith(b"\n")):
-            setattr(ends, "crlf" if columns.crlf else "lf", (ended, 0, 0))
-        block.ends.add(ends, block.lines, offset)
-        block.records += columns.length
-        block.lines += columns.length
-        take(Segment(columns.length, columns))
-        return True
 
     def _add(self, block: CheckedBlock, located: Located, problems: list[Problem]) -> None:
         if few := few_of_each(problems, block.kept, block.excess, self._most):
@@ -214,26 +147,34 @@ class BlockChecker:
             lines += 1
         block.ends.add(ends, block.lines, offset)
         block.records, block.lines = records, lines
-        take(Segment(len(values), None, values))
+        take(Segment(len(values), values))
 
 
 class ScannedChecker(BlockChecker):
-    """Checks blocks of one file; `check` may run in any thread, and holds the interpreter only for noted lines."""
+    """Checks blocks of one file; `check` may run in any thread, and holds the interpreter only for noted lines.
 
-    pinned = False
+    ``count`` takes what the predicates count.
+    """
 
-    def __init__(self, checker: RecordChecker, scanner: BlockScanner, most: int = 0) -> None:
-        super().__init__(checker, most=most)
+    def __init__(self, checker: RecordChecker, scanner: BlockScanner, most: int = 0, count: Count | None = None) -> None:
+        super().__init__(checker, most)
         self._scanner = scanner
+        self._count = count
 
-    def check(self, data: bytes, take: Take, columns: bool = True) -> CheckedBlock:
-        """All records of a block of whole lines, given to ``take`` as one segment; ``columns`` false: line by line."""
-        scanned = self._scanner.scan(data) if columns else None
+    def check(self, data: bytes, take: Take, at_once: bool = True) -> CheckedBlock:
+        """All records of a block of whole lines, given to ``take`` as one segment."""
+        scanned = self._scanner.scan(data) if at_once else None
         if scanned is None:
-            return super().check(data, take, columns=False)
+            return super().check(data, take)
+        if any(column.odd for column in scanned.columns.values()):
+            from ragdatakit.validators.coded_columns import spell_odd
+
+            spell_odd(scanned, data)
         block = CheckedBlock(records=scanned.rows, lines=scanned.lines, ends=LineEnds(scanned.lf, scanned.crlf))
         values = self._noted(data, scanned, block)
-        take(Segment(scanned.rows, values=values, scanned=scanned))
+        if self._count is not None and scanned.counts:
+            self._count(scanned.counts)
+        take(Segment(scanned.rows, values, scanned))
         return block
 
     def _noted(self, data: bytes, scanned: ScannedBlock, block: CheckedBlock) -> list[Any]:

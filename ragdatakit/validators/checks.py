@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.scanner.predicates import Predicate
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
 
@@ -86,7 +87,7 @@ class FormatChecks:
         return ()
 
     def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
-        """Rows of a clean columnar block (of JSON, or of CSV as text) that `record` must see; None: all of them.
+        """Rows of a clean block of CSV, as text, that `record` must see; None: all of them.
 
         Only for big files: the rows are decoded and given to `record`, the others are taken as clean. A row too many
         costs time, a row too few is a missed finding.
@@ -113,7 +114,7 @@ class FormatChecks:
         return ()
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
-        """Key columns made from a whole record: a name starting with ``@`` to a text, integer, list or None.
+        """Key columns made from a whole record: a name starting with ``@`` to a text, two texts, integer, list or None.
 
         ``to_show``: the key goes into a finding. Otherwise it is only compared, so that a hash will do.
         """
@@ -123,8 +124,19 @@ class FormatChecks:
         """The derived columns that are one field as text (an integer by its digits), and that field."""
         return {}
 
+    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
+        """The fields that `derive_scanned` makes the other derived columns of; none where it does not."""
+        return ()
+
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        """Fill in the derived columns of a block that was scanned: of codes of those fields, as texts, and which of them
+        are there. Records that are not proved to be as declared are given to `derive`."""
+
+    def counted(self, counts: Mapping[Any, int]) -> None:
+        """How many records of a block have what `predicates` asked to be counted, without those that `record` has seen."""
+
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
-        """The same for a clean columnar block: fill the batch's columns; False where only `derive` can do it."""
+        """`derive` for a clean block of CSV: fill the batch's columns; False where only `derive` can do it."""
         return False
 
     def batch(

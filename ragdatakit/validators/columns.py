@@ -13,7 +13,7 @@ LONG_TEXT = 1 << 24
 """Characters of a text beyond which it is not compared with others: it would be copied several times for that."""
 
 Derive = Callable[[str, Any], dict[str, Any]]
-DeriveCodes = Callable[[str, Any, Any], bool]
+DeriveScanned = Callable[[str, Any, Any], None]
 
 
 class KeyColumns:
@@ -34,16 +34,19 @@ class KeyColumns:
         self.types = {n: _key_type(fields[n].type) for n in self._plain}
         self.item_types = {n: _key_type(fields[n].items) for n in self._plain if fields[n].type == "array"}
 
-    def fields(self, as_text: Mapping[str, str]) -> dict[str, str] | None:
+    def fields(self, as_text: Mapping[str, str], made_of: Iterable[str] = ()) -> dict[str, str] | None:
         """The field that each column is made of, as it is or (``as_text``) as text; None where some are made otherwise.
 
-        Such fields are integers, texts or lists of them; as text they may be anything.
+        Such fields are integers, texts or lists of them; as text they may be anything. Of the fields ``made_of`` the other
+        derived columns are made (see `FormatChecks.derive_scanned`): each is a column of its own, with its name.
         """
         declared = {f.name: f for r in self.kind.records for f in r.fields}
         types = [declared[n].items if n in self.item_types else declared[n].type for n in self._plain]
-        if self.spelled or not as_text.keys() >= set(self._derived) or not set(types) <= {"integer", "string"}:
+        if not set(types) <= {"integer", "string"}:
             return None
-        return {n: as_text.get(n, n) for n in self.names}
+        found = {n: as_text.get(n, n) for n in self.names if n in as_text or n in self._plain}
+        found |= {n: n for n in made_of}
+        return found if made_of or found.keys() >= set(self._derived) else None
 
     def of_values(self, values: list[Any], first_row: int) -> PythonBatch:
         """Columns of Python values (None where a value is missing or unreadable)."""

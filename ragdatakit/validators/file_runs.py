@@ -6,19 +6,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragdatakit.columnar.allocation import pin_worker
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
 from ragdatakit.files.containers.sources import Block, HeadedSource
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.scanner.predicates import Spelled
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
-from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, FindCandidates, LineEnds, ScannedChecker, Segment
+from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, LineEnds, ScannedChecker, Segment
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.records import RecordChecker, decoded_text, wrapper_problems
@@ -145,25 +144,19 @@ class LinesRun(FileRun):
     def _block_checker(self) -> BlockChecker:
         most = self.run_.collector.selection.max_per_rule
         if not self.run_.big:
-            return BlockChecker(self.checker, most=most)
+            return BlockChecker(self.checker, most)
         if self.declared.container == "columns" or len(self.declared.records) > 1 or self.needs.values:
-            return BlockChecker(self.checker, most=most)
-        predicates = self.run_.checks.predicates(self.file.kind) if self.needs.records else ()
-        if predicates is None:
-            return self._columnar_checker(partial(self.run_.checks.candidates, self.file.kind))
+            return BlockChecker(self.checker, most)
+        checks, kind = self.run_.checks, self.file.kind
+        predicates = checks.predicates(kind) if self.needs.records else ()
+        columns = self.run_.columns(kind)
+        keys = columns.fields(checks.texts_of_fields(kind), checks.fields_of_derived(kind))
         from ragdatakit.scanner.blocks import BlockScanner, can_scan
 
-        record, texts = self.declared.record, self.run_.checks.texts_of_fields(self.file.kind)
-        keys = self.run_.columns(self.file.kind).fields(texts)
-        if can_scan(record) and keys is not None:
-            return ScannedChecker(self.checker, BlockScanner(record, keys, predicates), most)
-        return self._columnar_checker(None) if not self.needs.records else BlockChecker(self.checker, most=most)
-
-    def _columnar_checker(self, candidates: FindCandidates | None) -> BlockChecker:
-        from ragdatakit.columnar.blocks import ColumnarDecoder, can_decode
-
-        decoder = ColumnarDecoder(self.declared.record) if can_decode(self.declared.record) else None
-        return BlockChecker(self.checker, decoder, candidates, self.run_.collector.selection.max_per_rule)
+        if predicates is None or keys is None or not can_scan(self.declared.record):
+            return BlockChecker(self.checker, most)
+        asked = (*predicates, *map(Spelled, columns.spelled))
+        return ScannedChecker(self.checker, BlockScanner(self.declared.record, keys, asked), most, checks.counted)
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         if not self.run_.big or self.run_.options.jobs < 2:
@@ -172,8 +165,7 @@ class LinesRun(FileRun):
             return
         jobs = self.run_.options.jobs
         waiting: deque[tuple[Block, Future[CheckedBlock]]] = deque()
-        pinned = pin_worker if checker.pinned else None
-        with ThreadPoolExecutor(jobs, initializer=pinned) as pool:
+        with ThreadPoolExecutor(jobs) as pool:
             for block in self.source.blocks():
                 waiting.append((block, pool.submit(self._work, checker, block)))
                 while len(waiting) > jobs + 1 or (waiting and len(block.data) > LONG_BLOCK):
@@ -201,19 +193,17 @@ class LinesRun(FileRun):
                 batches.append((first, None, segment.values, []))
             first += segment.length
 
-        checked = checker.check(block.data, take, columns=len(block.data) <= LONG_BLOCK)
+        checked = checker.check(block.data, take, at_once=len(block.data) <= LONG_BLOCK)
         checked.batches = batches
         return checked
 
     def _coded(self, segment: Segment) -> Any:
         assert self.columns is not None
-        from ragdatakit.validators.coded_columns import coded_block, coded_scan, coded_values
+        from ragdatakit.validators.coded_columns import coded_scan, coded_values
 
-        if segment.scanned is not None:
-            return coded_scan(self.columns, segment.scanned, segment.values)
-        if segment.columns is None:
+        if segment.scanned is None:
             return coded_values(self.columns, segment.values)
-        return coded_block(self.columns, segment.columns, self.run_.checks.derive_codes)
+        return coded_scan(self.columns, segment.scanned, segment.values, self.run_.checks.derive_scanned)
 
     def _take(self, block: Block, checked: CheckedBlock) -> None:
         self.table.add(self._records, self._lines + 1, block.offset)

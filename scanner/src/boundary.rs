@@ -28,8 +28,10 @@ const LONE_RETURN: i32 = 1;
 const MISUSED: i32 = -1;
 const PANICKED: i32 = -100;
 
-/// Views of each field behind the first two, which are the summary and the notes.
-const OF_FIELD: usize = 3;
+/// Views before those of the fields: the summary, the notes, the counts.
+const OF_BLOCK: usize = 3;
+/// Views of each field.
+const OF_FIELD: usize = 5;
 
 static SILENCE: Once = Once::new();
 
@@ -116,8 +118,8 @@ pub unsafe extern "C" fn rd_block_free(block: *mut Scanned) {
     }
 }
 
-/// Scan whole lines, and show what was found: the summary, the notes, and for each field its codes, the rows that have
-/// no value, and the rows of the items. `portable`: not with the instructions of this processor.
+/// Scan whole lines, and show what was found: the summary, the notes, the counts, and for each field its codes, the rows
+/// that have no value, the rows of the items, and the codes and the odd ones of its spellings. `portable`: not with the instructions of this processor.
 ///
 /// # Safety
 /// `plan` and `block` came from here, `data` points to `length` bytes, `views` to `count` views.
@@ -135,16 +137,16 @@ pub unsafe extern "C" fn rd_scan(
         let (Some(plan), Some(block), Some(data)) = (plan.as_ref(), block.as_mut(), slice(data, length)) else {
             return MISUSED;
         };
-        if views.is_null() || count != (2 + OF_FIELD * plan.fields.len()) as u64 {
+        if views.is_null() || count != (OF_BLOCK + OF_FIELD * plan.fields.len()) as u64 {
             return MISUSED;
         }
         let level = if portable != 0 { Level::Portable } else { Level::best() };
         if scan(plan, block, data, level) == Outcome::LoneReturn {
             return LONE_RETURN;
         }
-        let views = from_raw_parts_mut(views, 2 + OF_FIELD * plan.fields.len());
-        let of_fields = block.columns.iter().flat_map(|column| [&column.codes, &column.missing, &column.owners]);
-        let found = [&block.summary[..], &block.notes].into_iter().chain(of_fields.map(Vec::as_slice));
+        let views = from_raw_parts_mut(views, OF_BLOCK + OF_FIELD * plan.fields.len());
+        let of_fields = block.columns.iter().flat_map(|c| [&c.codes, &c.missing, &c.owners, &c.spelled, &c.odd]);
+        let found = [&block.summary[..], &block.notes, &block.tallies].into_iter().chain(of_fields.map(Vec::as_slice));
         for (view, numbers) in views.iter_mut().zip(found) {
             *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
         }

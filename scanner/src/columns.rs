@@ -11,7 +11,14 @@ pub struct Column {
     /// For each item the row that it is in; only of lists.
     pub owners: Vec<u64>,
     pub is_list: bool,
+    /// Codes of what spelling does not change, of each record, where they are wanted.
+    pub spelled: Vec<u64>,
+    /// The texts whose spelling Python must look at, `ODD_WIDTH` numbers for each: row, first byte, byte behind the last.
+    pub odd: Vec<u64>,
 }
+
+/// Numbers in `odd` for each text.
+pub const ODD_WIDTH: usize = 3;
 
 /// Why a line is noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +37,8 @@ pub struct Scanned {
     /// `NOTE_WIDTH` numbers for each line that Python must see, or that is no record: why, its row, its line, its first
     /// byte, the byte behind its last one.
     pub(crate) notes: Vec<u64>,
+    /// How many records that Python does not see have what is counted.
+    pub(crate) tallies: Vec<u64>,
     /// How many lines end in LF, the first of them and its offset; the same of CR LF.
     ends: [u64; 6],
     /// Rows, lines, and the line ends, as Python reads them.
@@ -38,6 +47,8 @@ pub struct Scanned {
     pub(crate) unlike_number: bool,
     pub(crate) text: Vec<u8>,
     pub(crate) names: Vec<u64>,
+    pub(crate) names_below: Vec<u64>,
+    pub(crate) spelled: Vec<u8>,
     /// Codes of the names of one record that are not declared.
     pub(crate) sorted: Vec<u64>,
     pub(crate) sorted_items: Vec<u64>,
@@ -64,11 +75,15 @@ impl Scanned {
             column.codes.clear();
             column.missing.clear();
             column.owners.clear();
+            column.spelled.clear();
+            column.odd.clear();
             column.is_list = field.kind == Type::Array;
         }
         self.rows = 0;
         self.lines = 0;
         self.notes.clear();
+        self.tallies.clear();
+        self.tallies.resize(plan.tallies, 0);
         self.ends = [0; 6];
         self.unlike_number = false;
     }
@@ -92,15 +107,34 @@ impl Scanned {
                 column.codes.truncate(self.rows as usize);
                 column.codes.push(0);
             }
+            if field.spelling.is_some() {
+                column.spelled.truncate(self.rows as usize);
+                column.spelled.push(0);
+                while column.odd.len() >= ODD_WIDTH && column.odd[column.odd.len() - ODD_WIDTH] == self.rows {
+                    column.odd.truncate(column.odd.len() - ODD_WIDTH);
+                }
+            }
+        }
+    }
+
+    /// Count what a record has that Python does not see; a bit for each count.
+    #[inline(always)]
+    pub(crate) fn tally(&mut self, mut counted: u64) {
+        while counted != 0 {
+            self.tallies[counted.trailing_zeros() as usize] += 1;
+            counted &= counted - 1;
         }
     }
 
     /// This row has no value in a key field.
-    pub(crate) fn push_nothing(&mut self, number: usize) {
+    pub(crate) fn push_nothing(&mut self, plan: &Plan, number: usize) {
         let column = &mut self.columns[number];
         column.missing.push(self.rows);
         if !column.is_list {
             column.codes.push(0);
+        }
+        if plan.fields[number].spelling.is_some() {
+            column.spelled.push(0);
         }
     }
 

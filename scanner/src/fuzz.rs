@@ -56,6 +56,15 @@ fn blob(closed: bool) -> Vec<u8> {
         (5, 2, 0, ""),
         (6, 0, 0, ""),
         (7, 1, 0, ""),
+        (12, 1, 4, ""),
+        (13, 1, 0, "tide tables"),
+        (14, 4, 0, ""),
+        (15, 3, 0, ""),
+        (16, 3, 0, "b"),
+        (17, 3, 0, "_"),
+        (18, 3, 1, "a"),
+        (19, 3, 2 | 1 << 16, "tide tables"),
+        (20, 1, 0, "\u{e0}\u{ff}\u{4e00}\u{9fff}"),
     ];
     blob.extend((predicates.len() as u16).to_le_bytes());
     for (kind, field, limit, characters) in predicates {
@@ -68,7 +77,7 @@ fn blob(closed: bool) -> Vec<u8> {
 }
 
 const LINES: [&str; 5] = [
-    "{\"id\": 12, \"text\": \"tide tables\", \"ids\": [1, 2, 3], \"more\": {\"a\": [1.5e3, {\"b\": null}]}, \"weight\": 0.5}\n",
+    "{\"id\": 12, \"text\": \"tide tables\", \"ids\": [1, 2, 3], \"more\": {\"text\": \"tide tables\", \"a\": [1.5e3, {\"b\": null}]}, \"weight\": 0.5}\n",
     "{\"id\":0,\"text\":\"\\u00e9\\ud83d\\ude00 \u{6f22}\u{5b57}\"}\r\n",
     "{\"text\": \"  \", \"id\": -3, \"ids\": [5,5], \"other\": \"x\"}\n",
     "{\"id\": 123456789012345, \"text\": \"12\", \"weight\": -1e-5, \"more\": null}\n",
@@ -137,10 +146,13 @@ fn found(plan: &Plan, block: &mut Scanned, data: &[u8], level: Level) -> Option<
             column.codes.len(),
             if column.is_list { column.owners.len() } else { rows as usize * usize::from(field.key) }
         );
+        assert_eq!(column.spelled.len(), rows as usize * usize::from(field.spelling.is_some()));
+        assert!(column.odd.chunks_exact(3).all(|odd| odd[0] < rows && odd[1] < odd[2] && odd[2] <= data.len() as u64));
         assert!(column.owners.is_sorted() && column.owners.iter().chain(&column.missing).all(|&row| row < rows));
     }
-    let columns = block.columns.iter().flat_map(|c| [c.codes.clone(), c.missing.clone(), c.owners.clone()]);
-    Some([block.summary.to_vec(), block.notes.clone()].into_iter().chain(columns).collect())
+    assert!(block.tallies.len() == plan.tallies && block.tallies.iter().all(|&count| count <= rows));
+    let columns = block.columns.iter().flat_map(|c| [&c.codes, &c.missing, &c.owners, &c.spelled, &c.odd]).cloned();
+    Some([block.summary.to_vec(), block.notes.clone(), block.tallies.clone()].into_iter().chain(columns).collect())
 }
 
 #[test]

@@ -13,10 +13,12 @@ mod isa;
 mod json;
 mod keys;
 mod lines;
+mod members;
 mod plan;
 mod predicates;
 #[cfg(target_arch = "x86_64")]
 mod simd;
+mod spelling;
 
 pub use columns::Scanned;
 pub use hash::{hash, Seeds};

@@ -1,9 +1,10 @@
 //! A block of whole lines, each of which is a record in JSON.
 
-use crate::columns::{Note, Scanned, NOTE_WIDTH};
+use crate::columns::{Column, Note, Scanned, NOTE_WIDTH};
 use crate::hash::hash;
 use crate::isa::{Isa, Level, Portable};
 use crate::json::{boolean, has_twice, integer, number, peek, skip, skip_blanks, string, unescape, word};
+use crate::members::{is_like, members};
 use crate::plan::{Field, Plan, Type};
 use crate::predicates::{has_repeat, is_unlike_number, Predicate};
 
@@ -42,6 +43,8 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
             if record.candidate {
                 into.note(Note::Candidate, at, record.end);
                 into.unlike_number |= record.unlike_number;
+            } else {
+                into.tally(record.counted);
             }
             into.rows += 1;
             (record.end, width)
@@ -117,6 +120,11 @@ struct Record {
     /// Whether a rule may want to see it.
     candidate: bool,
     unlike_number: bool,
+    /// A bit for each count that it adds to.
+    counted: u64,
+    /// Where the value is that is compared with a field (see `Members`), and that field's own.
+    like: Option<(usize, usize)>,
+    liked: Option<(usize, usize)>,
 }
 
 #[inline(always)]
@@ -124,7 +132,14 @@ fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> 
     if peek(data, from) != b'{' {
         return None;
     }
-    let mut found = Record { end: skip_blanks(data, from + 1), candidate: false, unlike_number: false };
+    let mut found = Record {
+        end: skip_blanks(data, from + 1),
+        candidate: false,
+        unlike_number: false,
+        counted: 0,
+        like: None,
+        liked: None,
+    };
     let mut seen: u64 = 0;
     let mut place = 0;
     into.sorted.clear(); // the names of what is not declared
@@ -142,7 +157,11 @@ fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> 
                     return None;
                 }
                 seen |= 1 << number;
-                declared_value::<I>(plan, into, data, at, number, &mut found)?
+                let behind = declared_value::<I>(plan, into, data, at, number, &mut found)?;
+                if plan.liked == Some(number) {
+                    found.liked = Some((at, behind));
+                }
+                behind
             } else {
                 let mut names = std::mem::take(&mut into.names);
                 let behind = skip::<I>(data, at, Type::Any, &plan.seeds, &mut names);
@@ -167,7 +186,7 @@ fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> 
     if seen != plan.all {
         for (number, field) in plan.fields.iter().enumerate() {
             if field.key && seen & (1 << number) == 0 {
-                into.push_nothing(number);
+                into.push_nothing(plan, number);
             }
         }
     }
@@ -176,7 +195,21 @@ fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> 
         let last = |number: usize| into.columns[number].codes.last();
         found.candidate |= seen & both == both && last(one) == last(other);
     }
+    if let Some(place) = found.like {
+        compare(plan, data, place, &mut found);
+    }
     Some(found)
+}
+
+/// Count a member that is not like the field that it is compared with.
+#[cold]
+fn compare(plan: &Plan, data: &[u8], place: (usize, usize), found: &mut Record) {
+    for (_, otherwise, tally) in plan.fields.iter().filter_map(|f| f.members.as_ref()?.like.as_ref()) {
+        match is_like(data, place, found.liked, otherwise) {
+            Some(is_like) => found.counted |= u64::from(!is_like) << tally,
+            None => found.candidate = true,
+        }
+    }
 }
 
 /// The member that begins at `at`: its field, if it is declared, and the place behind its colon.
@@ -233,11 +266,14 @@ fn declared_value<I: Isa>(
     if peek(data, at) == b'n' {
         let behind = word(data, at, b"null").filter(|_| field.nullable)?;
         if field.key {
-            into.push_nothing(number);
+            into.push_nothing(plan, number);
         }
         return Some(behind);
     }
     found.candidate |= field.predicates.iter().any(|predicate| matches!(predicate, Predicate::Given));
+    if let Some(tally) = field.tally {
+        found.counted |= 1 << tally;
+    }
     match field.kind {
         Type::Integer => {
             let (value, behind) = integer(data, at)?;
@@ -260,7 +296,8 @@ fn declared_value<I: Isa>(
             if peek(data, at) == b'"' {
                 return text::<I>(plan, into, data, at, number, found);
             }
-            let (_, behind) = integer(data, at)?;
+            // 0 is no value for Python where "0" is one
+            let (_, behind) = integer(data, at).filter(|&(value, _)| value != 0 && !field.only_text)?;
             into.columns[number].codes.push(hash(&plan.seeds, &data[at..behind]));
             Some(behind)
         }
@@ -271,7 +308,19 @@ fn declared_value<I: Isa>(
                 return None;
             }
             let mut names = std::mem::take(&mut into.names);
-            let behind = skip::<I>(data, at, field.below, &plan.seeds, &mut names);
+            let behind = if let Some(asked) = &field.members {
+                let mut below = std::mem::take(&mut into.names_below);
+                let object = members::<I>(plan, asked, data, at, &mut names, &mut below);
+                into.names_below = below;
+                object.map(|object| {
+                    found.candidate |= object.candidate;
+                    found.counted |= object.counted;
+                    found.like = object.like.or(found.like);
+                    object.behind
+                })
+            } else {
+                skip::<I>(data, at, field.below, &plan.seeds, &mut names)
+            };
             into.names = names;
             behind
         }
@@ -313,23 +362,34 @@ fn text<I: Isa>(
         return None;
     }
     let is_tested = plan.unlike_number == Some(number) && !into.unlike_number;
-    let mut look = |bytes: &[u8], codes: &mut Vec<u64>| {
+    let row = into.rows;
+    let Scanned { text: unescaped, spelled, columns, .. } = into;
+    let mut look = |bytes: &[u8], column: &mut Column| {
         if field.key {
-            codes.push(hash(&plan.seeds, bytes));
+            column.codes.push(hash(&plan.seeds, bytes));
+        }
+        if let Some(spelling) = &field.spelling {
+            if spelling.reduce(bytes, spelled) {
+                column.spelled.push(hash(&plan.seeds, spelled));
+            } else {
+                column.spelled.push(0);
+                column.odd.extend_from_slice(&[row, at as u64, end as u64 + 1]);
+            }
         }
         found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(bytes, raw.len()));
         if is_tested && is_unlike_number(bytes) {
             found.candidate = true;
             found.unlike_number = true;
         }
+        !field.refusals.iter().any(|predicate| predicate.of_text(bytes, raw.len()))
     };
-    if escaped {
-        unescape(raw, &mut into.text);
-        look(&into.text, &mut into.columns[number].codes);
+    let is_proved = if escaped {
+        unescape(raw, unescaped);
+        look(unescaped, &mut columns[number])
     } else {
-        look(raw, &mut into.columns[number].codes);
-    }
-    Some(end + 1)
+        look(raw, &mut columns[number])
+    };
+    is_proved.then_some(end + 1)
 }
 
 /// A list: the place behind it.

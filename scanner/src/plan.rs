@@ -4,10 +4,12 @@
 //! slices into values of our own; whatever is not understood means that there is no plan, and Python reads the files.
 
 use crate::hash::Seeds;
+use crate::members::Members;
 use crate::predicates::Predicate;
+use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,7 @@ impl Type {
 }
 
 /// One declared field.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Field {
     pub name: Vec<u8>,
     pub kind: Type,
@@ -50,6 +53,16 @@ pub struct Field {
     pub greatest: Option<f64>,
     pub allowed: Vec<Vec<u8>>,
     pub predicates: Vec<Predicate>,
+    /// Texts for which one of these says yes are not proved.
+    pub refusals: Vec<Predicate>,
+    /// Whether a value that is neither a text nor null is not proved.
+    pub only_text: bool,
+    /// What is asked of the members of an object.
+    pub members: Option<Members>,
+    /// How often a value that is not null is there is counted under this number.
+    pub tally: Option<u32>,
+    /// Whether codes of what spelling does not change in its texts are wanted, too.
+    pub spelling: Option<Spelling>,
     /// The first 16 bytes of `"name":`, and which bits of them count; none for a longer name.
     pub pattern: Option<(u128, u128)>,
 }
@@ -72,6 +85,10 @@ pub struct Plan {
     pub equal: Vec<(usize, usize)>,
     /// What codes of texts are made with.
     pub seeds: Seeds,
+    /// The field with which a member of another one is compared.
+    pub liked: Option<usize>,
+    /// How many counts there are.
+    pub tallies: usize,
 }
 
 const MOST_FIELDS: usize = 64;
@@ -138,8 +155,18 @@ impl Plan {
             fields.push(field);
         }
         let all = u64::MAX >> (64 - count);
-        let mut plan =
-            Self { fields, closed, required, all, first: None, unlike_number: None, equal: Vec::new(), seeds };
+        let mut plan = Self {
+            fields,
+            closed,
+            required,
+            all,
+            first: None,
+            unlike_number: None,
+            equal: Vec::new(),
+            seeds,
+            liked: None,
+            tallies: 0,
+        };
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
         }
@@ -151,8 +178,40 @@ impl Plan {
         let number = reader.u16()?;
         let limit = usize::try_from(reader.u64()?).ok()?;
         let characters = reader.text()?;
+        let places = self.fields.len();
         let field = self.fields.get_mut(number)?;
         match kind {
+            10 if field.kind == Type::Text => {
+                field.refusals.push(Predicate::edged(std::str::from_utf8(&characters).ok()?));
+            }
+            11 if matches!(field.kind, Type::Any | Type::Text) => field.only_text = true,
+            12 if field.kind == Type::Text => field.predicates.push(Predicate::Shorter(limit)),
+            13 if field.kind == Type::Text => field.predicates.push(Predicate::Unequal(characters)),
+            14 => {
+                field.tally = Some(tally_number(limit)?);
+                self.tallies = self.tallies.max(limit + 1);
+            }
+            15..=19 if field.kind == Type::Object && field.below == Type::Any => {
+                let members = field.members.get_or_insert_with(Members::default);
+                let (tally, other) = (limit & 0xFFFF, limit >> 16);
+                match kind {
+                    15 => members.flat = true,
+                    16 => members.shown.push(characters),
+                    17 => members.shown_prefix = Some(*characters.first()?),
+                    18 => members.counted.push((characters, tally_number(tally)?)),
+                    _ if other < places && self.liked.is_none() => {
+                        members.like = Some((other, characters, tally_number(tally)?));
+                        self.liked = Some(other);
+                    }
+                    _ => return None,
+                }
+                if kind >= 18 {
+                    self.tallies = self.tallies.max(tally + 1);
+                }
+            }
+            20 if field.key && field.kind == Type::Text => {
+                field.spelling = Some(Spelling::of(std::str::from_utf8(&characters).ok()?));
+            }
             1..=4 if field.kind == Type::Text => {
                 let characters = std::str::from_utf8(&characters).ok()?;
                 field.predicates.push(match kind {
@@ -202,9 +261,19 @@ impl Field {
             greatest: (flags & 32 != 0).then_some(greatest),
             allowed,
             predicates: Vec::new(),
+            refusals: Vec::new(),
+            only_text: false,
+            members: None,
+            tally: None,
+            spelling: None,
             pattern,
         })
     }
+}
+
+/// The number of a count: there is a bit for each of them.
+fn tally_number(number: usize) -> Option<u32> {
+    u32::try_from(number).ok().filter(|&number| number < u64::BITS)
 }
 
 fn has_codes(kind: Type, below: Type) -> bool {

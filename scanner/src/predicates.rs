@@ -12,6 +12,10 @@ pub enum Predicate {
     Holds([bool; 256]),
     /// A value that is there, and not null.
     Given,
+    /// A text of fewer characters.
+    Shorter(usize),
+    /// Any other text.
+    Unequal(Vec<u8>),
     /// A list in which an item stands twice.
     ItemTwice,
 }
@@ -79,6 +83,11 @@ impl Predicate {
                 _ => edges_of(characters, bytes),
             },
             Self::Holds(set) => bytes.iter().any(|&byte| set[usize::from(byte)]),
+            Self::Shorter(limit) => {
+                // a character has 4 bytes at most
+                bytes.len() / 4 < *limit && bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() < *limit
+            }
+            Self::Unequal(text) => bytes != &text[..],
             Self::Given => true,
             Self::ItemTwice => false,
         }

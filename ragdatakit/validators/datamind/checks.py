@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem, Related
-from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.datamind.bench import plain_questions, question_problems, reference_problems
 from ragdatakit.validators.datamind.chunks import FATAL_RULES, chunk_problems, v2_hash, v2_id
 from ragdatakit.validators.datamind.csv import csv_problems
@@ -22,10 +23,10 @@ from ragdatakit.validators.datamind.tallies import Tally, record_traits
 from ragdatakit.validators.datamind.triples import triple_problems
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ragdatakit.files.datasets import Dataset
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
 
 _LINES = ("chunks", "triplets", "bench")
@@ -91,15 +92,17 @@ class DataMindChecks(FormatChecks):
         self._tally.add(record_traits(file.kind, value, self._name))
         return problems
 
-    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
-        """Rows to look at; what all other rows give to the tallies is counted here."""
+    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+        """What the rules look at; what is in nearly every record is counted."""
         if kind not in ("chunks", "triplets"):
             return None
-        from ragdatakit.validators.datamind.columns import chunk_candidates, column_traits, triple_candidates
+        from ragdatakit.validators.datamind.predicates import CHUNKS, TRIPLES, own_source
 
-        rows = chunk_candidates(table) if kind == "chunks" else triple_candidates(table)
-        self._tally.add(column_traits(kind, table, rows, self._name))
-        return Candidates(rows)
+        return (*CHUNKS, own_source(self._name)) if kind == "chunks" else TRIPLES
+
+    def counted(self, counts: Mapping[Any, int]) -> None:
+        """What the records have that were not looked at one by one."""
+        self._tally.add(Counter(counts))
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """v2's ids, the texts that have several ids, and the set that a question belongs to."""
@@ -116,13 +119,16 @@ class DataMindChecks(FormatChecks):
             "@text": text if isinstance(text, str) and text.strip() else None,
         }
 
-    def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
-        """The keys of a clean block of chunks."""
-        if kind != "chunks":
-            return False
-        from ragdatakit.validators.datamind.keys import fill_keys
+    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
+        """Those that the keys of chunks are made of."""
+        return ("text", "id", "source") if kind == "chunks" else ()
 
-        return fill_keys(table, batch, self._name, self.profiles == ("v1",))
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        """The keys of chunks."""
+        if kind == "chunks":
+            from ragdatakit.validators.datamind.keys import fill_keys
+
+            fill_keys(given, batch, self._name, self.profiles == ("v1",))
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of one text file."""

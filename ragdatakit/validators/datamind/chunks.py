@@ -135,9 +135,9 @@ def v2_id(value: Any) -> str | None:
         return None
 
 
-def v2_hash(value: Any, file_name: str) -> str | None:
+def v2_hash(value: Any, file_name: str) -> tuple[str, str] | None:
     """Source and text, of which v2 makes the id (None where there is one, or it makes none)."""
     if not has_text(value) or value.get("id"):
         return None
     source = value.get("source") or file_name
-    return f"{source}\0{value['text'].strip()}" if isinstance(source, str) else None
+    return (source, value["text"].strip()) if isinstance(source, str) else None
