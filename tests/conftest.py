@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import broad
+from tests.query_tools import answer_in_processes, answer_in_this_process
 from tests.upstream_data import published
 
 settings.register_profile(
@@ -63,6 +64,20 @@ def small_tables_of_names() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NumpyConsistency, "_BITS", 6)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def queries_in_this_process() -> Iterator[None]:
+    """A query starts no process, but in tests of that process: these ask for `queries_in_processes`."""
+    with pytest.MonkeyPatch.context() as patch:
+        answer_in_this_process(patch)
+        yield
+
+
+@pytest.fixture
+def queries_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each query is answered in a process of its own, as users have it."""
+    answer_in_processes(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,7 @@ def write_corpus(folder: Path, text: str) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("queries_in_processes")
 def test_rows_as_a_table() -> None:
     shown = run("query", GOOD, "select question_id, length(text) as n from questions order by n desc")
 
@@ -59,6 +60,7 @@ def test_tables_tell_columns_rows_and_examples() -> None:
         assert run("query", GOOD, example).code == 0
 
 
+@pytest.mark.usefixtures("queries_in_processes")
 def test_tables_as_json() -> None:
     found = run("query", GOOD, "--tables", "--output-format", "json").json
 
@@ -107,6 +109,7 @@ def test_rows_as_markdown() -> None:
     assert shown.out.splitlines()[2].startswith('| a,"b"<br>c\\|&lt;i&gt; |  |  | 1 | \\[1,2\\] | true | 1.50 |')
 
 
+@pytest.mark.usefixtures("queries_in_processes")
 def test_rows_as_parquet(tmp_path: Path) -> None:
     out = tmp_path / "rows.parquet"
 
@@ -149,6 +152,7 @@ def test_the_query_comes_from_standard_input(monkeypatch: pytest.MonkeyPatch) ->
     assert run("query", GOOD, "-", "--output-format", "ndjson").lines == [{"n": 3}]
 
 
+@pytest.mark.usefixtures("queries_in_processes")
 def test_errors_show_their_place() -> None:
     shown = run("query", GOOD, "select doc_id,\n  txt from documents")
 
@@ -182,6 +186,7 @@ def test_what_cannot_be_done_is_told(words: tuple[str, ...], message: str) -> No
     assert "Traceback" not in shown.err
 
 
+@pytest.mark.usefixtures("queries_in_processes")
 def test_a_fault_on_the_way_leaves_the_old_file(tmp_path: Path) -> None:
     out = tmp_path / "rows.csv"
     out.write_text("old")

@@ -13,6 +13,8 @@ import ragdatakit
 from ragdatakit.schemas.errors import QueryError
 from tests.command_line import GOOD
 
+pytestmark = pytest.mark.usefixtures("queries_in_processes")
+
 ENDLESS = "with recursive t(x) as (select 1 union all select x + 1 from t) select count(*) from t"
 PEAK = """
 import resource, subprocess, sys

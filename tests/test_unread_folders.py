@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
-from unittest import mock
+from typing import Any
 
 import pytest
 
 import ragdatakit
-from ragdatakit.api import query_process
 from ragdatakit.database.views import open_views
 from ragdatakit.schemas.errors import RagdataError
 from tests.broad import some
@@ -22,27 +19,6 @@ from tests.command_line import FIXTURES, run
 
 Lock = Callable[[Path], Path]
 SEARCH = FIXTURES / "demo-search"
-
-
-class InThisProcess:
-    """Runs a query where the folders are locked: another process would not see it."""
-
-    def __init__(self, function: Callable[..., None], *args: Any, environment: object = None) -> None:
-        self._sent: list[Any] = []
-        self._run = partial(function, self._sent.append, *args)
-
-    def __enter__(self) -> Self:
-        self._run()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._sent)
-
-    def kill(self) -> None:
-        """Nothing is left to be ended."""
 
 
 @pytest.fixture
@@ -58,8 +34,6 @@ def lock(monkeypatch: pytest.MonkeyPatch) -> Lock:
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refusing)
-    monkeypatch.setattr(query_process, "SideStream", InThisProcess)
-    monkeypatch.setattr(query_process, "MemoryBound", mock.MagicMock())
 
     def take(folder: Path) -> Path:
         locked.append(str(folder))
