@@ -46,8 +46,9 @@ def main() -> int:
         for path, text, what in islice(places, options.start, None, options.step):
             sound = path.read_text("utf-8")
             modules = near(copy, path, int(what.split(":")[0]), options.near) if options.near else []
+            fixtures = fixtures_of(copy, path) if options.near else []
             path.write_text(text, "utf-8")
-            noticed, by = "make test", fails(copy, "", modules)
+            noticed, by = "make test", fails(copy, "", modules) or (fixtures and fails(copy, "", fixtures))
             if not by:
                 noticed, by = "make test-all only", fails(copy, "all", modules)
             if not by:
@@ -97,7 +98,14 @@ def near(copy: Path, path: Path, line: int, number: int) -> list[str]:
         score += 6 * sum(name in text for name in around)
         scores[test.name] = score + 2 * len(words & set(test.stem.split("_")))
     nearest = sorted(scores, key=lambda name: -scores[name])[:number]
-    return [f"tests/{name}" for name in dict.fromkeys([*nearest, "test_fixtures.py"])]
+    return [f"tests/{name}" for name in nearest if name != "test_fixtures.py"]
+
+
+def fixtures_of(copy: Path, path: Path) -> list[str]:
+    """The test of the fixtures: of those of the format whose module it is, or all."""
+    room = path.parent.relative_to(copy / "ragdatakit").parts
+    name = room[1].replace("_", "-") if len(room) > 1 else ""
+    return ["tests/test_fixtures.py", *(["-k", f"{name}/"] if (copy / "fixtures" / name / "valid").is_dir() else [])]
 
 
 def fails(copy: Path, tests: str, modules: list[str]) -> str:
