@@ -52,7 +52,7 @@ def test_our_verdict_is_that_of_graphrag(tmp_path: Path) -> None:
     wrong, number = [], 0
     for name, index in cases():
         number += 1
-        if not chosen(name, every=20):
+        if not chosen(name, every=40):
             continue
         errors, others = judged(index, tmp_path / str(number))
         if why := disagreement(VERDICT[name], errors, others):
