@@ -19,17 +19,20 @@ _SHIFT_JIS = "縺繧繝繹"
 _AS_SHIFT_JIS = re.compile(f"[{_SHIFT_JIS}]")
 _AS_GBK = "锟斤拷"
 _LEAST, _SHARE = 4, 0.15
-_EAST = re.compile("[\u3400-\u9fff]{6,40}")
+_EAST = re.compile("[\u3400-\u9fff][\u3400-\u9fff]{5,39}")  # a set of characters first: so they are found quickly
 _MOST_RUNS, _UTF8 = 3, 0.8
 """Runs of characters of a text that are encoded again, and the share of the bytes that must then be UTF-8 of the
 East."""
-_QUOTES = re.compile("[A-Za-z.,!?;:)] ?(?:鈥|窶)[^\x00-\x7f]?")
+_QUOTE_MARKS = "鈥窶"
+_QUOTES = re.compile(f"[A-Za-z.,!?;:)] ?[{_QUOTE_MARKS}][^\x00-\x7f]?")
 """The first two bytes of quotation marks and dashes, read as GBK or Shift-JIS, behind a word of the West."""
 _ACCENTS_ALONE = re.compile("[À-ÖØ-öø-ÿ]{6,}")
 _LEAST_ACCENTS = 2
 """Words of six accented letters and no other: Estonian has `öö-öö`, and no language two longer ones."""
-_SUSPICIOUS = re.compile("[\x80-\x9fŒœÂÃ]|[\xa0-\u2dff\uf8ff\ufb00-\ufb06\ufffd]{2}")
-"""What is in all that ftfy takes for odd; to look for this is ten times as quick."""
+_OTHERS = "\u2dff\uf8ff\ufb00-\ufb06\ufffd"
+_SUSPICIOUS = re.compile(f"[\x80-{_OTHERS}](?:(?<=[\x80-\x9fŒœÂÃ])|[\xa0-{_OTHERS}])")
+"""What is in all that ftfy takes for odd: one character, or two of those behind U+00A0. To look for this is some
+hundred times as quick."""
 _AROUND = 24
 _LONGEST = 200
 _MOST_TRIED = 50
@@ -76,7 +79,7 @@ def garbled(text: str) -> tuple[str, str] | None:
 
 def _of_the_east(text: str) -> tuple[str, str] | None:
     """Words that an encoding of East Asia made of UTF-8, and what they were."""
-    if (quote := _QUOTES.search(text)) is not None:
+    if any(mark in text for mark in _QUOTE_MARKS) and (quote := _QUOTES.search(text)) is not None:
         start = text.rfind(" ", 0, quote.start() + 1) + 1
         return text[max(start, quote.start() - _AROUND) : quote.end()], ""
     for match in islice(_EAST.finditer(text), _MOST_RUNS):

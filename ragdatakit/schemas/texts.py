@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from itertools import islice
 
 
 def many(number: int, noun: str, plural: str = "") -> str:
@@ -23,9 +24,10 @@ def quoted(text: str, most: int = 50) -> str:
 
 def some_of(values: Iterable[object], most: int) -> str:
     """The first ``most`` of some values, and how many more there are: ``a, b and 3 more``."""
-    words = list(map(str, values))
-    shown = ", ".join(words[:most])
-    return f"{shown} and {len(words) - most:,} more" if len(words) > most else shown
+    left = iter(values)
+    shown = ", ".join(map(str, islice(left, most)))
+    more = sum(1 for _ in left)
+    return f"{shown} and {more:,} more" if more else shown
 
 
 def encodable(text: str) -> str:

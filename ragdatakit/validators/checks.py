@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -106,8 +106,12 @@ class FormatChecks:
         """The problems of one text file (container ``text``), whole."""
         return ()
 
-    def stream(self, file: DataFile, source: Source) -> Iterable[tuple[Problem, Located | None]]:
+    def stream(
+        self, file: DataFile, source: Source
+    ) -> Iterable[tuple[Problem, Located | Callable[[], Located] | None]]:
         """The problems of one ``streamed`` file, each with the record it is in (None: the file as a whole).
+
+        A function that gives the record, and may complete the problem, is called at once where the problem is shown.
 
         It sets ``file.records``, and ``file.to_end`` to false where it does not reach the end.
         """

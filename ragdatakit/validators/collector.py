@@ -8,7 +8,7 @@ through once more.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -200,6 +200,11 @@ class Collector:
         self.counts[state.severity] += number
         self.by_split[file.split, state.severity] += number
         self.by_rule[state.rule.code] += number
+
+    def count_all(self, numbers: Mapping[str, int], file: DataFile) -> None:
+        """Count findings that are not kept, so many of each rule."""
+        for name, number in numbers.items():
+            self.count(name, file, number)
 
     def add(self, file: DataFile, problem: Problem, place: Place) -> None:
         """Count a finding and keep it where there is room."""

@@ -247,11 +247,15 @@ class DatasetRun:
     def _run_streamed(self, file: DataFile) -> tuple[bool, bool]:
         """The same of a file that the format's own checks read."""
         source = self.source(file)
+        more = Counter[str]()
         for problem, located in self.checks.stream(file, source):
-            if located is None:
+            if problem.rule in more or not self.collector.room(problem.rule, file):
+                more[problem.rule] += 1
+            elif located is None:
                 self.emit(file, problem)
             else:
-                self.emit_record(file, problem, located)
+                self.emit_record(file, problem, located() if callable(located) else located)
+        self.collector.count_all(more, file)
         file.bytes = source.bytes_read
         if source.bom:
             self.emit_record(file, Problem("byte-order-mark", position=0), Located(0, 1, 0, b""))
@@ -310,13 +314,17 @@ class DatasetRun:
         if self.options.progress is not None:
             self.options.progress(file.display, self._done + done, self._total)
 
-    def guarded(self, file: DataFile, check: Callable[[], Iterable[Problem]], most: int = 0) -> list[Problem]:
+    def guarded(
+        self, file: DataFile, check: Callable[[], Iterable[Problem]], more: Counter[str] | None = None
+    ) -> list[Problem]:
         """The problems a check finds; if it crashes, that is a problem of its own and hides no other.
 
-        With ``most`` those of a rule beyond so many are counted at once, and not held: a record may have millions.
+        With ``more`` those of a rule beyond what may be shown are counted there, and not held: a record may have
+        millions.
         """
         found: list[Problem] = []
         of_rule: Counter[str] = Counter()
+        most = self.collector.selection.max_per_rule if more is not None else 0
         try:
             for problem in check():
                 of_rule[problem.rule] += 1
@@ -325,12 +333,15 @@ class DatasetRun:
         except Exception as error:  # noqa: BLE001 - a crash of one rule must not hide the others
             refuse_machine_fault(error)
             found.append(Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
-        for rule, number in of_rule.items() if most else ():
-            self.collector.count(rule, file, max(0, number - most))
+        if more is not None and most:
+            more.update({rule: number - most for rule, number in of_rule.items() if number > most})
         return found
 
     def emit(self, file: DataFile, problem: Problem) -> None:
         """A problem of a file as a whole, or at a line or row that the problem names."""
+        if not self.collector.room(problem.rule, file):
+            self.collector.count(problem.rule, file)
+            return
         self.collector.add(file, problem, Place(line=problem.line, column=_column(problem), record=problem.record))
 
     def report(self, found: Iterable[Placed | RowProblems]) -> None:

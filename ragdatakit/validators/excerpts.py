@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from itertools import islice
 from typing import Any
 
 from ragdatakit.schemas.findings import Excerpt
@@ -33,14 +34,23 @@ def _visible_character(character: str) -> str:
 
 def show(value: Any) -> str:
     """A value as JSON, cut to a readable length."""
-    if isinstance(value, str) and len(value) > 2 * _VALUE_LENGTH:
-        value = value[: 2 * _VALUE_LENGTH]
     try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
+        text = json.dumps(_beginning(value), ensure_ascii=False, default=str)
     except (ValueError, RecursionError, TypeError):
         text = type(value).__name__
     text = visible(text)
     return text if len(text) <= _VALUE_LENGTH else text[: _VALUE_LENGTH - 1] + "…"
+
+
+def _beginning(value: Any) -> Any:
+    """As much of a value as can be shown."""
+    if isinstance(value, str | list):
+        value = value[: 2 * _VALUE_LENGTH]
+    if isinstance(value, list):
+        return [_beginning(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _beginning(item) for key, item in islice(value.items(), _VALUE_LENGTH)}
+    return value
 
 
 def plain_value(value: Any) -> Any:

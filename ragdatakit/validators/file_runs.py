@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragdatakit.files.containers import strict_json
@@ -43,13 +44,11 @@ class FileRun:
 
     ``form`` is what the text of one record is; ``whole`` whether all of the file could be read, ``to_end`` whether it
     was read to its end, so that no more than single records are not known. ``table_read`` is what a CSV
-    file is as a whole, once it was read.
+    file is as a whole, once it was read. ``more`` counts problems of single records beyond those that may be shown.
     """
 
     form: RecordForm
     table_read: CsvTable | None = None
-    holds_few: ClassVar = False
-    """Whether problems of a record beyond those that are shown are counted at once."""
 
     def __init__(self, run: RunContext, sets: SetChecks, file: DataFile, fresh: bool) -> None:
         self.run_ = run
@@ -61,15 +60,15 @@ class FileRun:
         checks = run.checks
         self.needs = checks.needs(file.kind, file.split)
         extra = None
-        most = run.collector.selection.max_per_rule if self.holds_few and fresh else 0
         if self.needs.records:
 
             def extra(value: Any) -> list[Problem]:
                 with run.lock:  # checks keep counts of their own
-                    return run.guarded(file, lambda: checks.record(file, value), most)
+                    return run.guarded(file, lambda: checks.record(file, value), self.more)
 
+        self.more, self._full = Counter[str](), set[str]()
         self.form = form = form_of(self.declared)
-        self.checker = RecordChecker(self.declared.records, extra, form)
+        self.checker = RecordChecker(self.declared.records, extra, form, self._few)
         names = run.columns(file.kind).names
         self.columns: KeyColumns | None = run.columns(file.kind) if names else None
         self.base = run.rows.begin(file)
@@ -84,6 +83,11 @@ class FileRun:
         """Find records (0-based numbers) again by reading the file once more."""
         raise NotImplementedError
 
+    def _few(self, problems: Iterable[Problem]) -> list[Problem]:
+        """Of the problems of one field, those that may be shown."""
+        with self.run_.lock:
+            return self.run_.guarded(self.file, lambda: problems, self.more)
+
     def _finish(self, records: int) -> None:
         self.run_.rows.end(self.file, records)
         self.file.records = records
@@ -93,6 +97,7 @@ class FileRun:
         self.whole = self.whole and self.to_end
         if not self.fresh:
             return
+        self.run_.collector.count_all(self.more, self.file)
         if self.source.bom:
             self.run_.emit_record(self.file, Problem("byte-order-mark", position=0), Located(0, 1, 0, b""))
         for fault in self.source.faults:
@@ -213,8 +218,7 @@ class LinesRun(FileRun):
                 located = Located(record, self._lines + 1 + within.line, block.offset + within.byte_offset, within.raw)
                 for problem in problems:
                     self.run_.emit_record(self.file, problem, located)
-            for rule, number in checked.excess.items():
-                self.run_.collector.count(rule, self.file, number)
+            self.run_.collector.count_all(checked.excess, self.file)
         if self.run_.big:
             for first, batch, values, found in checked.batches:
                 self._take_batch(self.base + self._records + first, batch, values, found)
@@ -274,8 +278,6 @@ class LinesRun(FileRun):
 
 class ElementsRun(FileRun):
     """A file that is one JSON array, one JSON object whose members or whose array are the records, or one record."""
-
-    holds_few = True
 
     def _elements(self) -> ArraySource:
         """The file, to be read from its beginning."""
@@ -337,7 +339,7 @@ class ElementsRun(FileRun):
             if not self.checker.all_plain_texts(plain):
                 for place, value in enumerate(plain):
                     if problems := self.checker.problems(value):
-                        self._emit(problems, part.elements()[place])
+                        self._emit(problems, part, place)
             return plain
         from ragdatakit.files.containers.arrays import TOO_LONG
 
@@ -354,11 +356,18 @@ class ElementsRun(FileRun):
             self._emit(problems, element)
         return values
 
-    def _emit(self, problems: list[Problem], element: Element) -> None:
-        if self.fresh and problems:
-            located = Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
-            for problem in problems:
-                self.run_.emit_record(self.file, problem, located)
+    def _emit(self, problems: list[Problem], found: Element | Part, place: int = 0) -> None:
+        """Problems of an element, or of that at ``place`` in a part, which is looked for where one is to be shown."""
+        located: Located | None = None
+        for problem in problems if self.fresh else ():
+            if problem.rule in self._full or not self.run_.collector.room(problem.rule, self.file):
+                self._full.add(problem.rule)
+                self.more[problem.rule] += 1
+                continue
+            if located is None:
+                element = found if isinstance(found, Element) else found.elements()[place]
+                located = Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
+            self.run_.emit_record(self.file, problem, located)
 
     def _report_top(self, elements: ArraySource, rules: Any) -> None:
         """The file is one JSON value of another kind, several of them, or no JSON at all."""

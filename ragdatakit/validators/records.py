@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from ragdatakit.files.containers import strict_json
@@ -29,11 +30,19 @@ class RecordChecker:
     """Checks raw records (bytes of one line or element) of one kind.
 
     ``records`` are the shapes the record may have (the first that fits by JSON type is taken). ``extra`` adds the
-    format's own checks of a decoded record. ``form`` is what the text of a record is.
+    format's own checks of a decoded record. ``form`` is what the text of a record is. ``few`` takes the problems of the
+    items of one field, which may be millions, and gives those that may be shown.
     """
 
-    def __init__(self, records: tuple[Record, ...], extra: Extra | None = None, form: JsonForm = JSON) -> None:
+    def __init__(
+        self,
+        records: tuple[Record, ...],
+        extra: Extra | None = None,
+        form: JsonForm = JSON,
+        few: Callable[[Iterable[Problem]], list[Problem]] = list,
+    ) -> None:
         self.records = records
+        self._few = few
         self.extra = extra
         self._texts = _names_of_texts(records) if extra is None else None
         self.form = form
@@ -105,7 +114,9 @@ class RecordChecker:
                     problems.append(Problem(rule, pointer="", facts={"field": field.name}))
                 continue
             known += 1
-            _check_field(record, field, value[field.name], problems)
+            items = _check_field(record, field, value[field.name], problems)
+            if items is not None and (first := next(items, None)) is not None:
+                problems += self._few(chain((first,), items))
         if known < len(value) and (rule := record.rules.get("extra", "")):
             names = {f.name for f in record.fields}
             problems += [
@@ -173,7 +184,8 @@ def _portability(decoded: strict_json.Decoded, reported: set[str]) -> list[Probl
     return found
 
 
-def _check_field(record: Record, field: Field, value: Any, problems: list[Problem]) -> None:
+def _check_field(record: Record, field: Field, value: Any, problems: list[Problem]) -> Iterator[Problem] | None:
+    """The problem of a value goes to ``problems``; those of its items are given back."""
     damage: Damage | None = None
     if value is None:
         if not field.nullable:
@@ -191,14 +203,15 @@ def _check_field(record: Record, field: Field, value: Any, problems: list[Proble
         if rule:
             problems.append(Problem(rule, f"/{field.name}", value, {"field": field.name}))
     elif field.items is not None and isinstance(value, list):
-        _check_items(record, field, field.items, ((str(i), v) for i, v in enumerate(value)), problems)
+        return _item_problems(record, field, field.items, enumerate(value))
     elif field.values is not None and isinstance(value, dict):
-        _check_items(record, field, field.values, value.items(), problems)
+        return _item_problems(record, field, field.values, value.items())
+    return None
 
 
-def _check_items(
-    record: Record, field: Field, kind: str, items: Iterable[tuple[str, Any]], problems: list[Problem]
-) -> None:
+def _item_problems(
+    record: Record, field: Field, kind: str, items: Iterable[tuple[str | int, Any]]
+) -> Iterator[Problem]:
     for key, item in items:
         if not fits_type(item, kind, field.lax_number):
             damage = "item-type"
@@ -209,8 +222,8 @@ def _check_items(
         rule = record.rule_for(damage, field.name)
         if rule:
             name = f"{field.name}[{key}]" if isinstance(record.field(field.name).items, str) else field.name
-            pointer = f"/{field.name}/{strict_json.escape(key)}"
-            problems.append(Problem(rule, pointer, item, {"field": name, "key": key}))
+            pointer = f"/{field.name}/{strict_json.escape(str(key))}"
+            yield Problem(rule, pointer, item, {"field": name, "key": str(key)})
 
 
 def fits_type(value: Any, kind: str, lax_number: bool = False) -> bool:

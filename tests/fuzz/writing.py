@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.command_line import FIXTURES, GOOD
 
 _SEARCHED = str(FIXTURES / "demo-search")
+_TEXTS = str(FIXTURES / "beir/valid/folder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,35 @@ WRITING = (
         "convert aside",
         ("convert", str(GOOD), "OUT/to", "--to", "trec", "--sidecar", "--loss-report", "OUT/to.json"),
         "to",
+    ),
+    Writing(
+        "raptor",
+        ("convert", _TEXTS, "OUT/to", "--to", "raptor", "--option", "form=pickle", "--option", "vectors=hashing"),
+        "to",
+    ),
+    Writing("raptor over", ("convert", _TEXTS, "OUT/to", "--to", "raptor", "--overwrite"), "to", "folder"),
+    Writing(
+        "ragchecker",
+        ("convert", str(FIXTURES / "ragchecker/valid/outputs"), "OUT/to", "--to", "ragchecker", "--overwrite"),
+        "to",
+        "folder",
+    ),
+    Writing(
+        "lightrag",
+        ("convert", _TEXTS, "OUT/to", "--to", "lightrag", "--option", "form=directory", "--extractor", "names"),
+        "to",
+    ),
+    Writing("lightrag over", ("convert", _TEXTS, "OUT/to", "--to", "lightrag", "--overwrite"), "to", "folder"),
+    Writing(
+        "contextual",
+        (*("convert", _TEXTS, "OUT/to", "--to", "contextual-retrieval"), "--option", "contexts=extractive"),
+        "to",
+    ),
+    Writing(
+        "graphrag",
+        ("convert", _TEXTS, "OUT/to", "--to", "graphrag", "--extractor", "names", "--overwrite"),
+        "to",
+        "folder",
     ),
     Writing("index", ("index", _SEARCHED, "--mode", "bm25", "--index-dir", "OUT/to"), "to"),
     Writing("report", ("report", str(GOOD), "--output-file", "OUT/to.html"), "to.html", "file"),

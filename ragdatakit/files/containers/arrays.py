@@ -23,7 +23,7 @@ from ragdatakit.files.containers.element_scans import (
     characters,
     end_of_space,
 )
-from ragdatakit.files.containers.record_forms import read_alike
+from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.declarations import File
 

@@ -9,8 +9,12 @@ from dataclasses import dataclass
 import orjson
 
 # A raw line feed cannot be in a JSON string: a string that is not closed ends with its line at the latest.
-_STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
-_BRACKETS = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"|[{}\[\]]|"')
+_TEXT = rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"'
+_STRING = re.compile(_TEXT)
+_FLAT = rb'(?:[^"{}\[\]]++|%b)*+' % _TEXT
+_BRACKETS = re.compile(rb'(?:%b[^"{}\[\]]*+)++|\[%b\]|\{%b\}|[{}\[\]]|"' % (_TEXT, _FLAT, _FLAT))
+"""A bracket, a quote mark that nothing closes, or what may be passed over at once: texts, a value without another in
+it."""
 _SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
 _BARE_NAME = re.compile(rb'[^,\]\[{}"\s:]+')
 _SPACE = re.compile(rb"[ \t\r\n]*")
@@ -217,16 +221,21 @@ class ElementScan:
         if first in (b"{", b"["):
             open_: list[bytes] = []
             for self._brackets, token in enumerate(_BRACKETS.finditer(data, start)):
-                mark = token.group()
+                begin, end = token.span()
+                if end - begin > 1:
+                    if not open_:
+                        return end
+                    continue
+                mark = data[begin:end]
                 if mark in _CLOSING:
                     open_.append(_CLOSING[mark])
                 elif mark in (b"}", b"]"):
                     if open_.pop() != mark:
                         return -2
                     if not open_:
-                        return token.end()
-                elif mark == b'"':
-                    return -2 if data.find(b"\n", token.end()) >= 0 else -1
+                        return end
+                else:
+                    return -2 if data.find(b"\n", end) >= 0 else -1
             return -1
         match = _SCALAR.match(data, start)
         return match.end() if match else start + 1

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 import orjson
 
 from ragdatakit.files.containers import strict_json
+from ragdatakit.files.containers.long_json import LONG, decode_long
+from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.strict_json import Decoded
 from ragdatakit.files.containers.tagged_text import TaggedReader
 from ragdatakit.schemas.declarations import File
@@ -20,10 +22,7 @@ from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 REFUSED: Any = object()
 """What a quick reader gives for a text that readers may read differently."""
 
-_COLON = re.compile(rb'"[ \t\r\n]*:')
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"([ \t\r\n]*:)?', re.S)
 _NAME = re.compile(r'\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")', re.S)
-_SAFE = 2**53
 
 
 class RecordForm(Protocol):
@@ -51,6 +50,9 @@ class JsonForm:
 
     def plain(self, raw: bytes) -> Any:
         """What orjson reads, if every reader reads the same; else `REFUSED`."""
+        if len(raw) >= LONG:
+            decoded, alike = decode_long(bytes(raw))
+            return decoded.value if alike else REFUSED
         try:
             value = orjson.loads(raw)
         except orjson.JSONDecodeError:
@@ -59,6 +61,8 @@ class JsonForm:
 
     def decode(self, text: str) -> Decoded:
         """The record as Python's own reader decodes it, with whatever other readers would see differently."""
+        if len(text) >= LONG:
+            return decode_long(text.encode("utf-8", "surrogatepass"))[0]
         return strict_json.decode(text)
 
     def value(self, text: str) -> Any:
@@ -101,7 +105,7 @@ class MemberForm(JsonForm):
 
     def decode(self, text: str) -> Decoded:
         """The member as Python's own reader decodes it, with positions and pointers as they are in the record."""
-        found = strict_json.decode(f"{{{text}}}")
+        found = super().decode(f"{{{text}}}")
         if found.error:
             found.position = max(0, min(found.position - 1, len(text)))
             return found
@@ -218,45 +222,3 @@ def form_of(kind: File) -> JsonForm:
         return JSON
     name, value = kind.record.fields[:2]
     return MemberForm(name.name, value.name)
-
-
-def read_alike(value: Any, data: bytes) -> bool:
-    """Whether every reader reads ``data`` as ``value``: no key appears twice in it, no number is one that some
-    round."""
-    keys = _count_keys(value, 0)
-    if keys <= 0:
-        return not keys
-    if len(_COLON.findall(data)) == keys:
-        return True
-    return sum(map(bool, _STRING.findall(data))) == keys  # there may be quote marks and colons in texts
-
-
-def _count_keys(value: Any, depth: int) -> int:
-    """Keys in all objects of a value; negative where a number or the depth wants a closer look."""
-    kind = type(value)
-    if depth > 200:
-        return -1
-    if kind is dict:
-        total = len(value)
-        for item in value.values():
-            kind = type(item)
-            if kind is not str and kind is not bool and item is not None:
-                below = _count_keys(item, depth + 1)
-                if below < 0:
-                    return -1
-                total += below
-        return total
-    if kind is list:
-        total = 0
-        for item in value:
-            if type(item) is not str:
-                below = _count_keys(item, depth + 1)
-                if below < 0:
-                    return -1
-                total += below
-        return total
-    if kind is int:
-        return 0 if -_SAFE <= value <= _SAFE else -1
-    if kind is float:
-        return 0 if -_SAFE < value < _SAFE else -1
-    return 0

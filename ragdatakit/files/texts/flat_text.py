@@ -11,7 +11,7 @@ import unicodedata
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")
-_BETWEEN = re.compile(r"[^\x00-\x7f\w]+")
+_BETWEEN = re.compile(r"[^\x00-\x7f\w][^\x00-\x7f\w]*")
 _ALONE = re.compile(f"[{_UNSPACED}]")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, code_of, content_code, is_index
+
+_MOST_REMEMBERED = 100_000
 
 
 class Golden(NamedTuple):
@@ -26,47 +28,69 @@ def question_problems(value: dict[str, Any], corpus: Corpus | None) -> Iterator[
     """The faults of one question that the declaration does not name; ``corpus`` None: it is not known."""
     if "answer" not in value:
         yield Problem("question-without-answer", "")
-    pairs = value.get("golden_chunk_uuids")
-    golden: list[Golden] = []
-    if isinstance(pairs, list):
-        yield from _pair_problems(pairs, golden)
     documents = value.get("golden_documents")
-    if not isinstance(documents, list) or not all(isinstance(document, dict) for document in documents):
+    found: dict[str, dict[int, Any]] | None = None
+    contentless: list[tuple[str, int, Problem]] = []
+    if isinstance(documents, list) and all(isinstance(document, dict) for document in documents):
+        found = {}
+        for number, document in enumerate(documents):
+            yield from _document_problems(document, f"/golden_documents/{number}", found, contentless, corpus)
+    pairs = value.get("golden_chunk_uuids")
+    if not isinstance(pairs, list):
         return
-    found: dict[str, dict[int, Any]] = {}
-    for number, document in enumerate(documents):
-        yield from _document_problems(document, f"/golden_documents/{number}", golden, found, corpus)
-    yield from _lookup_problems(golden, documents, found, corpus)
-    usable = isinstance(pairs, list) and golden and len(golden) == len({str(pair) for pair in pairs})
-    if usable and all(one.number in found.get(one.uuid, ()) for one in golden):
-        yield from _agreement_problems(value, golden)
+    golden = _GoldenChunks(found)
+    yield from golden.problems(pairs)
+    if found is None:
+        return
+    yield from (problem for uuid, number, problem in contentless if (uuid, number) in golden.embedded)
+    yield from _corpus_problems(golden.embedded.values(), value["golden_documents"], found, corpus)
+    if golden.embedded and golden.all_embedded:
+        yield from _agreement_problems(value, list(golden.embedded.values()))
 
 
-def _pair_problems(pairs: list[Any], golden: list[Golden]) -> Iterator[Problem]:
-    """What is wrong with the pairs; those that name a chunk are put into ``golden``."""
-    if not pairs:
-        yield Problem("no-golden-chunk", "/golden_chunk_uuids", pairs)
-    if pairs and not any(isinstance(pair, list | dict) for pair in pairs):  # one pair in place of a list of them
-        yield Problem("unusable-golden-chunk", "/golden_chunk_uuids", pairs)
-        return
-    seen: set[tuple[str, int]] = set()
-    for number, pair in enumerate(pairs):
-        pointer = f"/golden_chunk_uuids/{number}"
+class _GoldenChunks:
+    """The pairs of a question, one after the other. Those that are among its golden documents are kept; of the others,
+    which may be millions, only so many as a repeated one is likely to be seen of."""
+
+    def __init__(self, found: dict[str, dict[int, Any]] | None) -> None:
+        self._found = found
+        self._missing: set[tuple[str, int]] = set()
+        self.embedded: dict[tuple[str, int], Golden] = {}
+        self.all_embedded = True
+
+    def problems(self, pairs: list[Any]) -> Iterator[Problem]:
+        """What is wrong with them."""
+        if not pairs:
+            yield Problem("no-golden-chunk", "/golden_chunk_uuids", pairs)
+        elif not any(isinstance(pair, list | dict) for pair in pairs):  # one pair in place of a list of them
+            yield Problem("unusable-golden-chunk", "/golden_chunk_uuids", pairs)
+            return
+        for number, pair in enumerate(pairs):
+            yield from self._problems(pair, f"/golden_chunk_uuids/{number}")
+
+    def _problems(self, pair: Any, pointer: str) -> Iterator[Problem]:
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):
+            self.all_embedded = False
             yield Problem("unusable-golden-chunk", pointer, pair)
-            continue
-        index = pair[1]
+            return
+        uuid, index = pair
         if (meant := _meant(index)) is not None:
             yield Problem("golden-index-not-integer", f"{pointer}/1", index, {"expected": meant})
             index = meant
         if not is_index(index):
+            self.all_embedded = False
             yield Problem("unusable-golden-chunk", pointer, pair)
-            continue
-        if (pair[0], index) in seen:
+        elif (uuid, index) in self.embedded or (uuid, index) in self._missing:
             yield Problem("repeated-golden-chunk", pointer, pair)
-            continue
-        seen.add((pair[0], index))
-        golden.append(Golden(pointer, pair[0], index))
+        elif self._found is not None and index in self._found.get(uuid, ()):
+            self.embedded[uuid, index] = Golden(pointer, uuid, index)
+        else:
+            self.all_embedded = False
+            if len(self._missing) < _MOST_REMEMBERED:
+                self._missing.add((uuid, index))
+            if self._found is not None:
+                words = Golden(pointer, uuid, index).words
+                yield Problem("golden-chunk-not-embedded", pointer, None, {"value": words})
 
 
 def _meant(index: Any) -> int | None:
@@ -78,11 +102,12 @@ def _meant(index: Any) -> int | None:
 def _document_problems(
     document: dict[str, Any],
     pointer: str,
-    golden: list[Golden],
     found: dict[str, dict[int, Any]],
+    contentless: list[tuple[str, int, Problem]],
     corpus: Corpus | None,
 ) -> Iterator[Problem]:
-    """What is wrong with one golden document; its chunks go into ``found``, unless an earlier one is looked into."""
+    """What is wrong with one golden document; its chunks go into ``found``, unless an earlier one is looked into, and
+    what is wrong with their contents into ``contentless``, as only that of a golden one is read."""
     uuid, chunks = document.get("uuid"), document.get("chunks")
     name = pointer[1:].replace("/", "[") + "]"
     if "uuid" not in document or not isinstance(uuid, str):
@@ -98,8 +123,7 @@ def _document_problems(
     by_index: dict[int, Any] = {}
     for number, chunk in enumerate(chunks):
         place, named = f"{pointer}/chunks/{number}", f"{name}.chunks[{number}]"
-        wanted = {one.number for one in golden if one.uuid == uuid}
-        yield from _chunk_problems(chunk, place, named, by_index, wanted)
+        yield from _chunk_problems(chunk, place, named, by_index, uuid, contentless)
     if isinstance(uuid, str):
         found[uuid] = by_index
         if corpus is not None:
@@ -107,9 +131,14 @@ def _document_problems(
 
 
 def _chunk_problems(
-    chunk: Any, pointer: str, name: str, by_index: dict[int, Any], golden: set[int]
+    chunk: Any,
+    pointer: str,
+    name: str,
+    by_index: dict[int, Any],
+    uuid: Any,
+    contentless: list[tuple[str, int, Problem]],
 ) -> Iterator[Problem]:
-    """What is wrong with one chunk; only the content of a golden one is read."""
+    """What is wrong with one chunk."""
     if not isinstance(chunk, dict):
         yield Problem("unusable-golden-document", pointer, chunk, {"field": name})
         return
@@ -124,9 +153,10 @@ def _chunk_problems(
         yield Problem("duplicate-golden-index", f"{pointer}/index", index)
     else:
         by_index[index] = content
-    if not isinstance(content, str) and index in golden:
+    if not isinstance(content, str) and isinstance(uuid, str) and is_index(index):
         where = f"{pointer}/content" if "content" in chunk else pointer
-        yield Problem("unusable-golden-document", where, content, {"field": f"{name}.content"})
+        unusable = Problem("unusable-golden-document", where, content, {"field": f"{name}.content"})
+        contentless.append((uuid, index, unusable))
 
 
 def _copy_problems(document: dict[str, Any], pointer: str, known: tuple[int | None, int] | None) -> Iterator[Problem]:
@@ -142,19 +172,15 @@ def _copy_problems(document: dict[str, Any], pointer: str, known: tuple[int | No
         yield Problem("golden-document-unlike-corpus", f"{pointer}/meta/num_chunks", number, facts)
 
 
-def _lookup_problems(
-    golden: list[Golden], documents: list[Any], found: dict[str, dict[int, Any]], corpus: Corpus | None
+def _corpus_problems(
+    golden: Iterable[Golden], documents: list[Any], found: dict[str, dict[int, Any]], corpus: Corpus | None
 ) -> Iterator[Problem]:
-    """Golden chunks that are not among the golden documents, not in the corpus, or not as they are there."""
+    """Golden chunks that are not in the corpus, or not as they are there."""
+    if corpus is None:
+        return
     for one in golden:
-        chunks = found.get(one.uuid)
-        if chunks is None or one.number not in chunks:
-            yield Problem("golden-chunk-not-embedded", one.pointer, None, {"value": one.words})
-            continue
-        if corpus is None:
-            continue
         known = corpus.chunks.get(code_of(one.uuid, one.number))
-        content = chunks[one.number]
+        content = found[one.uuid][one.number]
         if known is None:
             yield Problem("golden-chunk-not-in-corpus", one.pointer, None, {"value": one.words})
         elif isinstance(content, str) and content_code(content) != known:
@@ -180,7 +206,7 @@ def _agreement_problems(value: dict[str, Any], golden: list[Golden]) -> Iterator
         found = "golden_doc_uuids is missing or no list of uuids"
         yield Problem("golden-documents-unlike", "/golden_doc_uuids" if "golden_doc_uuids" in value else "", None,
                       {"found": found})  # fmt: skip
-    elif set(uuids) != wanted:
+    elif any(u not in wanted for u in uuids) or not wanted <= {u for u in uuids if u in wanted}:
         found = "golden_doc_uuids are not the documents of golden_chunk_uuids"
         yield Problem("golden-documents-unlike", "/golden_doc_uuids", None, {"found": found})
     there = {d["uuid"] for d in documents if isinstance(d.get("uuid"), str)}
@@ -188,11 +214,12 @@ def _agreement_problems(value: dict[str, Any], golden: list[Golden]) -> Iterator
         found = "golden_documents has documents without a golden chunk"
         yield Problem("golden-documents-unlike", "/golden_documents", None, {"found": found})
     copies = value.get("golden_chunks")
-    if copies is not None and _named(copies) != [(one.uuid, one.number) for one in golden]:
+    if copies is not None and not _are_named(copies, golden):
         yield Problem("golden-chunks-unlike", "/golden_chunks")
 
 
-def _named(chunks: Any) -> list[tuple[Any, Any]] | None:
-    if not isinstance(chunks, list) or not all(isinstance(c, dict) for c in chunks):
-        return None
-    return [(c.get("doc_uuid"), c.get("index")) for c in chunks]
+def _are_named(chunks: Any, golden: list[Golden]) -> bool:
+    if not isinstance(chunks, list) or len(chunks) != len(golden):
+        return False
+    pairs = zip(chunks, golden, strict=True)
+    return all(isinstance(c, dict) and (c.get("doc_uuid"), c.get("index")) == g[1:] for c, g in pairs)

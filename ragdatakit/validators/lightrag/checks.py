@@ -5,7 +5,7 @@ The stores of documents and chunks are read first, then the graph, then the vect
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -95,7 +95,9 @@ class LightRagChecks(FormatChecks):
             return report_problems(key, record, self._known)
         return tracking_problems(file.kind, value, self._known)
 
-    def stream(self, file: DataFile, source: Source) -> Iterable[tuple[Problem, Located | None]]:
+    def stream(
+        self, file: DataFile, source: Source
+    ) -> Iterable[tuple[Problem, Located | Callable[[], Located] | None]]:
         """The graph, or a store of vectors."""
         if file.kind == "graph":
             return GraphCheck(self._known, self._nano).problems(file, source)

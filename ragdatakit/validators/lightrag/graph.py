@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -16,7 +17,7 @@ from ragdatakit.files.lightrag.names import SEPARATOR, normalised, pair_of, sour
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.lightrag.known import Known, Told
 
-Placed = tuple[Problem, Located | None]
+Placed = tuple[Problem, Located | Callable[[], Located] | None]
 _NEEDED = {False: ("entity_type", "description"), True: ("description", "keywords")}
 
 
@@ -55,15 +56,15 @@ class GraphCheck:
 
     def _item(self, item: Item) -> Iterator[Placed]:
         own = ((Problem(f.rule, facts=f.facts), f.attribute) for f in item.faults)
-        place: Located | None = None
-        spans: dict[str, tuple[int, int]] = {}
         for problem, attribute in chain(own, self._edge(item) if item.ends else self._node(item)):
-            place = place or Located(item.number, item.line, item.offset, self._reader.raw(item), item.column)
-            if attribute not in spans:
-                spans[attribute] = _span(place.raw, self._reader.place(item, attribute))
-            problem.pointer = _pointer(item, attribute)
-            problem.position, problem.length = spans[attribute]
-            yield problem, place
+            yield problem, partial(self._place, item, problem, attribute)
+
+    def _place(self, item: Item, problem: Problem, attribute: str) -> Located:
+        """The node or edge as it is in the file; what is meant in it is noted."""
+        place = Located(item.number, item.line, item.offset, self._reader.raw(item), item.column)
+        problem.pointer = _pointer(item, attribute)
+        problem.position, problem.length = _span(place.raw, self._reader.place(item, attribute))
+        return place
 
     def _told(self, item: Item, texts: Any) -> Told:
         joined = item.attributes.get("source_id", "")

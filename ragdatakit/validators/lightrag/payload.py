@@ -55,8 +55,8 @@ def _is_whole(payload: dict[str, Any], part: str) -> bool:
     return isinstance(items, list) and all(isinstance(item, dict) for item in items)
 
 
-def _objects(items: Any) -> list[tuple[int, dict[str, Any]]]:
-    return [(i, item) for i, item in enumerate(items if isinstance(items, list) else ()) if isinstance(item, dict)]
+def _objects(items: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    return ((i, item) for i, item in enumerate(items if isinstance(items, list) else ()) if isinstance(item, dict))
 
 
 def _unusable(value: dict[str, Any], name: str, pointer: str, expected: str = "a text") -> Problem:

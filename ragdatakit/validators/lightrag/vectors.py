@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import binascii
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.arrays import TOO_LONG
+from ragdatakit.files.containers.arrays import TOO_LONG, Part
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, REFUSED
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-Placed = tuple[Problem, Located | None]
+Placed = tuple[Problem, Located | Callable[[], Located] | None]
 _NEEDED = {
     "chunk-vectors": ("__id__", "content"),
     "entity-vectors": ("__id__", "entity_name"),
@@ -67,7 +68,7 @@ class VectorCheck:
                     yield from self._element(element, source)
                 else:
                     for problem in self._row(element):
-                        yield problem, _placed(part.elements()[place])
+                        yield problem, partial(_placed_in, part, place)
         file.records = self._rows
         file.to_end = rows.whole
         if rows.error:
@@ -318,6 +319,10 @@ def _is_fresh(content: Any, source: str, target: str, texts: int) -> bool:
         if found and hash((before, rest)) == texts:
             return True
     return False
+
+
+def _placed_in(part: Part, place: int) -> Located:
+    return _placed(part.elements()[place])
 
 
 def _placed(element: Element) -> Located:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator
 from typing import Any
 
@@ -144,7 +145,7 @@ def _presence(row: dict[str, Any]) -> Iterator[Problem]:
 
 def _labels(labels: list[Any], where: str) -> Iterator[Problem]:
     try:
-        if _KNOWN.issuperset(labels):
+        if all(map(_KNOWN.__contains__, labels)):
             return
     except TypeError:  # a list or an object among them
         pass
@@ -167,9 +168,10 @@ def _list_shape(row: dict[str, Any], name: str) -> Iterator[Problem]:
 
 def _matrix_shape(row: dict[str, Any], name: str) -> Iterator[Problem]:
     matrix = row[name]
-    if flat := [i for i, labels in enumerate(matrix) if not isinstance(labels, list)]:
+    flat = next((i for i, labels in enumerate(matrix) if not isinstance(labels, list)), None)
+    if flat is not None:
         told = f"{name} has a label where a list of them is expected, one for each passage"
-        yield Problem("misshapen-labels", f"/{name}/{flat[0]}", None, {"told": told})
+        yield Problem("misshapen-labels", f"/{name}/{flat}", None, {"told": told})
         return
     claims, beside = row.get(CLAIMS[name]), SAME_ROWS[name]
     against = CLAIMS[name]
@@ -177,7 +179,7 @@ def _matrix_shape(row: dict[str, Any], name: str) -> Iterator[Problem]:
         claims, against = row.get(beside), f"labels of {beside}"
     if isinstance(claims, list) and len(claims) != len(matrix):
         yield _misshapen(f"/{name}", f"{many(len(matrix), 'list')} in {name}", claims, against)
-    widths = [len(labels) for labels in matrix]
+    widths = array("q", map(len, matrix))
     odd = next((i for i, width in enumerate(widths) if width != widths[0]), None)
     if odd is not None:
         told = f"{many(widths[odd], 'label')} for claim {odd} in {name}, and {widths[0]} for the first"

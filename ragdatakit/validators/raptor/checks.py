@@ -221,7 +221,7 @@ def _json_problems(value: dict[str, Any]) -> Iterator[Problem]:
     yield from relations.leaf_problems()
     roots = value.get("roots")
     if isinstance(roots, list) and all(type(root) is int for root in roots):
-        found = np.array([min(max(root, -LARGEST), LARGEST) for root in roots], np.int64)
+        found = np.fromiter((min(max(root, -LARGEST), LARGEST) for root in roots), np.int64, len(roots))
         yield from relations.root_problem(found, "/roots")
 
 

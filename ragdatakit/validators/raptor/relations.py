@@ -15,6 +15,8 @@ from ragdatakit.validators.raptor.nodes import NOWHERE, NodeTable, whole
 
 Ints = npt.NDArray[np.int64]
 _NONE = np.zeros(0, np.int64)
+_EDGES = 1 << 20
+"""Children that are looked up together."""
 
 
 class _Sorted:
@@ -58,25 +60,34 @@ class Relations:
 
     def child_problems(self) -> Iterator[Problem]:
         """Children that are no nodes, or of another layer; nodes of no parent, or of several."""
-        rows = self.keys.rows(self.children)
-        for edge in np.flatnonzero((rows < 0) & (self.layers[self.parents] != 0)) if not self.partial else ():
-            yield self._of_child("unknown-child", int(edge), {})
-        known = np.flatnonzero(rows >= 0)
-        above, below = self.layers[self.parents[known]], self.layers[rows[known]]
-        wrong = (above != below + 1) & (above != NOWHERE) & (below != NOWHERE)
-        for edge in known[wrong]:
-            layer, child_layer = int(self.layers[self.parents[edge]]), int(self.layers[rows[edge]])
-            yield self._of_child("child-of-other-layer", int(edge), {"layer": layer, "child_layer": child_layer})
-        self.misplaced |= {*self.parents[known[wrong]].tolist(), *rows[known[wrong]].tolist()}
-        yield from self._parent_problems(rows[known], self.parents[known])
+        links: list[Ints] = []  # child and parent in one number, each pair once
+        for start in range(0, len(self.children), _EDGES):
+            rows = self.keys.rows(self.children[start : start + _EDGES])
+            parents = self.parents[start : start + _EDGES]
+            for edge in np.flatnonzero((rows < 0) & (self.layers[parents] != 0)) if not self.partial else ():
+                yield self._of_child("unknown-child", start + int(edge), {})
+            known = np.flatnonzero(rows >= 0)
+            yield from self._layer_problems(start, known, rows, parents)
+            links = [np.unique(np.concatenate([*links, rows[known] * len(self.indexes) + parents[known]]))]
+        found = links[0] if links else _NONE
+        yield from self._parent_problems(found // max(1, len(self.indexes)))
+
+    def _layer_problems(self, start: int, known: Ints, rows: Ints, parents: Ints) -> Iterator[Problem]:
+        above, below = self.layers[parents[known]], self.layers[rows[known]]
+        wrong = known[(above != below + 1) & (above != NOWHERE) & (below != NOWHERE)]
+        for edge in wrong:
+            layer, child_layer = int(self.layers[parents[edge]]), int(self.layers[rows[edge]])
+            facts = {"layer": layer, "child_layer": child_layer}
+            yield self._of_child("child-of-other-layer", start + int(edge), facts)
+        self.misplaced |= {*parents[wrong].tolist(), *rows[wrong].tolist()}
 
     def _of_child(self, rule: str, edge: int, facts: dict[str, Any]) -> Problem:
         parent, child = int(self.parents[edge]), int(self.children[edge])
         return Problem(rule, f"{self.pointer_of(parent)}/children", child, facts)
 
-    def _parent_problems(self, rows: Ints, parents: Ints) -> Iterator[Problem]:
-        pairs = np.unique(np.stack([rows, parents], axis=1), axis=0) if len(rows) else np.zeros((0, 2), np.int64)
-        counts = np.bincount(pairs[:, 0], minlength=len(self.indexes))
+    def _parent_problems(self, rows: Ints) -> Iterator[Problem]:
+        """``rows`` has each child once for each of its parents."""
+        counts = np.bincount(rows, minlength=len(self.indexes))
         top = int(self.layers.max(initial=NOWHERE))
         lonely = (counts == 0) & (self.layers < top) & (self.layers != NOWHERE)
         lonely[list(self.misplaced)] = False
@@ -129,22 +140,26 @@ class Relations:
         top = int(self.layers.max(initial=NOWHERE))
         if self.partial or top == NOWHERE:
             return
-        expected, found = np.unique(self.indexes[self.layers == top]), np.unique(self._placed(indexes))
-        told = _difference(found, expected, "roots", f"layer {top}")
+        expected = np.unique(self.indexes[self.layers == top])
+        told = _difference(self._placed(indexes), expected, "roots", f"layer {top}")
         if told:
             yield Problem("roots-unlike-top-layer", pointer, None, {"found": told})
 
     def _placed(self, indexes: Ints) -> Ints:
-        """Those of the indexes that are not of a node in no layer, which is reported as such."""
-        rows = self.own.rows(indexes)
-        return indexes[(rows < 0) | (self.layers[rows] != NOWHERE)] if len(self.indexes) else indexes
+        """Those of the indexes, each once, that are not of a node in no layer, which is reported as such."""
+        found = [_NONE]
+        for start in range(0, len(indexes), _EDGES):
+            some = indexes[start : start + _EDGES]
+            rows = self.own.rows(some)
+            found.append(np.unique(some[(rows < 0) | (self.layers[rows] != NOWHERE)] if len(self.indexes) else some))
+        return np.unique(np.concatenate(found))
 
     def stored_leaf_problem(self, indexes: Ints, digests: Ints) -> Iterator[Problem]:
         """``leaf_nodes`` that are not the nodes of layer 0, or have other texts."""
         if self.partial:
             return
         expected = np.unique(self.indexes[self.layers == 0])
-        told = _difference(np.unique(self._placed(indexes)), expected, "leaf_nodes", "layer 0")
+        told = _difference(self._placed(indexes), expected, "leaf_nodes", "layer 0")
         if told:
             yield Problem("leaves-disagree", "/leaf_nodes", None, {"found": told})
         rows = self.own.rows(indexes)
@@ -156,7 +171,7 @@ class Relations:
 
 
 def _difference(found: Ints, expected: Ints, name: str, other: str) -> str:
-    more, less = np.setdiff1d(found, expected), np.setdiff1d(expected, found)
+    more, less = (np.setdiff1d(*sides, assume_unique=True) for sides in ((found, expected), (expected, found)))
     parts = [f"{name} has {some_of(more, NAMES_SHOWN)}, which {other} has not"] if len(more) else []
     parts += [f"{name} lacks {some_of(less, NAMES_SHOWN)} of {other}"] if len(less) else []
     return "; ".join(parts)
