@@ -190,6 +190,10 @@ def _verdict(report: Report) -> str:
 
 def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iterator[str]:
     counts = report.counts
+    if not report.datasets:
+        passed = f": {many(len(report.unrecognised), 'file')} of no known format" if report.unrecognised else ""
+        yield f"Nothing to check{passed}"
+        return
     records = sum(f.records or 0 for d in report.datasets for f in d.files)
     files = sum(len(d.files) for d in report.datasets)
     counted = "" if report.quality_only else f", {many(records, 'record')}"
