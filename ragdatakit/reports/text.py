@@ -67,7 +67,7 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
                 told.add(finding.code)
             yield ""
         yield from _capped(report, shown, paint, options.rest)
-        if options.verbose or not shown.number:
+        if report.datasets and (options.verbose or not shown.number):
             yield from _dataset_lines(report.datasets, paint)
         yield from _unrecognised(report, paint, options.verbose)
     if options.statistics:

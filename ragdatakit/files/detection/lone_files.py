@@ -34,8 +34,10 @@ def lone_file(
             return _config_reader(fmt.config)(path, fmt, boundary)
     if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
         raise UnrecognisedError(f"{path} is an archive, which is not read: unpack it first, and give the folder")
-    named = _kind_by_name(path, formats)
     guessed = guess(path, formats, ANYWHERE)
+    if by_content and guessed is None:
+        raise _not_chosen(path, formats, forced)
+    named = _kind_by_name(path, formats)
     if guessed and guessed[1].container == "json-object":  # which any object of texts looks like: its name has to fit
         fits = path.name.endswith(guessed[1].suffixes) if forced else named is not None and named[1] is guessed[1]
         guessed = guessed if fits else None
@@ -115,12 +117,13 @@ def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
 
 def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
     """By the patterns of the layouts, taking as many of the path's last parts as the pattern has."""
+    place = named_place(path)
     for fmt in formats:
         for layout in fmt.layouts:
             if layout.sniffed and len(formats) > 1:  # its names say too little
                 continue
             for pattern, kind in layout.patterns.items():
-                if not pattern.endswith("/") and ends_as(named_place(path), pattern):
+                if not pattern.endswith("/") and ends_as(place, pattern):
                     return fmt, fmt.file(kind)
     return None
 
@@ -128,4 +131,5 @@ def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File
 def _deciding_name(path: Path, fmt: Format) -> str:
     """The kind that the name of a file says, in a format whose layouts are known by content alone; else empty."""
     named = (pair for layout in fmt.layouts if layout.sniffed and not layout.signature for pair in layout.files.items())
-    return next((kind for pattern, kind in named if ends_as(named_place(path), pattern)), "")
+    place = named_place(path)
+    return next((kind for pattern, kind in named if ends_as(place, pattern)), "")

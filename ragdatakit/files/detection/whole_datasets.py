@@ -15,6 +15,8 @@ from pathlib import Path
 
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import detect_around, formats_named
+from ragdatakit.files.detection.layout_files import DATA_SUFFIXES
+from ragdatakit.files.detection.plain_sources import is_about
 from ragdatakit.files.paths.boundary import ANYWHERE, boundary_of
 from ragdatakit.files.paths.folders import SHOWN_HIDDEN, SKIPPED
 from ragdatakit.files.paths.name_patterns import named_place
@@ -30,8 +32,9 @@ class WholeDatasets:
 
 
 def whole_datasets(files: Iterable[Path], format_name: str | None = None, follow_links: bool = False) -> WholeDatasets:
-    """The datasets that ``files`` belong to, each once; a file that is gone belongs to those that have a place for it.
+    """The datasets that ``files`` belong to, each once.
 
+    Other data files in the same folders bring them, too: one that was renamed or deleted may have been one of theirs.
     Raises `UnknownNameError` for an unknown format.
     """
     formats = formats_named(format_name)
@@ -46,11 +49,13 @@ def whole_datasets(files: Iterable[Path], format_name: str | None = None, follow
     for root, named in given.items():
         boundary = ANYWHERE if follow_links else boundary_of(root)
         detected = detect_around(root, _folders_around(root, named), formats, boundary)
+        beside = {path.parent for path in named if _may_be_data(path)}
+        gone = [path for path in named if not os.path.lexists(path)]
         left = dict(named)
         for dataset in detected.datasets:
-            paths = {file.path for file in (*dataset.files, *dataset.ignored, *dataset.outside)}
-            mine = [p for p in named if p in paths or (not os.path.lexists(p) and _has_place_for(dataset, p))]
-            if mine:
+            mine = [f.path for f in (*dataset.files, *dataset.ignored, *dataset.outside) if f.path in named]
+            mine += [path for path in gone if _has_files_in(dataset, path.parent)]
+            if mine or any(_has_files_in(dataset, folder) for folder in beside):
                 found.datasets.append(dataset)
             for path in mine:
                 left.pop(path, None)
@@ -80,19 +85,20 @@ def _folders_around(root: Path, files: Iterable[Path]) -> list[Path]:
     return sorted(around, key=lambda folder: (around[folder], str(folder)))
 
 
-def _has_place_for(dataset: Dataset, path: Path) -> bool:
-    """Whether a file at ``path`` would be one of the dataset, by its name."""
-    if not path.is_relative_to(dataset.root):
+def _may_be_data(path: Path) -> bool:
+    return path.name.lower().endswith(DATA_SUFFIXES) and not is_about(path)
+
+
+def _has_files_in(dataset: Dataset, folder: Path) -> bool:
+    """Whether files of the dataset lie directly in a folder, by its layout."""
+    if not folder.is_relative_to(dataset.root):
         return False
-    parts = path.relative_to(dataset.root).parts
-    for layout in dataset.format.layouts:
-        if layout.name != dataset.layout:
-            continue
-        if path.name.lower().endswith(tuple(layout.endings)):
+    parts = folder.relative_to(dataset.root).parts
+    for layout in (layout for layout in dataset.format.layouts if layout.name == dataset.layout):
+        if layout.endings and (not parts or parts[0] not in layout.apart):
             return True
         for pattern in layout.patterns:
-            segments = pattern.rstrip("/").split("/")
-            there = parts[:-1] if pattern.endswith("/") else parts
-            if len(there) == len(segments) and all(map(fnmatchcase, there, segments)):
+            within = pattern.rstrip("/").split("/")[: None if pattern.endswith("/") else -1]
+            if len(parts) == len(within) and all(map(fnmatchcase, parts, within)):
                 return True
     return False
