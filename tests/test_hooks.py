@@ -292,6 +292,7 @@ class Manager:
             capture_output=True,
             env={**os.environ, **places},
             timeout=120,
+            check=False,
         )
         return done.returncode, done.stdout.decode("utf-8", "backslashreplace") + done.stderr.decode()
 
